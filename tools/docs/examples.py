@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 from symroof.cli.main import main
 from tools.docs import ROOT
@@ -77,17 +78,10 @@ def parts(text: str) -> Iterator[Example | File]:
 
 def run(command: str) -> tuple[int, str]:
     """Exit code and output, both streams as a terminal shows them, of a command in the current folder."""
-    before, out = {name: os.environ.get(name) for name in TERMINAL}, io.StringIO()
-    os.environ.update(TERMINAL)
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-            code = main(shlex.split(command.replace("\\\n", " "), comments=True)[1:])
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    out, words = io.StringIO(), shlex.split(command.replace("\\\n", " "), comments=True)
+    captured = contextlib.redirect_stdout(out), contextlib.redirect_stderr(out)
+    with mock.patch.dict(os.environ, TERMINAL), captured[0], captured[1]:
+        code = main(words[1:])
     return code, "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 

@@ -8,6 +8,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from sympy import divisors
+
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.request import request_of
 from symroof.errors import InputError
@@ -17,9 +19,6 @@ from symroof.specs.model import ModelSpec
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 from tools.evidence.catalogue_rows import unlisted
-
-SHORTEST = Fraction(1)
-"""The prompt that stands in where a source has no length: reading less cannot be slower."""
 
 MOST_STAGES = 8
 """The deepest pipeline of a layout that the source does not name."""
@@ -36,6 +35,7 @@ class BoundedRate:
         bound: ``sustained_throughput`` of all copies with paced prompts, at the peak.
         layout: the degrees tp, pp and attention_dp that it belongs to.
         batch: the requests that decode at once in an instance.
+        predicted: the rate of the best layout with the engine and the measured efficiencies; None where the prompt is not known.
     """
 
     source: str
@@ -43,6 +43,7 @@ class BoundedRate:
     bound: float
     layout: Layout
     batch: int
+    predicted: float | None
 
     @property
     def share(self) -> float:
@@ -66,14 +67,14 @@ def bounded_rates(spec: MeasuredSpec) -> Iterator[BoundedRate | UnboundedRate]:
             yield UnboundedRate(spec.name, row, reason)
         else:
             deployed = _deployed(spec, row)
-            known = [
-                (rate, layout, batch)
-                for layout in _layouts(row, deployed)
-                for rate, batch in _sustained(deployed, layout)
-            ]
+            layouts = list(_layouts(row, deployed))
+            known = [found for one in layouts for found in _sustained(deployed, one, IDEAL)]
             if known:
                 rate, layout, batch = max(known)
-                yield BoundedRate(spec.name, row, rate, layout, batch)
+                engine = "tensorrt-llm" if "TensorRT" in row.engine else "vllm"
+                real = [found for one in layouts for found in _sustained(deployed, one, engine)]
+                predicted = max(real)[0] if row.prompt else None
+                yield BoundedRate(spec.name, row, rate, layout, batch, predicted)
             else:
                 yield UnboundedRate(spec.name, row, "fits in no layout of its devices")
 
@@ -83,15 +84,11 @@ def _layouts(row: ServedRate, deployed: _Deployed) -> Iterator[Layout]:
     if row.tp or row.pp or row.attention_dp:
         yield row.tp or 1, row.pp or 1, row.attention_dp or 1
         return
-    single = _case(deployed, (1, 1, 1))
-    for tp in (n for n in _divisors(row.devices) if single.can_split_heads(n)):
-        rest = _divisors(row.devices // tp)
+    single = _case(deployed.model, deployed.hardware, deployed.precision, (1, 1, 1), IDEAL)
+    for tp in (n for n in divisors(row.devices) if single.can_split_heads(n)):
+        rest = divisors(row.devices // tp)
         yield from ((tp, pp, 1) for pp in rest if pp <= MOST_STAGES)
         yield from ((tp, 1, groups) for groups in rest if groups > 1 and single.has("n_experts"))
-
-
-def _divisors(n: int) -> list[int]:
-    return [k for k in range(1, n + 1) if n % k == 0]
 
 
 @dataclass(frozen=True)
@@ -110,13 +107,20 @@ class _Deployed:
 def _deployed(spec: MeasuredSpec, row: ServedRate) -> _Deployed:
     model = spec.models.get(str(row.spec), str(row.spec))
     precision = (("weights", row.weights), ("kv", row.kv), ("activations", row.activations))
-    prompt = row.prompt.value if row.prompt else SHORTEST
+    # without a length the shortest stands in: reading less cannot be slower
+    prompt = row.prompt.value if row.prompt else Fraction(1)
     return _Deployed(
         model, str(row.hardware), precision, row.devices, prompt, row.output.value, row.concurrency
     )
 
 
-def _sustained(deployed: _Deployed, layout: Layout) -> Iterator[tuple[float, int]]:
+UNLIMITED, MOST_REQUESTS = 10**9, 2048
+"""The requests that an engine runs at once in a group, unless it is told otherwise (TensorRT-LLM's ``max_batch_size``)."""
+
+
+def _sustained(
+    deployed: _Deployed, layout: Layout, engine: str
+) -> Iterator[tuple[float, Layout, int]]:
     """What all copies of a layout sustain, and the batch of each; nothing where a model has no such layout or does not fit.
 
     As many requests decode as memory holds at their mean length: an engine takes blocks as a response grows, so that not all are full at once.
@@ -124,38 +128,30 @@ def _sustained(deployed: _Deployed, layout: Layout) -> Iterator[tuple[float, int
     tp, pp, groups = layout
     copies = deployed.devices // (tp * pp * groups)
     try:
-        case = _case(deployed, layout)
-        case = case.changed(
-            {
-                "prompt": deployed.prompt,
-                "output": deployed.output,
-                "peak_context": deployed.prompt + deployed.output / 2,
-            }
-        )
-        batch = Fraction(case.value("concurrency"))
-        batch = (
-            min(batch, Fraction(deployed.concurrency, copies)) if deployed.concurrency else batch
-        )
+        case = _case(deployed.model, deployed.hardware, deployed.precision, layout, engine)
+        sizes = {"prompt": deployed.prompt, "output": deployed.output}
+        case = case.changed({**sizes, "peak_context": deployed.prompt + deployed.output / 2})
+        most = deployed.concurrency or UNLIMITED, MOST_REQUESTS if engine != IDEAL else UNLIMITED
+        held = Fraction(case.value("concurrency"))
+        batch = min(held, Fraction(most[0], copies), Fraction(most[1] * groups))
         if batch >= 1:
-            yield (
-                float(case.changed({"batch": batch}).value("sustained_throughput")) * copies,
-                int(batch),
-            )
+            rate = float(case.changed({"batch": batch}).value("sustained_throughput"))
+            yield rate * copies, layout, int(batch)
     except (InputError, NoValue):
         return
 
 
-def _case(deployed: _Deployed, layout: Layout) -> Case:
-    return _case_of(deployed.model, deployed.hardware, deployed.precision, layout)
-
-
 @cache
-def _case_of(
-    model: Any, hardware: str, precision: tuple[tuple[str, str | None], ...], layout: Layout
+def _case(
+    model: Any,
+    hardware: str,
+    precision: tuple[tuple[str, str | None], ...],
+    layout: Layout,
+    engine: str,
 ) -> Case:
     """The case of a model on a device in a layout, sizes aside."""
     given: dict[str, Any] = {
         **dict(precision),
         **dict(zip(("tp", "pp", "attention_dp"), layout, strict=True)),
     }
-    return next(bound_cases(request_of(model, hardware, engine=IDEAL, **given))).case
+    return next(bound_cases(request_of(model, hardware, engine=engine, **given))).case

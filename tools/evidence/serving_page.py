@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from tools.evidence import filled, grouped
 from tools.evidence.catalogue_rows import sources
@@ -26,7 +26,8 @@ def serving_page() -> str:
     shares = [rate.share for rate in bounded]
     by_source = grouped(bounded, lambda rate: rate.source)
     summary = "\n".join(
-        _summary(source, [rate.share for rate in group]) for source, group in by_source.items()
+        cells(source, len(group), *_marks([rate.share for rate in group], ".0%"))
+        for source, group in by_source.items()
     )
     tables = [
         part
@@ -40,6 +41,7 @@ def serving_page() -> str:
         highest=max(shares),
         median=statistics.median(shares),
         summary=summary,
+        predicted="\n".join(_predicted(bounded)),
         case=says.format_map(MANY),
         slot_case=says.format_map(FEW),
         table="\n".join(wait_line(*key, *value) for key, value in simulated.items()),
@@ -47,20 +49,17 @@ def serving_page() -> str:
     )
 
 
-HEADER = "| model | devices | weights | prompt | output | published token/s | bound | share | layout | batch |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+HEADER = (
+    "| model | devices | weights | prompt | output | published token/s | bound | share | layout | batch | predicted |\n|"
+    + " --- |" * 11
+)
 
 
 def rate_line(rate: BoundedRate) -> str:
     """One rate with its bound."""
     row = rate.row
-    layout = (
-        " ".join(
-            f"{name} {degree}"
-            for name, degree in zip(("tp", "pp", "attention_dp"), rate.layout, strict=True)
-            if degree > 1
-        )
-        or "each alone"
-    )
+    degrees = zip(("tp", "pp", "attention_dp"), rate.layout, strict=True)
+    layout = " ".join(f"{name} {degree}" for name, degree in degrees if degree > 1)
     lengths = [
         f"{float(length.value):,.6g}" if length else "not named"
         for length in (row.prompt, row.output)
@@ -73,8 +72,9 @@ def rate_line(rate: BoundedRate) -> str:
         f"{float(row.value.value):,.6g}",
         f"{rate.bound:,.0f}",
         f"{rate.share:.0%}",
-        layout,
+        layout or "each alone",
         f"{rate.batch:,}",
+        f"{rate.predicted:,.0f}" if rate.predicted else "",
     )
 
 
@@ -84,9 +84,19 @@ def wait_line(kind: str, load: float, simulated: float, closed: float) -> str:
     return cells(kind, load, *times, f"{closed / simulated - 1:+.0%}")
 
 
-def _summary(source: str, shares: Sequence[float]) -> str:
-    marks = min(shares), statistics.median(shares), max(shares)
-    return cells(source, len(shares), *(f"{share:.0%}" for share in marks))
+def _marks(found: list[float], form: str) -> list[str]:
+    return [format(mark, form) for mark in (min(found), statistics.median(found), max(found))]
+
+
+def _predicted(rates: Iterable[BoundedRate]) -> Iterator[str]:
+    """Published over predicted rates, by model and kind of device."""
+    known = [
+        (rate, float(rate.row.value.value) / rate.predicted) for rate in rates if rate.predicted
+    ]
+    groups = grouped(known, lambda one: (one[0].row.spec, one[0].row.hardware, one[0].row.weights))
+    for (model, device, weights), group in sorted(groups.items()):
+        marks = _marks([ratio for _, ratio in group], ".2f")
+        yield cells(model, device, weights, len(group), *marks)
 
 
 def _refused(rates: Iterable[UnboundedRate]) -> list[str]:
