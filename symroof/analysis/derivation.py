@@ -7,22 +7,26 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from symroof.analysis.in_sympy import in_sympy
-from symroof.analysis.inline import implicit
 from symroof.analysis.sensitivity import Elasticity, elasticities
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import (
+    ONE,
     At,
     Expr,
+    Min,
     Total,
+    at,
     mentions,
     names,
     parts,
     rebuild,
     symbol,
 )
+from symroof.symbolic.expressions import relation as compared
 from symroof.symbolic.printing import latex, text
+from symroof.symbolic.reading import parse
 from symroof.theory.quantity import ImplicitDefinition
 from symroof.theory.symbols import STEP_INDEX, UNDECLARED_NAMES, Symbol
 from symroof.units import is_whole, readable, scaled, significant
@@ -141,6 +145,40 @@ def _rendered(value: Any, symbol: Symbol) -> RenderedValue:
         unit.replace("%", r"\%").replace(" ", r"\ ").replace("µ", r"\mu "),
     )
     return RenderedValue(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}")
+
+
+def implicit(name: str, bound_case: BoundCase) -> Expr | None:
+    """The relation in the quantity's own name: the fixed point it is the least of, or what the largest whole number meets; None for any other.
+
+    >>> from symroof.analysis.study import Study
+    >>> from symroof.symbolic.printing import text
+    >>> text(implicit("disaggregated_batch", Study().first))
+    'disaggregated_batch = min(slot_steps*loaded_decode_time(batch = max(disaggregated_batch, 1))*prefill_request_rate, batch)'
+    >>> implicit("itl", Study().first) is None
+    True
+    """
+    search = bound_case.case.search(name)
+    if search is None:
+        return None
+    high, there = parse(search.high), _there(parse(search.body), search.unknown, name, bound_case)
+    return (
+        compared("=", there, ONE)
+        if search.kind == "largest"
+        else compared("=", symbol(name), Min(there, high))
+    )
+
+
+def _there(tree: Expr, unknown: str, name: str, bound_case: BoundCase) -> Expr:
+    """The body where the unknown is the searched quantity, also in quantities that other changes move."""
+    if isinstance(tree, (Symbol, At)):
+        if tree == symbol(unknown):
+            return symbol(name)
+        changes = tree.changes if isinstance(tree, At) else ()
+        made = tuple((key, _there(value, unknown, name, bound_case)) for key, value in changes)
+        moved = unknown in bound_case.case.dependencies(tree.name) and unknown not in dict(made)
+        changes = (*made, *([(unknown, symbol(name))] if moved else []))
+        return at(tree.name, changes) if changes else tree
+    return rebuild(tree, lambda part: _there(part, unknown, name, bound_case))
 
 
 class Derivation:

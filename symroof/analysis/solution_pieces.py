@@ -10,11 +10,8 @@ from typing import Any
 
 import sympy
 
-from symroof.analysis.closed_branches import (
-    Branch,
-    solvable,
-    written,
-)
+from symroof.analysis.closed_branches import Branch, written
+from symroof.analysis.equation import solvable
 from symroof.analysis.in_sympy import expression, is_open
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.arms import holds

@@ -5,7 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.closed_branches import Branch, Condition, solvable, solved_condition
+from symroof.analysis.closed_branches import Branch, Condition, solved_condition
+from symroof.analysis.equation import solvable
 from symroof.analysis.explain_solution import with_unit
 from symroof.analysis.solution import OF_MODEL, Solution
 from symroof.analysis.verdict import basis_of, case_warnings, unused_inputs

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from symroof.analysis.closed_branches import Branches, EquationForms
+from symroof.analysis.closed_branches import Branches, forms_without_numbers
+from symroof.analysis.equation import Equation
 from symroof.analysis.equations import (
     all_names,
     check_names,
@@ -15,15 +16,13 @@ from symroof.analysis.equations import (
     unknown_of,
     without_idle_changes,
 )
-from symroof.analysis.inline import because_searched, searched_quantity
-from symroof.analysis.posed_equation import PosedEquation
 from symroof.analysis.solution import Solution
 from symroof.analysis.solved_equation import REACH
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import NoValueHere
 from symroof.symbolic.axis_points import Crossings
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
-from symroof.symbolic.expressions import Expr, mentions
+from symroof.symbolic.expressions import mentions
 from symroof.symbolic.polynomials import NoClosedForm
 from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import printed_name
@@ -78,20 +77,21 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     if not named:
         check_occurs(relation, unknown, bound_case, equation)
 
-    posed = (given, relation, unknown, kind, bound_case, solve)
+    posed = Equation(relation, unknown, bound_case)
     try:
-        found = PosedEquation(relation, unknown, bound_case).crossings()
+        found = posed.crossings()
     except MissingInput as error:
         if (alone := surely_zero(relation, unknown)) is not None:
-            found = PosedEquation(alone, unknown, bound_case).crossings()
+            apart = Equation(alone, unknown, bound_case)
+            found = apart.crossings()
             if found.values:  # whatever the other factors are
-                return Solution(given, alone, unknown, kind, bound_case, solve, found, named)
+                return Solution(given, apart, kind, found, named)
         needs = frozenset(named.needs) if named else frozenset()
-        answer = _without_numbers(relation, unknown, bound_case, equation, error.name, needs)
+        answer = _without_numbers(replace(posed, kept=needs, symbolic=True), equation, error.name)
         cancelled = _cancelled(answer, unknown, bound_case)
         if cancelled is None:
-            return Solution(*posed, None, named, error.name, answer)
-        return Solution(*posed, cancelled[0], named, None, cancelled[1])
+            return Solution(given, posed, kind, None, named, error.name, answer)
+        return Solution(given, posed, kind, cancelled[0], named, None, cancelled[1])
     except UndefinedValue as error:
         raise refused(equation, f"has no value: {error}", of=NoValueHere) from None
     if found.verdict == "none":
@@ -101,7 +101,7 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
         except NoValue as error:  # in the case as it is
             why = str(error)
         raise refused(equation, f"has no value for any {unknown}: {why}", of=NoValueHere)
-    return Solution(*posed, found, named)
+    return Solution(given, posed, kind, found, named)
 
 
 def _cancelled(
@@ -127,28 +127,21 @@ def _cancelled(
     return None
 
 
-def _without_numbers(
-    relation: Expr,
-    unknown: str,
-    bound_case: BoundCase,
-    equation: str,
-    missing: str,
-    kept: frozenset[str],
-) -> Branches:
-    """The symbolic answer, where an input that a number needs is missing; the names in ``kept`` are not inlined."""
+def _without_numbers(posed: Equation, equation: str, missing: str) -> Branches:
+    """The symbolic answer, where an input that a number needs is missing."""
+    kept, unknown = posed.kept, posed.unknown
     give = f"`--set {missing}=...`: {INPUTS[missing].meaning}" if kept and missing in INPUTS else ""
-    if inner := searched_quantity(relation, unknown, bound_case):
-        message = f"has no symbolic answer: {because_searched(inner, unknown)}, and {missing} is missing for one with numbers"
+    if posed.searched:
+        message = f"has no symbolic answer: {posed.because_searched}, and {missing} is missing for one with numbers"
         raise refused(equation, message, give, NoValueHere)
-    forms = EquationForms(relation, unknown, bound_case, kept, True)
     try:
-        left, right = forms.sides
+        left, right = posed.sides
         if left != right and not (mentions(left, unknown) or mentions(right, unknown)):
             message = f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"
             raise refused(equation, message, of=NoValueHere)
-        return forms.answer()
+        return forms_without_numbers(posed)
     except NoClosedForm as error:
-        theory = bound_case.case.theory
+        theory = posed.bound_case.case.theory
         drawn = theory.knows("expert_weight_bytes") and theory.assumptions["experts"] == "expected"
         every_read = "exponent" in str(error) and drawn
         hint = "`--assume experts=all`, every expert read, has one" if every_read else give

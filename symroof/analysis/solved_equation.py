@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from sympy import Basic
 
-from symroof.analysis.closed_branches import Branch, Branches, EquationForms
-from symroof.analysis.equations import as_asked
-from symroof.analysis.posed_equation import PosedEquation, balanced
+from symroof.analysis.closed_branches import Branch, Branches, form_far_out, forms_at_crossings
+from symroof.analysis.equation import Equation, balanced
+from symroof.analysis.equations import all_names, as_asked
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
-from symroof.errors import InputError
 from symroof.symbolic.axis_points import SAME, Crossings
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, is_number, names
@@ -65,11 +64,8 @@ class SolvedEquation(DropsCaches):
     """The numbers of a solution; the attributes are those of :class:`symroof.analysis.solution.Solution`."""
 
     asked: Any
-    relation: Expr
-    unknown: str
+    posed: Equation
     kind: str
-    bound_case: BoundCase
-    solve_again: Callable[[Any, BoundCase, str], Any]
     found: Crossings | None = None
     threshold: Threshold | None = None
     missing: str | None = None
@@ -77,6 +73,18 @@ class SolvedEquation(DropsCaches):
 
     def __hash__(self) -> int:
         return hash((self.relation, self.unknown))
+
+    @property
+    def relation(self) -> Expr:
+        return self.posed.relation
+
+    @property
+    def unknown(self) -> str:
+        return self.posed.unknown
+
+    @property
+    def bound_case(self) -> BoundCase:
+        return self.posed.bound_case
 
     @property
     def sides(self) -> tuple[Expr, Expr]:
@@ -94,10 +102,6 @@ class SolvedEquation(DropsCaches):
         as_written = isinstance(self.asked, str) and self.threshold is None
         left, right = (text(side, as_written=as_written) for side in self.written.args)
         return left, right
-
-    @property
-    def posed(self) -> PosedEquation:
-        return PosedEquation(self.relation, self.unknown, self.bound_case)
 
     @property
     def declared(self) -> Symbol:
@@ -147,12 +151,10 @@ class SolvedEquation(DropsCaches):
         """The closed forms with their conditions, as formulas; found when they are first asked for."""
         if self.without_numbers is not None or self.found is None:
             return self.without_numbers or Branches()
-        forms = EquationForms(self.relation, self.unknown, self.bound_case)
         if self.values:
-            return forms.at_crossings(self.values)
-        return (
-            forms.candidate(self.found.searched[1]) if self.verdict != "identical" else Branches()
-        )
+            return forms_at_crossings(self.posed, self.values)
+        never = self.verdict != "identical"
+        return form_far_out(self.posed, self.found.searched[1]) if never else Branches()
 
     @property
     def branch(self) -> Branch | None:
@@ -237,10 +239,14 @@ class SolvedEquation(DropsCaches):
         timed = own.case.theory.timed
         if case is None or self.symbolic or not any(map(timed, names(self.relation))):
             return None
+        there = case.without_values({self.unknown, *all_names(self.relation)})
+        posed = replace(self.posed, bound_case=there)
         try:
-            return self.solve_again(self.asked, case, self.unknown)
-        except InputError:
+            found = posed.crossings()
+        except NoValue:
             return None
+        made = replace(self, posed=posed, found=found, without_numbers=None)
+        return None if found.verdict == "none" else made
 
     @property
     def bound(self) -> float | None:

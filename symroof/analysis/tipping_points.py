@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -48,42 +48,49 @@ class Flip:
 
     Attributes:
         now: the input as it is; a range is at its middle.
+        constraint, solution: the condition, and its equation solved for the input.
         holds: whether the condition holds from there on.
         crossing: where the metric equals its limit; where only whole numbers have a meaning, the first past the change.
         value: the value to act on: the first whole number on the far side of something counted, else the crossing itself.
-        last: the last value before it: the whole number next to it, or the crossing.
         up: whether it lies above the value now.
         turns: the next values away from now at which the condition changes back, and over again, as far as they are followed.
         wrong: the conditions that do not hold there; none means it fits and meets every target.
         wrong_now: the conditions that do not hold as things are.
-        beyond: where it has gone at the corners that have none, as :func:`symroof.analysis.solution.Solution.side_beyond` has it.
+        alone: whether the ranges of the other inputs are left out.
     """
 
     now: Result
-    condition: str
+    constraint: Constraint
+    solution: Solution = field(repr=False, compare=False)
     holds: bool
     crossing: float
     value: float
-    last: float
     up: bool
     turns: tuple[float, ...]
     wrong: tuple[str, ...]
     wrong_now: tuple[str, ...]
-    _spread: Callable[[], Spread] = field(repr=False, compare=False)
-    beyond: Callable[[], frozenset[str]] = field(repr=False, compare=False)
+    alone: bool = field(default=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        return self.now.name
+
+    @property
+    def condition(self) -> str:
+        """The name of the condition."""
+        return self.constraint.name
+
+    @property
+    def last(self) -> float:
+        """The last value before it: the whole number next to it, or the crossing."""
+        if not self.now.symbol.counted:
+            return self.crossing
+        return _possible(self.solution, int(self.value) + (-1 if self.up else 1), not self.up)
 
     @property
     def until(self) -> float | None:
         """The next value away from now at which the condition changes back."""
         return self.turns[0] if self.turns else None
-
-    @cached_property
-    def spread(self) -> Spread:
-        return self._spread()
-
-    @property
-    def name(self) -> str:
-        return self.now.name
 
     @property
     def factor(self) -> float | None:
@@ -112,10 +119,37 @@ class Flip:
         low, high = self.now.low, self.now.high
         return None if low is None or high is None or low == high else low <= self.value <= high
 
+    @cached_property
+    def spread(self) -> Spread:
+        """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
+        own = self.solution.bound_case
+        if self.alone or not own.box.keys() & own.case.inputs_used(*self.constraint.sides):
+            return Spread()
+        # none where the unknown itself is ranged
+        corners = list(zip(own.corners, self.solution.at_corners, strict=False))
+        here = self.crossing
+        nearest = [
+            (corner, min(others, key=lambda other: max(other / here, here / other)))
+            for corner, others in corners
+            if others
+        ]
+        if not nearest:
+            return Spread(everywhere=not corners)
+        values = [
+            _first(self.constraint, self.solution, case, place, self.holds, self.up)
+            for case, place in ((own.case, here), *nearest)
+        ]
+        return Spread(min(values), max(values), len(nearest) == len(corners))
+
+    @property
+    def beyond(self) -> frozenset[str]:
+        """Where it has gone at the corners that have none, as :meth:`SolvedEquation.side_beyond` has it."""
+        return self.solution.side_beyond(self.crossing)
+
     @property
     def as_things_stand(self) -> Flip:
         """The same at the values that the other inputs have now, whatever their ranges."""
-        return replace(self, _spread=Spread)
+        return replace(self, alone=True)
 
     @property
     def at(self) -> Result:
@@ -198,10 +232,9 @@ def _flips(
     solution = condition.solution(name, bound_case, waits)
     if solution is None:
         return
-    crossover = _Crossover(condition, solution)
     wrong_now = tuple(c.name for c in asked if not c.holds(bound_case.case))
     for up in (True, False):
-        changes = list(islice(crossover.turns(up), MOST_TURNS))
+        changes = list(islice(_turns(condition, solution, up), MOST_TURNS))
         if not changes:
             continue
         (crossing, value, beyond), *later = changes
@@ -209,89 +242,59 @@ def _flips(
         states = {c.name: _holds(c, there) for c in asked}
         if None in states.values():
             continue  # a second device without links in its spec: its state is unknown
-        holds = bool(states[condition.name])
         yield Flip(
             now=bound_case.result(name),
-            condition=condition.name,
-            holds=holds,
+            constraint=condition,
+            solution=solution,
+            holds=bool(states[condition.name]),
             crossing=crossing,
             value=value,
-            last=crossover.last(crossing, value, up),
             up=up,
             turns=tuple(turned for _, turned, _ in later),
             wrong=tuple(name for name, met in states.items() if not met),
             wrong_now=wrong_now,
-            _spread=partial(crossover.spread, crossing, holds, up),
-            beyond=partial(solution.side_beyond, crossing),
         )
 
 
-@dataclass(frozen=True)
-class _Crossover:
-    """A condition with its equation solved for one input."""
+def _turns(
+    condition: Constraint, solution: Solution, up: bool
+) -> Iterator[tuple[float, float, float]]:
+    """Away from the value now: each crossing at which the condition really changes, the value to act on, a point past it."""
+    case, name = solution.bound_case.case, solution.unknown
+    now, state = case.value(name), condition.holds(case)
+    for crossing in sorted(solution.values, reverse=not up):
+        if crossing < now if up else crossing > now:
+            continue
+        value = _first(condition, solution, case, crossing, not state, up)
+        past = crossing * (1 + BEYOND if up else 1 - BEYOND)
+        beyond = value if solution.declared.counted else past
+        if not _means_something(name, beyond, case):
+            continue
+        if _holds(condition, case.changed({name: beyond})) is not state:
+            state = not state
+            yield crossing, value, beyond
 
-    condition: Constraint
-    solution: Solution
 
-    def turns(self, up: bool) -> Iterator[tuple[float, float, float]]:
-        """Away from the value now: each crossing at which the condition really changes, the value to act on, a point past it."""
-        case, name = self.solution.bound_case.case, self.solution.unknown
-        now, state = case.value(name), self.condition.holds(case)
-        for crossing in sorted(self.solution.values, reverse=not up):
-            if crossing < now if up else crossing > now:
-                continue
-            value = self.first(case, crossing, not state, up)
-            past = crossing * (1 + BEYOND if up else 1 - BEYOND)
-            beyond = value if self.solution.declared.counted else past
-            if _means_something(name, beyond, case) and self._holds(case, beyond) is not state:
-                state = not state
-                yield crossing, value, beyond
+def _first(
+    condition: Constraint, solution: Solution, case: Case, crossing: float, holds: bool, up: bool
+) -> float:
+    """The first value past a crossing: of something counted the first whole number at which the condition has its new state.
 
-    def _holds(self, case: Case, value: float) -> bool | None:
-        return _holds(self.condition, case.changed({self.solution.unknown: value}))
+    A crossing that is whole may have either state: a limit met exactly still holds, and where a sum ends at the unknown only
+    whole numbers were searched, so the crossing is the first number past the change.
+    """
+    if not solution.declared.counted:
+        return crossing
+    there = case.changed({solution.unknown: crossing})
+    if is_whole(crossing) and _holds(condition, there) is holds:
+        return _possible(solution, int(crossing), up)
+    return _possible(solution, math.floor(crossing) + 1 if up else math.ceil(crossing) - 1, up)
 
-    def first(self, case: Case, crossing: float, holds: bool, up: bool) -> float:
-        """The first value past a crossing: of something counted the first whole number at which the condition has its new state, of
-        devices the first number that can share out the heads.
 
-        A crossing that is whole may have either state: a limit met exactly still holds, and where a sum ends at the unknown only
-        whole numbers were searched, so the crossing is the first number past the change.
-        """
-        if not self.solution.declared.counted:
-            return crossing
-        past_it = math.floor(crossing) + 1 if up else math.ceil(crossing) - 1
-        if is_whole(crossing) and self._holds(case, crossing) is holds:
-            past_it = int(crossing)
-        return self._possible(past_it, up)
-
-    def last(self, crossing: float, value: float, up: bool) -> float:
-        """The last value before a flip."""
-        if not self.solution.declared.counted:
-            return crossing
-        return self._possible(int(value) + (-1 if up else 1), not up)
-
-    def _possible(self, count: int, up: bool) -> float:
-        """A whole number; of devices the next that can share out the heads."""
-        devices = self.solution.unknown == "tp"
-        return float(next(self.solution.degrees(count, up), count) if devices else count)
-
-    def spread(self, crossing: float, holds: bool, up: bool) -> Spread:
-        """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
-        own = self.solution.bound_case
-        if not own.box.keys() & own.case.inputs_used(*self.condition.sides):
-            return Spread()
-        # none where the unknown itself is ranged
-        corners = list(zip(own.corners, self.solution.at_corners, strict=False))
-        nearest = [
-            (corner, min(others, key=lambda other: max(other / crossing, crossing / other)))
-            for corner, others in corners
-            if others
-        ]
-        if not nearest:
-            return Spread(everywhere=not corners)
-        places = ((own.case, crossing), *nearest)
-        values = [self.first(corner, place, holds, up) for corner, place in places]
-        return Spread(min(values), max(values), len(nearest) == len(corners))
+def _possible(solution: Solution, count: int, up: bool) -> float:
+    """A whole number; of devices the next that can share out the heads."""
+    devices = solution.unknown == "tp"
+    return float(next(solution.degrees(count, up), count) if devices else count)
 
 
 def _means_something(name: str, value: float, case: Case) -> bool:

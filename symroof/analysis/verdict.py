@@ -9,7 +9,7 @@ from typing import Any
 from symroof.analysis.case_titles import devices
 from symroof.cases.bound_case import BOUND, EXPECTED, BoundCase
 from symroof.cases.input import AT_PEAK, VARIANT
-from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
+from symroof.cases.quantity_result import Result
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
 from symroof.specs.efficiencies import DEFAULT_ENGINE, FITTED, engine_class
 from symroof.specs.precision import BITS
@@ -138,7 +138,9 @@ def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
         if (tested := metric_of(name, bound_case.case)) is None:
             continue
         metric = bound_case.result(tested)
-        low, high = _reach(metric, bound_case)
+        low, high = metric.at_median or (metric.low, metric.high)
+        if low is None or high is None:
+            low, high = metric.value, math.inf if metric.without_range else metric.value
         least = metric.value if measured_alone(bound_case) else low
         holds_at = [bool(holds("<=", float(end), float(limit))) for end in (high, least)]
         met = holds_at[0] or (None if holds_at[1] else False)
@@ -164,19 +166,6 @@ def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
         for name in bound_case.targets
         if metric_of(name, case) is None and not waits_without_end(name, case)
     }
-
-
-def _reach(metric: Result, bound_case: BoundCase) -> tuple[Any, Any]:
-    """How far a metric reaches over the ranges, at the median of list prices: where that takes too long to search, over their corners, and without end where it has no value in a part."""
-    if metric.at_median:
-        return metric.at_median
-    if not metric.without_range:
-        known = metric.low is not None and metric.high is not None
-        return (metric.low, metric.high) if known else (metric.value, metric.value)
-    if metric.without_range != NOT_EVERYWHERE:
-        with suppress(NoValue):
-            return bound_case.at_corners(metric.name)
-    return metric.value, math.inf
 
 
 MEMORY, LOAD = "memory", "load"

@@ -45,9 +45,7 @@ class Memo:
 
     results: dict[str, Result] = field(default_factory=dict)
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
-    rough: dict[tuple[str, ...], Case] = field(default_factory=dict)
     flips: dict[Any, Any] = field(default_factory=dict)
-    inlined: dict[Any, Expr] = field(default_factory=dict)
     moves: dict[Any, bool] = field(default_factory=dict)
     at_context: dict[float, BoundCase] = field(default_factory=dict)
     symbolic: dict[frozenset[str], BoundCase] = field(default_factory=dict)

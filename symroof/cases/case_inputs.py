@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from symroof.cases.input import AT_PEAK, COSTS, Ends, Input, slow_first
 from symroof.cases.request import Request, Values
@@ -240,15 +240,6 @@ class RangedCase(CaseInputs):
         return "at the middle of the ranges" + (
             " and the expected efficiencies" if measured else ""
         )
-
-    def at_corners(self, name: str) -> tuple[Any, Any]:
-        """The least and the largest value of a number in the case and at the corners of its ranges.
-
-        Raises:
-            NoValue: it has none at one of them.
-        """
-        values = [case.value(name) for case in (self.case, *self.corners)]
-        return min(values), max(values)
 
 
 def _product(axes: list[list[dict[str, float]]]) -> list[dict[str, float]]:

@@ -103,7 +103,7 @@ class Ranges:
 
     Attributes:
         box: the ends of each ranged input.
-        measured: the corners of inputs whose ranges are one common widening; in a box of many inputs they are looked at there alone.
+        measured: the corners of inputs whose ranges are one common widening: they are looked at there alone.
         searched: whether more than the corners of the box may be looked at.
 
     >>> from symroof.analysis.study import Study
@@ -165,9 +165,8 @@ class Ranges:
 
     @cached_property
     def axes(self) -> tuple[BoxAxis, ...]:
-        """The axes of the box; the measured inputs are one where they are looked at at their corners alone."""
-        joint = self.measured if len(self.box) > MOST_AXES or not self.searched else ()
-        axes = []
+        """The axes of the box; the measured inputs are one."""
+        joint, axes = self.measured, []
         for name, (low, high) in self.box.items():
             if joint and name in joint[0]:
                 continue

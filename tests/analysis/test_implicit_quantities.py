@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.analysis.inline import implicit
+from symroof.analysis.derivation import implicit
 from symroof.api import Study
 from symroof.symbolic.printing import text
 

@@ -16,8 +16,6 @@ from symroof.analysis.verdict import (
     waits_without_end,
 )
 from symroof.api import Study
-from symroof.cases.quantity_result import RangeNotFound
-from symroof.cases.ranges import Ranges
 
 from ..near import near
 
@@ -73,29 +71,6 @@ def test_a_target_at_its_limit(price, target, met, slack, words):
     assert findings(answers) == ([] if met else ["price_missed"])
     assert target_warnings(answers) == ([words] if words else [])
     assert passes(answers) is (True if met else None if Fraction(slack) >= 0 else False)
-
-
-def not_worked_out(*_):
-    raise RangeNotFound
-
-
-@pytest.mark.parametrize(("limit", "met"), [("1 ms", False), ("50 ms", None), ("1 s", True)])
-def test_a_target_of_a_metric_whose_range_is_not_worked_out(limit, met, monkeypatch):
-    """Judged at the corners: 50 ms lies between what single studies there sustain, whatever stands in the middle.
-
-    The failure is injected: a range that really takes too long would take long here too.
-    """
-    work = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "output": 32}
-    answers = Study(**work, prompt="512..4096", batch="8..64", targets={"itl": limit}).first
-    monkeypatch.setattr(Ranges, "bounds", not_worked_out)
-    (check,) = target_checks(answers)
-    assert check.metric.without_range == "range_not_worked_out" and check.met is met
-    alone = [
-        float(Study(**work, prompt=prompt, batch=batch).value("sustained_itl"))
-        for prompt in (512, 4096)
-        for batch in (8, 64)
-    ]
-    assert 1e-3 < min(alone) < float(check.metric.value) < 50e-3 < max(alone) < 1
 
 
 @pytest.mark.parametrize(

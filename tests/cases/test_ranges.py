@@ -224,3 +224,13 @@ def test_a_denominator_of_ones_own_that_changes_its_sign(formula):
         for mbu in (0.3, 0.8)
     ]
     assert (result.low, result.high) == (min(values), max(values))
+
+
+def test_the_ends_of_what_was_measured_are_the_same_in_every_command():
+    """One common widening: slow ends together and fast ones together, in a value as in a sweep."""
+    study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, batch=[8])
+    swept = study.sweep(["itl", "ttft", "ttft_share", "mean_step_rest"], batch=[8])
+    for name in ("itl", "ttft", "ttft_share", "mean_step_rest"):
+        value = study.result(name)
+        ends = [float(swept[f"{name}_{end}"].squeeze()) for end in ("low", "high")]
+        assert (value.low, value.high) == pytest.approx(ends, rel=1e-12), name

@@ -37,7 +37,7 @@ BUDGETS = {
     "theory": 5627,
     "specs": 5728,
     "checkpoints": 3753,
-    "study": 8884,
+    "study": 8827,
     "select": 2799,
     "simulate": 2098,
     "servers": 1631,
@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 6980,
     "report": 7715,
     "cli": 3887,
-    "tests": 39717,
+    "tests": 39702,
     "other": 3657,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

@@ -1,0 +1,349 @@
+"""An equation for one unknown in a case: its sides as formulas of the unknown, and where they meet, there and in cases with other inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy
+
+from symroof.cases.bound_case import BoundCase
+from symroof.symbolic.axis_points import Axis, Crossings, Sides
+from symroof.symbolic.closed_forms import candidates
+from symroof.symbolic.crossings import crossings
+from symroof.symbolic.evaluation import NoValue, UndefinedValue
+from symroof.symbolic.expressions import (
+    ZERO,
+    Expr,
+    at,
+    changed_inputs,
+    inline,
+    inlined_size,
+    is_negative,
+    mentions,
+    names,
+    parts,
+    size,
+    substitute,
+    sums,
+    symbol,
+)
+from symroof.symbolic.expressions import relation as compared
+from symroof.symbolic.polynomials import NoClosedForm
+from symroof.symbolic.printing import text
+from symroof.symbolic.reading import parse
+from symroof.symbolic.roots import Form
+from symroof.symbols import symbol as public_symbol
+from symroof.theory.case import MOST_NODES, Case
+from symroof.theory.declarations import DropsCaches, neutral_default
+from symroof.theory.layout import shapes_layout
+from symroof.theory.steps import STEPS
+from symroof.theory.symbols import INPUTS, base_name
+
+Columns = Mapping[str, Sequence[float]]
+"""The values of some inputs in each of several cases."""
+KINDS = ("compute", "memory")
+"""The times of which a step takes the longer."""
+EFFICIENCIES = frozenset({"mfu", "mbu"})
+"""They stay in a symbolic answer though they have a default: regime thresholds hold at any efficiency."""
+TOO_LONG = "its closed form is too long to be written out"
+
+
+@dataclass
+class Equation(DropsCaches):
+    """An equation, or a condition, in one unknown.
+
+    Attributes:
+        kept: names that stay in its formulas though they have a neutral default.
+        symbolic: for answers without numbers: no missing input counts as one, every input stays a name, and a quantity goes only where its formula
+            is 0 whatever its inputs.
+    """
+
+    relation: Expr
+    unknown: str
+    bound_case: BoundCase
+    kept: frozenset[str] = frozenset()
+    symbolic: bool = False
+
+    # ------------------------------------------------------------------------------------------------ as formulas
+
+    def opened(self, tree: Expr) -> Expr:
+        """A formula with the definitions that the unknown moves written out; everything else stays a named coefficient.
+
+        Raises:
+            NoClosedForm: it would be longer than a person reads.
+        """
+        case, moves, complete = self.bound_case.case, self.bound_case.memo.moves, not self.symbolic
+        kept = {*self.kept, *names(tree), *(EFFICIENCIES if self.symbolic else ())}
+
+        def moving(name: str, keys: frozenset[str]) -> bool:
+            place = (name, keys, complete)
+            if name not in keys and place not in moves:
+                moves[place] = False  # to a circular definition it stays still
+                inner = case.formula_or_name(name, complete=complete, changed=keys)
+                if inner != symbol(name):
+                    within = names(inner) + changed_inputs(inner)
+                    moves[place] = any(moving(each, keys) for each in within)
+            return name in keys or moves[place]
+
+        def formula(name: str, changed: frozenset[str]) -> Expr:
+            keys = changed | {self.unknown}
+            if name == self.unknown or (name in kept and not moving(name, keys)):
+                return symbol(name)
+            if moving(name, keys):
+                return case.formula_or_name(name, complete=complete, changed=keys)
+            return self._unmoved(name)
+
+        if inlined_size(tree, formula) > MOST_NODES:
+            raise NoClosedForm(TOO_LONG)
+        return inline(tree, formula)
+
+    def _unmoved(self, name: str) -> Expr:
+        """A name that the unknown does not move; a defaulted input of 0 or 1 as that number, and a quantity that is 0: they would clutter a closed form."""
+        case, node = self.bound_case.case, symbol(name)
+        if self.symbolic:
+            return ZERO if case.expanded(node, complete=False) == ZERO else node
+        if name in case.given or name in case.numbers:
+            return node
+        if case.theory.definition(name) is not None:
+            return ZERO if case.has_value(name) and case.value(name) == 0 else node
+        neutral = neutral_default(name)
+        return node if neutral is None else neutral
+
+    @cached_property
+    def sides(self) -> tuple[Expr, Expr]:
+        """Both sides, opened."""
+        return self.opened(self.relation.lhs), self.opened(self.relation.rhs)
+
+    @cached_property
+    def x(self) -> Any:
+        """The unknown as it is solved for."""
+        return solvable(symbol(self.unknown), self.bound_case)
+
+    @cached_property
+    def difference(self) -> Any:
+        """Left side less right side.
+
+        Raises:
+            NoClosedForm: a quantity in it is searched, or it is longer than a person reads.
+        """
+        if self.searched:
+            raise NoClosedForm(self.because_searched)
+        if sum(map(size, self.sides)) > MOST_NODES:
+            raise NoClosedForm(TOO_LONG)
+        left, right = (solvable(self._added_up(side), self.bound_case) for side in self.sides)
+        return left - right
+
+    def _added_up(self, tree: Expr) -> Expr:
+        """A side with each sum over powers of the unknown as its terms, where they are few enough for a quadratic."""
+        case, made = self.bound_case.case, dict[Expr, Expr]()
+        for node in sums(tree):
+            ends, x = {*names(node.first), *names(node.last)}, self.unknown
+            powers = (p for p in parts(node.body) if p.is_Pow and mentions(p.base, x))
+            if x in ends or not any(mentions(p.exp, node.index) for p in powers):
+                continue
+            known = not self.symbolic or ends <= {*case.given}
+            first, last = map(case.evaluate, (node.first, node.last)) if known else (0, math.inf)
+            if last - first not in (0, 1, 2):
+                raise NoClosedForm(f"the unknown is the base of a sum up to {text(node.last)}")
+            steps = (sympy.Integer(int(first) + k) for k in range(int(last - first) + 1))
+            made[node] = sympy.Add(*(substitute(node.body, {node.index: k}) for k in steps))
+        return tree.xreplace(made)
+
+    @cached_property
+    def searched(self) -> str:
+        """A quantity that is searched at each value of the unknown, so that no formula of the unknown has it; empty without one."""
+        case, unknown = self.bound_case.case, self.unknown
+        inner = sorted(frozenset().union(*map(case.theory.dependencies, names(self.relation))))
+        return next(
+            (
+                name
+                for name in inner
+                if unknown in case.dependencies(name) - {name} and case.search(name, {unknown})
+            ),
+            "",
+        )
+
+    @property
+    def because_searched(self) -> str:
+        return f"{self.searched} is searched for each {self.unknown}"
+
+    @property
+    def moves(self) -> bool:
+        """Whether a side depends on the unknown in this case; of one that is too long to be written out it is assumed."""
+        try:
+            return any(mentions(side, self.unknown) for side in self.sides)
+        except NoClosedForm:
+            return True
+
+    # ------------------------------------------------------------------------------------------------ in numbers
+
+    def crossings(self) -> Crossings:
+        """Where the sides meet in the case.
+
+        Raises:
+            MissingInput: an input that they need is missing.
+        """
+        case = self.bound_case.case
+        found = crossings(self.over_arrays({}), [self.axis(case)])[0]
+        return replace(found, values=self._between(found.values))
+
+    def crossings_at(self, columns: Columns) -> list[tuple[float, ...]]:
+        """The crossings where some inputs have other values, all looked at together; none where the sides have no value there."""
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        cases = [self.bound_case.case.changed(row) for row in rows]
+        places = [replace(self, bound_case=self.bound_case.at(case)) for case in cases]
+        if any(map(shapes_layout, columns)):
+            alone: list[tuple[float, ...]] = [()] * len(rows)
+            for i, place in enumerate(places):
+                with suppress(NoValue):
+                    alone[i] = place.crossings().values
+            return alone
+        try:
+            found = crossings(self.over_arrays(columns), [self.axis(case) for case in cases])
+        except NoValue:
+            return [()] * len(rows)
+        return [there._between(each.values) for each, there in zip(found, places, strict=True)]
+
+    def _between(self, values: tuple[float, ...]) -> tuple[float, ...]:
+        """The crossings; of an unknown that bounds a sum, of which whole numbers alone are searched, where the closed form of the sum has them."""
+        if not self.whole or not values:
+            return values
+        found = set()
+        for value in values:
+            roots: list[float] = []
+            with suppress(NoClosedForm, ArithmeticError):
+                roots = [root for _, root in self.placed(value)]
+            found.add(next((root for root in roots if value - 1 < root <= value), value))
+        return tuple(sorted(found))
+
+    def placed(self, place: float) -> Iterator[tuple[Form, float]]:
+        """The closed forms on the arms that win at a place, each with where it puts the crossing: the place itself where that is nowhere.
+
+        Raises:
+            NoClosedForm: there is none.
+        """
+        evaluate = self.bound_case.case.evaluate
+        for form in candidates(self.difference, self.x, evaluate, place):
+            try:
+                yield form, float(evaluate(form.whole(form.root)))
+            except ArithmeticError:
+                yield form, place
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether the unknown bounds a sum, so that only whole numbers have a meaning."""
+        case = self.bound_case.case
+        try:
+            return any(
+                mentions(end, self.unknown)
+                for side in self.sides
+                for node in sums(side)
+                for end in (node.first, node.last)
+            )
+        except NoClosedForm:  # too long: whether a sum on the way ends at what the unknown moves
+            formulas = map(case.formula_or_name, case.reachable_names(*names(self.relation)))
+            ends = (e for tree in formulas for node in sums(tree) for e in (node.first, node.last))
+            return any(
+                self.unknown in case.dependencies(name) for end in ends for name in names(end)
+            )
+
+    def axis(self, case: Case) -> Axis:
+        """Where the unknown can lie in a case."""
+        low, high = domain(self.unknown, case)
+        return Axis(low, high, self.whole, case.theory.symbol(self.unknown).counted)
+
+    def over_arrays(self, columns: Columns) -> Sides:
+        """Left and right over arrays of the unknown; where there are columns, in each of their cases."""
+        case = self.bound_case.case.without_values((self.unknown, *columns))
+        relation = balanced(self.relation)
+        given = {name: np.asarray(values, dtype=float) for name, values in columns.items()}
+
+        def of(x: Any, column: Any) -> tuple[Any, Any]:
+            flat = {name: values[column] for name, values in given.items()}
+            there = case.changed({self.unknown: x, **flat})
+            left, right = (_over(there, side) for side in (relation.lhs, relation.rhs))
+            return left, right
+
+        return of
+
+    @cached_property
+    def times_compared(self) -> Mapping[Any, Expr]:
+        """The times that a roofline compares, by what they are as far as the unknown reaches: now, at the first and the last step."""
+        ends = (parse("prompt + 1"), parse("prompt + response_steps"))
+        theory, times = self.bound_case.case.theory, dict[Any, Expr]()
+        parts = [""]
+        if theory.assumptions["roofline"] == "per_operator":
+            parts += [f".{part}" for step in STEPS for part in theory.parts(step.name)]
+        for part in dict.fromkeys(parts):
+            for name in (f"{step.name}_{kind}_time{part}" for step in STEPS for kind in KINDS):
+                if not (theory.depends(name, self.unknown) or theory.depends(name, "context")):
+                    continue  # the answer contains it by its name
+                for tree in (symbol(name), *(at(name, {"context": end}) for end in ends)):
+                    with suppress(NoClosedForm):
+                        opened = self.opened(tree)
+                        if opened != tree:
+                            times.setdefault(solvable(opened, self.bound_case), tree)
+        return times
+
+
+def _over(case: Case, side: Expr) -> Any:
+    """A side over arrays; NaN where it has no value anywhere.
+
+    Raises:
+        UndefinedValue: a name in it has none, whatever the unknown is.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            found = case.evaluate(side)
+            if np.isnan(found).any():
+                found = case.with_care().evaluate(side)
+        return np.asarray(found, dtype=float)
+    except UndefinedValue:
+        raise
+    except (NoValue, OverflowError):
+        return np.nan
+
+
+def balanced(relation: Expr) -> Expr:
+    """An equation with 0 on a side as one of two sides: only against the size of its terms floats tell what is zero."""
+    side = relation.lhs if relation.rhs == ZERO else relation.rhs
+    if ZERO not in (relation.lhs, relation.rhs) or not side.is_Add:
+        return relation
+    minus = [term for term in side.args if is_negative(term)]
+    plus = [term for term in side.args if not is_negative(term)]
+    left, right = sympy.Add(*plus), sympy.Add(*(-term for term in minus))
+    return compared("=", left, right) if side is relation.lhs else compared("=", right, left)
+
+
+def solvable(tree: Expr, bound_case: BoundCase) -> Any:
+    """A formula as it is solved: of the names that a theory of one's own declares, only those that are never zero are positive."""
+    own = bound_case.case.theory.own
+    loose = {
+        name: sympy.Symbol(name, real=True)
+        for name in names(tree)
+        if name in own and not public_symbol(name, own).is_positive
+    }
+    return substitute(tree, loose) if loose else tree
+
+
+def domain_formulas(unknown: str) -> tuple[str | None, str | None]:
+    """The formulas of the least and the largest value of an unknown, where it has them."""
+    symbol = INPUTS.get(base_name(unknown))
+    return (symbol.least, symbol.most) if symbol else (None, None)
+
+
+def domain(unknown: str, case: Case) -> tuple[float, float | None]:
+    """Where an unknown can lie in a case; an end that has no value there is none."""
+    ends: list[float | None] = []
+    for formula in domain_formulas(unknown):
+        try:
+            ends.append(float(case.evaluate(parse(formula))) if formula else None)
+        except NoValue:
+            ends.append(None)
+    return ends[0] or 0.0, ends[1]
