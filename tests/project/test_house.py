@@ -37,7 +37,7 @@ BUDGETS = {
     "theory": 5627,
     "specs": 5728,
     "checkpoints": 3753,
-    "study": 8827,
+    "study": 8817,
     "select": 2799,
     "simulate": 2098,
     "servers": 1631,
