@@ -343,11 +343,11 @@ BY_TOOLS = ("preset", VLLM_LINE, RECOMMENDED)
 
 def _without_effect(bound_case: BoundCase) -> list[str]:
     """Values that somebody set here and that no formula of this model uses: a window where no layer has one."""
-    targets, used = _targets(bound_case), _reached(bound_case, bound_case.quantity_names)
+    targets = {TARGET_SYMBOLS[target] for target in bound_case.targets}
     return [
         f"{name} has no effect: no formula of this case uses it"
         for name in _set_by_hand(bound_case, *BY_TOOLS)
-        if name not in targets | used
+        if name not in targets and not _is_used(bound_case, name)
     ]
 
 
@@ -361,24 +361,23 @@ def _set_by_hand(bound_case: BoundCase, *tools: str) -> list[str]:
     ]
 
 
-def _targets(bound_case: BoundCase) -> frozenset[str]:
-    return frozenset(TARGET_SYMBOLS[target] for target in bound_case.targets)
-
-
-def _reached(bound_case: BoundCase, quantities: Iterable[str]) -> frozenset[str]:
-    """Everything that some quantities depend on here."""
-    return frozenset().union(*map(bound_case.case.dependencies, quantities))
+def _is_used(bound_case: BoundCase, name: str) -> bool:
+    """Whether some quantity depends on a name here."""
+    return any(name in bound_case.case.dependencies(each) for each in bound_case.quantity_names)
 
 
 def unused_inputs(
     bound_case: BoundCase, shown: Collection[str], targets_decide: bool = True
 ) -> list[str]:
     """Inputs that somebody set and that none of the quantities shown depends on, though others of the case do; a target counts as used where it decides."""
-    targets, reached = _targets(bound_case), _reached(bound_case, shown)
-    of_case = _reached(bound_case, bound_case.quantity_names)
-    counted = of_case - targets if targets_decide else of_case | targets
-    named = _set_by_hand(bound_case, *BY_TOOLS, VARIANT)
-    return [name for name in named if name in counted - reached]
+    targets = {TARGET_SYMBOLS[target] for target in bound_case.targets}
+    reached = frozenset().union(*map(bound_case.case.dependencies, shown))
+    return [
+        name
+        for name in _set_by_hand(bound_case, *BY_TOOLS, VARIANT)
+        if name not in reached
+        and (not targets_decide if name in targets else _is_used(bound_case, name))
+    ]
 
 
 def _wide_arithmetic(bound_case: BoundCase) -> list[str]:

@@ -16,8 +16,7 @@ from functools import lru_cache, reduce
 from typing import Any
 
 from symroof.errors import InputError, Problem
-from symroof.symbolic.code import python
-from symroof.symbolic.evaluation import NoValue, function
+from symroof.symbolic.evaluation import NoValue, function, python
 from symroof.symbolic.expressions import Expr, inline, names, number, substitute
 from symroof.symbolic.kernels import FUNCTIONS
 from symroof.symbolic.reading import parse

@@ -41,7 +41,7 @@ OF_CLASS: dict[str, str] = {"compiled": DEFAULT, "earlier": DEFAULT, "ggml": "ll
 """The profile that stands for a class of engines where the class alone is named."""
 
 Number = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})]
-Version = Annotated[str, BeforeValidator(str), Field(pattern=r"^\d{1,4}(\.\d{1,4}){0,3}$")]
+Version = Annotated[str, BeforeValidator(str), Field(pattern=r"^[0-9]{1,4}(\.[0-9]{1,4}){0,3}$")]
 
 
 class ByMemory(Spec):

@@ -95,7 +95,7 @@ class Checkpoint(Spec):
         kept, parts, kv: what this one has instead of what the precision says: operators that stay wide, operators stored otherwise, the cache.
     """
 
-    name: Annotated[str, Field(pattern=r"^[\w.-]{1,96}/[\w.-]{1,96}$")]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,96}/[A-Za-z0-9_.-]{1,96}$")]
     precision: str
     kept: tuple[str, ...] = ()
     parts: tuple[StoredPart, ...] = ()

@@ -1,13 +1,55 @@
-"""The value of a formula: printed once as a Python function (:mod:`symroof.symbolic.code`), run over floats or arrays along scenarios."""
+"""The value of a formula: printed once as a Python function of an environment, which gives names their values, and run over
+floats or over arrays along scenarios.
 
-from collections.abc import Callable, Mapping
+``e`` is the environment; what the functions do is :mod:`symroof.symbolic.kernels`.
+
+>>> from symroof.symbolic.reading import parse
+>>> print(python(parse("2*max(a, b) + a/b"), ()).text)
+def formula(e):
+    v = e.value
+    return ((2.0*max(v('a'),v('b')))+div(v('a'),v('b')))
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from symroof.symbolic.code import GeneratedCode, python
-from symroof.symbolic.expressions import Expr
+import sympy
+from sympy import S
+from sympy.core.relational import Relational
+
+from symroof.symbolic.expressions import (
+    At,
+    Expr,
+    Label,
+    OfLargest,
+    Total,
+    halves,
+    names,
+    operator_of,
+    parts,
+    symbol,
+)
 from symroof.symbolic.kernels import FUNCTIONS, chosen_index
 from symroof.symbolic.no_value import NoValue, UndefinedValue
+
+CALLED = {
+    sympy.Max: "max",
+    sympy.Min: "min",
+    sympy.ceiling: "ceil",
+    sympy.floor: "floor",
+    sympy.log: "log",
+    sympy.exp: "exp",
+}
+"""Functions that generated code calls by name; all others are SymPy's."""
+DEEPEST, WORTH_SHARING, LONGEST_SUM = 24, 4, 64
+"""Deeper parts, and repeated parts of at least this many nodes, become functions; longer sums are nested."""
+NO_VALUE = "no_value()"
 
 
 class Environment(Protocol):
@@ -61,6 +103,14 @@ def compiled(expr: Expr, bound: tuple[str, ...] = (), careful: bool = False) -> 
     return function(python(expr, bound, careful), FUNCTIONS)
 
 
+@dataclass(frozen=True)
+class GeneratedCode:
+    """The text of a function, and the names that it refers to by variables: formulas used as names."""
+
+    text: str
+    constants: dict[str, Any]
+
+
 def function(source: GeneratedCode, functions: Mapping[str, Any]) -> Callable[..., Any]:
     """The compiled function of generated code, given what it calls."""
     space: dict[str, Any] = {**functions, **source.constants}
@@ -71,12 +121,170 @@ def function(source: GeneratedCode, functions: Mapping[str, Any]) -> Callable[..
     return made
 
 
+def python(expr: Expr, bound: Sequence[str], careful: bool = False) -> GeneratedCode:
+    """A formula as a function of its environment and its ``bound`` names.
+
+    With ``careful``, the factors of a product beside one that is zero need no value.
+    """
+    printer = _Printer(tuple(bound), careful, Counter(c for node in parts(expr) for c in node.args))
+    result = printer.go(expr, 0)
+    lines = [f"def formula({', '.join(('e', *map(_local, bound)))}):", "    v = e.value"]
+    if not any(
+        "v(" in text for text in (result, *(text for _, _, text in printer.shared.values()))
+    ):
+        lines.pop()
+    if any(not arguments for _, arguments, _ in printer.shared.values()):
+        lines.append("    m = {}")
+    for name, arguments, text in printer.shared.values():
+        if arguments:
+            lines += [f"    def {name}({', '.join(arguments)}):", f"        return {text}"]
+        else:
+            lines += [
+                f"    def {name}():",
+                f"        if {name!r} not in m:",
+                f"            m[{name!r}] = {text}",
+                f"        return m[{name!r}]",
+            ]
+    return GeneratedCode("\n".join((*lines, f"    return {result}")), printer.constants)
+
+
+class _Printer:
+    """Prints parts of a formula; what repeats or lies deep becomes a function inside, computed once where no index of a sum occurs in it."""
+
+    def __init__(self, bound: tuple[str, ...], careful: bool, uses: Counter[Any]) -> None:
+        self.bound, self.careful, self.uses = bound, careful, uses
+        self.constants: dict[str, Any] = {}
+        self.shared: dict[Any, tuple[str, tuple[str, ...], str]] = {}
+        self.indices: tuple[str, ...] = bound
+
+    def go(self, node: Any, depth: int) -> str:
+        """The text of a part."""
+        if node.is_Symbol:
+            name = node.name
+            return _local(name) if name in self.indices else f"v({self.quoted(name)})"
+        if node.is_Rational or node.is_Float:
+            return _float(float(node))
+        repeats = self.uses[node] > 1 and len(parts(node)) >= WORTH_SHARING
+        if not repeats and depth < DEEPEST:
+            return self.rule(node, depth + 1)
+        if node not in self.shared:
+            used = tuple(
+                _local(name)
+                for name in sorted(names(node))
+                if name in self.indices and name not in self.bound
+            )
+            name = f"p{len(self.shared)}"
+            self.shared[node] = name, used, ""
+            self.shared[node] = name, used, self.rule(node, 1)
+        name, used, _ = self.shared[node]
+        return f"{name}({', '.join(used)})"
+
+    def quoted(self, name: str) -> str:
+        """A name in quotes; a formula used as a name is a variable."""
+        if type(name) is str:
+            return repr(name)
+        known = next((key for key, value in self.constants.items() if value is name), None)
+        key = known or f"u{len(self.constants)}"
+        self.constants[key] = name
+        return key
+
+    def rule(self, node: Any, depth: int) -> str:
+        def go(part: Any) -> str:
+            return self.go(part, depth)
+
+        def listed(args: Iterable[Any]) -> str:
+            return ",".join(map(go, args))
+
+        if node.is_Mul:
+            return self.quotient(*halves(node.args), go)
+        if node.is_Add:
+            return _sum_of([go(term) for term in node.args])
+        if node.is_Pow:
+            return self.power(node.base, node.exp, go)
+        if name := next((name for kind, name in CALLED.items() if isinstance(node, kind)), ""):
+            return f"{name}({listed(node.args)})"
+        if isinstance(node, OfLargest):
+            pairs = zip(node.keys, node.values, strict=True)
+            return (
+                f"of_largest({','.join(f'({go(key)},lambda:{go(value)})' for key, value in pairs)})"
+            )
+        if isinstance(node, Total):
+            return self.total(node, depth)
+        if isinstance(node, At):
+            changed = ",".join(f"{key!r}:{go(value)}" for key, value in node.changes)
+            return f"e.at({self.quoted(node.name)},{{{changed}}})"
+        if isinstance(node, Relational):
+            return f"holds({operator_of(node)!r},{go(node.lhs)},{go(node.rhs)})"
+        if isinstance(node, Label):
+            return f"largest({','.join(f'({label!r},{go(arm)})' for label, arm in node.arms)})"
+        if node.is_NumberSymbol:
+            return _float(float(node))
+        if isinstance(node, sympy.Function):
+            return f"elementary({type(node).__name__!r},{listed(node.args)})"
+        return NO_VALUE  # infinite, or not real
+
+    def quotient(self, above: list[Any], below: list[Any], go: Callable[[Any], str]) -> str:
+        """A quotient of two products; only what may be zero is divided by with care."""
+        over, under = self.product(above or [S.One], go), self.product(below, go) if below else ""
+        if not below:
+            return over
+        plain = len(below) == 1 and below[0].is_Number
+        return f"({over}/{under})" if plain else f"div({over},{under})"
+
+    def product(self, factors: list[Any], go: Callable[[Any], str]) -> str:
+        if len(factors) == 1:
+            return go(factors[0])
+        if factors[0] == -1:
+            return f"(-{self.product(factors[1:], go)})"
+        if self.careful and sum(not factor.is_Number for factor in factors) > 1:
+            return f"product({','.join(f'lambda:{go(factor)}' for factor in factors)})"
+        return f"({'*'.join(map(go, factors))})"
+
+    def power(self, base: Any, exponent: Any, go: Callable[[Any], str]) -> str:
+        if exponent == S.Half:
+            return f"sqrt({go(base)})"
+        if exponent.is_Rational and exponent.is_negative:
+            return self.quotient([], [base**-exponent], go)
+        return f"pow({go(base)},{go(exponent)})"
+
+    def total(self, node: Any, depth: int) -> str:
+        body, index = node.body, node.index
+        first, last = self.go(node.first, depth), self.go(node.last, depth)
+        if body.is_Pow and body.exp == symbol(index) and index not in names(body.base):
+            return f"geometric({first},{last},{self.go(body.base, depth)})"  # powers of one ratio
+        outer, self.indices = self.indices, (*self.indices, index)
+        inner = self.go(body, depth)
+        self.indices = outer
+        return f"total(e.axes,lambda {_local(index)}:{inner},{first},{last})"
+
+
+def _sum_of(texts: list[str]) -> str:
+    if len(texts) <= LONGEST_SUM:
+        first, *more = texts
+        rest = (text[1:-1] if text.startswith("(-") else f"+{text}" for text in more)
+        return f"({first}{''.join(rest)})"
+    return _sum_of([_sum_of(texts[i : i + LONGEST_SUM]) for i in range(0, len(texts), LONGEST_SUM)])
+
+
+def _float(value: float) -> str:
+    if not math.isfinite(value):
+        return NO_VALUE
+    return repr(value) if value >= 0 else f"({value!r})"
+
+
+def _local(name: str) -> str:
+    """A bound name as a variable that no other name in the code has."""
+    return "i_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in name)
+
+
 __all__ = [
     "Environment",
+    "GeneratedCode",
     "NoValue",
     "UndefinedValue",
     "chosen_index",
     "compiled",
     "evaluate",
     "function",
+    "python",
 ]

@@ -16,15 +16,12 @@ import numpy as np
 
 from symroof.symbolic import sympy_functions
 from symroof.symbolic.no_value import NoValue, UndefinedValue
-from symroof.symbolic.searches import searched
 from symroof.symbolic.step_polynomials import NotPolynomial, Steps, refuse_polynomials
 
 NEAR = 1e-12
 """Relative distance of what counts as equal, or as whole: rounding errors are a few 1e-15."""
 TOGETHER = 2**16
 """Terms of a sum, over all scenarios, that are computed at once where it is taken term by term."""
-NOTHING = np.array([np.nan])
-"""What has no value, along one axis."""
 MOST_TERMS = 20_000
 """The longest sum that is taken term by term."""
 
@@ -80,27 +77,6 @@ def product(*factors: Callable[[], Any]) -> Any:
     if missing is not None and not np.any(zero):
         raise missing
     return np.where(zero, 0.0, np.nan if missing is not None else result)
-
-
-def times(*values: Any) -> Any:
-    """A product in which nothing times what has no value is nothing."""
-    result = reduce(mul, values)
-    if isinstance(result, float | Steps) or not np.isnan(result).any():
-        return result
-    for value in values:
-        if not isinstance(value, Steps):
-            result = np.where(np.equal(value, 0), 0.0, result)
-    return result
-
-
-def only_where(condition: Any, value: Any) -> Any:
-    """A value where a condition holds."""
-    return value if condition is True else np.where(np.equal(condition, 1), value, np.nan)
-
-
-def axes_of(*values: Any) -> int:
-    """How many axes the arrays among some values have."""
-    return max(getattr(value, "ndim", 0) for value in values)
 
 
 def no_value() -> Any:
@@ -389,10 +365,5 @@ FUNCTIONS: dict[str, Any] = {
     "geometric": geometric,
     "total": total,
     "elementary": elementary,
-    "searched": searched,
-    "times": times,
-    "only_where": only_where,
-    "axes_of": axes_of,
-    "nothing": NOTHING,
 }
 """What the code of a formula calls."""

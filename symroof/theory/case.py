@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import InitVar, dataclass, field, replace
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from sympy import Symbol
 
 from symroof.symbolic.evaluation import NoValue, UndefinedValue, evaluate
 from symroof.symbolic.expressions import DerivativeName, Expr, inline, inlined_size, names, symbol
-from symroof.symbolic.kernels import NOTHING, plain
+from symroof.symbolic.kernels import plain
 from symroof.symbolic.reading import parse
 from symroof.symbolic.searches import searched
 from symroof.symbolic.step_polynomials import Steps
@@ -20,7 +20,6 @@ from symroof.theory.case_formulas import CaseFormulas
 from symroof.theory.layout import affects_layout, layout
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import ImplicitDefinition
-from symroof.theory.straight_code import NotPrinted, printed_body
 from symroof.theory.theory import UnknownName, theory
 
 MOST_CHANGES = 12
@@ -132,7 +131,7 @@ class Case(CaseFormulas):
         else:
             formula = self.formula(name) if plan.formula is None else plan.formula
             result = plain(evaluate(formula, self))
-        return np.where(unmet, np.nan, result) if np.any(unmet) else result
+        return np.where(unmet, np.nan, result) if plan.exists and np.any(unmet) else result
 
     def _plan(self, name: str) -> _Plan:
         """How the value of a name is computed here, and in every case that changes the same names."""
@@ -148,59 +147,25 @@ class Case(CaseFormulas):
         return plan
 
     def _searched(self, search: ImplicitDefinition) -> Any:
-        """The value found by a search."""
+        """The value found by a search; over arrays what is multiplied by zero is only looked at where there is none otherwise."""
         body, high = parse(search.body), evaluate(parse(search.high), self)
         others = [x for x in self.numbers.values() if isinstance(x, np.ndarray)]
-        steps = any(isinstance(x, Steps) for x in (high, *self.numbers.values()))
-        if others and not steps:
-            with suppress(NotPrinted), np.errstate(all="ignore"):
-                return self._searched_by_code(search, high, others)
-        return searched(search.kind, self._body(search, body), high, *others)
+        found: Any = np.nan
+        for careful in (False, True) if others else (True,):
 
-    def _body(self, search: ImplicitDefinition, body: Expr) -> Callable[[Any], Any]:
-        """The body of a search as a function of its unknown, name by name."""
-
-        def at(x: Any) -> Any:
-            try:
-                return self._inside({search.unknown: x}, careful=True).evaluate(body)
-            except UndefinedValue:
-                raise
-            except NoValue:
-                if search.kind != "largest":
+            def at(x: Any, careful: bool = careful) -> Any:
+                try:
+                    return self._inside({search.unknown: x}, careful=careful).evaluate(body)
+                except UndefinedValue:
                     raise
-                return np.full(np.shape(x), np.nan)
+                except NoValue:
+                    if search.kind != "largest":
+                        raise
+                    return np.full(np.shape(x), np.nan)
 
-        return at
-
-    def _searched_by_code(self, search: ImplicitDefinition, high: Any, others: list[Any]) -> Any:
-        """The value found by a search over arrays, whose body is printed once.
-
-        Raises:
-            NotPrinted: the body cannot be printed, or has no value for want of an input.
-        """
-        undefined = []
-
-        def outer(name: str) -> Any:
-            try:
-                return self.value(name)
-            except UndefinedValue:
-                undefined.append(name)
-                return NOTHING
-            except NoValue:
-                return NOTHING
-
-        shape = np.broadcast_shapes(*map(np.shape, others))
-        laid_out = replace(self, laid_out=True, same_layout=True)
-        for careful in (False, True):  # a product beside zero needs no value; to look is dear
-            body, lacks = printed_body(laid_out, search, not self.same_layout, careful)
-            try:
-                found = searched(search.kind, body(outer, np.empty(shape)), high, *others)
-            except NoValue:
-                raise NotPrinted from None
-            if not np.isnan(found).any():
-                return found
-        if undefined or lacks or np.isnan(found).all():
-            raise NotPrinted  # name by name it is said why
+            found = searched(search.kind, at, high, *others)
+            if not isinstance(found, Steps) and not np.isnan(found).any():
+                break
         return found
 
     def has_value(self, name: str) -> bool:

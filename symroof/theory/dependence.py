@@ -21,6 +21,7 @@ class Dependence:
 
     case: Case
     _known: dict[tuple[str, frozenset[str]], frozenset[str]] = field(default_factory=dict)
+    _mentioned: dict[tuple[str, frozenset[str]], tuple[str, ...]] = field(default_factory=dict)
 
     def moves(self, name: str, keys: frozenset[str], given: frozenset[str] | None = None) -> bool:
         """Whether a name depends on one of the changed ones here. The ``given`` names, by default the changed ones, have values
@@ -38,6 +39,11 @@ class Dependence:
 
     def mentioned(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
         """The names that the value of a name directly depends on."""
+        if (name, keys) not in self._mentioned:
+            self._mentioned[name, keys] = self._found(name, keys)
+        return self._mentioned[name, keys]
+
+    def _found(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
         if search := self.case.search(name, keys):
             return (*search.required_names, *self.case.theory.own.quantity(name).required_names)  # type: ignore[union-attr]
         try:

@@ -3,11 +3,13 @@
 No numbers of models or devices occur here. :func:`theory` is cached, so a report, a solver and a sweep share one.
 """
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import sympy
@@ -77,6 +79,42 @@ class UnknownName(LookupError):
     """A name that is neither an input nor a quantity."""
 
 
+class Definitions(Mapping[str, Expr]):
+    """Formulas by name; that of a declaration is read when it is first asked for, as a case asks for few."""
+
+    def __init__(self) -> None:
+        self._formulas: dict[str, Expr | Callable[[], Expr]] = {}
+
+    def add(self, formulas: Mapping[str, Expr | Callable[[], Expr]]) -> Definitions:
+        """The same with further formulas, or with functions that give them."""
+        made = Definitions()
+        made._formulas = {**self._formulas, **formulas}
+        return made
+
+    @property
+    def of_table(self) -> list[Expr]:
+        """The formulas that need no reading."""
+        return [tree for tree in self._formulas.values() if isinstance(tree, sympy.Basic)]
+
+    def __getitem__(self, name: str) -> Expr:
+        found = self._formulas[name]
+        if not isinstance(found, sympy.Basic):
+            found = self._formulas[name] = found()
+        return found
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self._formulas else default
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._formulas
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._formulas)
+
+    def __len__(self) -> int:
+        return len(self._formulas)
+
+
 @dataclass(frozen=True)
 class Theory:
     """Definitions of every quantity for an architecture and a set of assumptions."""
@@ -84,7 +122,7 @@ class Theory:
     architecture: Architecture
     assumptions: Assumptions
     layout: Layout = SINGLE
-    definitions: dict[str, Expr] = field(default_factory=dict)
+    definitions: Definitions = field(default_factory=lambda: Definitions())
     operators: dict[str, tuple[Operator, ...]] = field(default_factory=dict)
     without_formula: frozenset[str] = frozenset()
     own: Declarations = NONE
@@ -141,10 +179,8 @@ class Theory:
 
     @cached_property
     def mentioned_names(self) -> frozenset[str]:
-        """Every name that occurs in a definition, dotted ones included."""
-        return frozenset(self.definitions).union(
-            *(names(tree) for tree in self.definitions.values())
-        )
+        """Every name that has a definition, and those in the formulas of the operator table: declarations mention no dotted ones."""
+        return frozenset(self.definitions).union(*map(names, self.definitions.of_table))
 
     @cached_property
     def kinds(self) -> dict[str, list[str]]:
@@ -270,11 +306,6 @@ class Theory:
         return self._dependencies[name]
 
     @cached_property
-    def printed_bodies(self) -> dict[Any, Any]:
-        """The bodies of searches as functions (:mod:`symroof.theory.straight_code`)."""
-        return {}
-
-    @cached_property
     def _dependencies(self) -> dict[str, frozenset[str]]:
         return {}
 
@@ -364,51 +395,52 @@ def theory(
     if not own:
         return built
     chosen = {
-        quantity.name: tree
+        quantity.name: partial(_declared, quantity, built)
         for quantity in own.quantities
-        if (tree := _declared(quantity, built)) is not None
+        if _is_declared(quantity, built.assumptions)
     }
-    return replace(built, definitions={**built.definitions, **own.definitions, **chosen}, own=own)
+    return replace(built, definitions=built.definitions.add({**own.definitions, **chosen}), own=own)
 
 
 @lru_cache(maxsize=256)
 def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> Theory:
     table = totals(architecture, chosen, layout)
     on = Pipeline(table, layout) if layout.staged else Devices(table, layout)
-    built = Theory(architecture, chosen, layout, without_formula=on.without_formula)
-    built.definitions.update(table.definitions())
-    built.definitions.update(on.definitions())
-    built.operators.update((step.name, on.operators(step)) for step in STEPS)
-    absent: dict[str, Expr] = {
-        name: ZERO for name in VANISHING if built.definitions[name] == ZERO
-    } | layout.absent()
+    made = dict(table.definitions()) | dict(on.definitions())
+    operators = {step.name: tuple(on.operators(step)) for step in STEPS}
+    absent: dict[str, Expr] = {name: ZERO for name in VANISHING if made[name] == ZERO}
+    absent |= layout.absent()
     if layout.single:
         absent |= WHOLE
     if not layout.staged:  # one pass is the whole step
-        absent |= {
-            f"{step.name}_busy_time": built.definitions[f"{step.name}_busy_time"] for step in STEPS
-        }
-    for quantity in QUANTITIES.values():
-        declared = (
-            _declared(quantity, built)
-            if quantity.name not in built.definitions and quantity.name not in on.without_formula
-            else None
-        )
-        if declared is not None:
-            built.definitions[quantity.name] = substitute(
-                declared, {name: tree for name, tree in absent.items() if name != quantity.name}
-            )
-    return built
+        absent |= {f"{step.name}_busy_time": made[f"{step.name}_busy_time"] for step in STEPS}
+    built = Theory(
+        architecture, chosen, layout, Definitions().add(made), operators, on.without_formula
+    )
+    declared = {
+        quantity.name: partial(_declared, quantity, built, absent)
+        for quantity in QUANTITIES.values()
+        if quantity.name not in made
+        and quantity.name not in on.without_formula
+        and _is_declared(quantity, chosen)
+    }
+    return replace(built, definitions=built.definitions.add(declared))
 
 
-def _declared(quantity: Quantity, built: Theory) -> Expr | None:
-    """The formula of a declaration under the assumptions; the per-operator roofline comes from the table."""
+def _is_declared(quantity: Quantity, assumptions: Assumptions) -> bool:
+    """Whether a declaration has a formula under the assumptions."""
     if quantity.switch:
-        written = dict(quantity.variants).get(built.assumptions[quantity.switch])
-        if written is None:  # no closed form under this assumption
-            return None
-        return parse(written) if written else _per_operator(quantity.name.partition("_")[0], built)
-    return parse(quantity.definition) if quantity.definition else None
+        return assumptions[quantity.switch] in dict(quantity.variants)
+    return bool(quantity.definition)
+
+
+def _declared(quantity: Quantity, built: Theory, absent: Mapping[str, Expr] = {}) -> Expr:
+    """The formula of a declaration, in which names that the layout leaves out are ``absent``; the per-operator roofline comes from the table."""
+    written = quantity.definition or ""
+    if quantity.switch:
+        written = dict(quantity.variants)[built.assumptions[quantity.switch]]
+    read = parse(written) if written else _per_operator(quantity.name.partition("_")[0], built)
+    return substitute(read, {name: tree for name, tree in absent.items() if name != quantity.name})
 
 
 def _per_operator(step: str, built: Theory) -> Expr:
