@@ -114,7 +114,7 @@ def simulation_lines(found: Simulation, case: BoundCase, everything: bool) -> li
     from symroof.analysis.case_summary import DIGITS
     from symroof.analysis.verdict import basis_lines
     from symroof.cli.case_screen import ledger
-    from symroof.simulate.run_simulation import rests_on
+    from symroof.simulate.simulation import rests_on
 
     (head, times), (_, rates) = found.tables(MOST_DIGITS if everything else DIGITS)
     lines = [line for text in (found.title, *basis_lines([case])) for line in wrapped(text)]

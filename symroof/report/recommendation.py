@@ -87,7 +87,7 @@ MOST_CASES = 64
 def reviewed(study: Study, counts: Sequence[int] = ()) -> tuple[Study, Recommendation | None]:
     """The study that a review is of, and the recommendation that it starts on: the pick, and beside it the best of each other device.
 
-    A study that fixes its batch, decides nothing (no target, no rate), or counts what another tool counts is reviewed as it stands.
+    A study that fixes its batch, or counts what another tool counts, is reviewed as it stands.
 
     Raises:
         InputError: more cases than a review can show.
@@ -97,8 +97,7 @@ def reviewed(study: Study, counts: Sequence[int] = ()) -> tuple[Study, Recommend
         hint = "`symroof sweep` computes them; `symroof select` says which is the cheapest"
         raise InputError(Problem("study", message, hint=hint))
     first = study.first
-    asks = bool(first.targets) or "arrival_rate" in first.given
-    if not asks or first.preset or first.model is None or first.hardware is None:
+    if first.preset or first.model is None or first.hardware is None:
         return study, None
     try:
         found = recommend(study, counts)

@@ -43,6 +43,7 @@ def prices_move(name: str) -> bool:
     return "cost" in name or "price" in name
 
 
+DEARER = "not simulated, as one that costs less passes"
 CLOSE = 1e-9
 """A metric so near to its limit is within it."""
 ISOLATED: dict[str, list[str]] = column("shown", "alone")
@@ -79,6 +80,7 @@ class Run:
             any others the most and (``fast``) the least at their corners.
         reach: the least and the largest of quantities over the ranges.
         simulated: the conditions that simulation decided, a percentile each.
+        unsimulated: those that it did not, as one that passes costs less.
     """
 
     own: BoundCase
@@ -90,6 +92,7 @@ class Run:
     fast: Mapping[str, float] = field(default_factory=dict, hash=False)
     reach: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
     simulated: tuple[TargetCheck, ...] = ()
+    unsimulated: tuple[str, ...] = ()
 
     @cached_property
     def label(self) -> str:
@@ -157,7 +160,9 @@ class Run:
     def unknown(self) -> dict[str, str]:
         """What cannot be judged, and why: a size, a price or a link is missing."""
         judged = {check.name for check in self.checks}
-        reasons = {} if MEMORY in judged else {MEMORY: self.bound_case.why_unknown("fits")}
+        reasons = dict.fromkeys(self.unsimulated, DEARER)
+        if MEMORY not in judged:
+            reasons[MEMORY] = self.bound_case.why_unknown("fits")
         return reasons | unknown_targets(self.bound_case)
 
     def with_decided(
@@ -213,7 +218,9 @@ class Run:
     @property
     def unjudged(self) -> Set[str]:
         """The conditions whose metric has no value: that of a price which is not known, and what else :attr:`unknown` gives reasons for."""
-        return self.own.targets.keys() - self.shares.keys() if self.shares else self.unknown.keys()
+        if not self.shares:
+            return self.unknown.keys()
+        return {*self.unsimulated, *(self.own.targets.keys() - self.shares.keys())}
 
     @property
     def worst(self) -> Fraction | float:

@@ -1,9 +1,10 @@
-"""Targets of a percentile: simulation decides them, for the configurations that closed forms, which are means, leave."""
+"""Targets of a percentile: simulation decides them, for the cheapest candidates that closed forms, which are means, leave."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import LOAD, TargetCheck, metric_of
@@ -13,28 +14,61 @@ from symroof.errors import InputError
 from symroof.select.configuration import Configuration, Run, at_batch
 from symroof.simulate.run_simulation import REQUESTS, simulate
 
-MORE_COPIES = (Fraction(11, 10), Fraction(5, 4), Fraction(3, 2), Fraction(2), Fraction(3))
+MORE_COPIES = (1.1, 1.25, 1.5, 2, 3)
 """Replicas that are tried, times those that closed forms ask for, until the waits are short enough."""
-
 SMALLER = 4
 """How often a batch that nobody chose is halved, until steps are short enough."""
-
 MEDIAN_OFF = 3
 """How far a mean may be above the limit of a median: few long waits raise the one alone."""
+PARTS = 4
+"""In how many steps a number between one that misses and one that does not is looked for."""
+TRIED = 8
+"""Candidates of one combination that are simulated at most."""
+
+Key = Callable[[Configuration], Any]
+"""The smaller, the better."""
 
 
 def decide(
-    ranked: Sequence[Configuration], percentiles: Mapping[str, str], track: Track = untracked
+    cases: Sequence[Sequence[Configuration]],
+    percentiles: Mapping[str, str],
+    key: Key,
+    track: Track = untracked,
 ) -> list[Configuration]:
-    """The configurations, in the same order, with the targets of a percentile decided by simulation.
+    """The best candidate of every case, by simulation; ``percentiles``: target -> its statistic.
 
-    ``percentiles``: target -> its statistic. One that closed forms leave is simulated as it is, and where it misses with more replicas if their number
-    is open, else with smaller batches if nobody chose the batch; the first that passes is taken.
+    The cases of a device are looked at from the cheapest on, and the candidates of each, until one passes: what costs more is not simulated.
     """
-    return [
-        _decided(one, percentiles) if _left(one.run, percentiles) else one
-        for one in track(ranked, "simulating configurations")
-    ]
+    found: list[Configuration] = []
+    cheapest: dict[str, Any] = {}
+    ranked = sorted((sorted(case, key=key) for case in cases), key=lambda case: key(case[0]))
+    for candidates in track(ranked, "simulating configurations"):
+        device = candidates[0].run.own.hardware
+        name = device.name if device else ""
+        one = _decided(candidates, percentiles, key, cheapest.get(name))
+        found.append(one)
+        if one.run.simulated and one.state == "passes":
+            cheapest[name] = min(key(one), cheapest.get(name, key(one)))
+    return found
+
+
+def _decided(
+    candidates: Sequence[Configuration], percentiles: Mapping[str, str], key: Key, best: Any
+) -> Configuration:
+    """The cheapest candidate that meets the percentiles, and is cheaper than ``best``; else the first."""
+    left = [one for one in candidates if _left(one.run, percentiles)][:TRIED]
+    if not left:
+        return candidates[0]
+    if best is not None and key(left[0]) >= best:
+        return replace(left[0], run=replace(left[0].run, unsimulated=tuple(percentiles)))
+    tried: list[Configuration] = []
+    for one in left:
+        if best is not None and key(one) >= best:
+            break
+        tried.append(replace(one, run=_enough(one, percentiles), window=None, ends={}))
+        if tried[-1].state == "passes":
+            best = key(tried[-1]) if best is None else min(best, key(tried[-1]))
+    return min(tried, key=key)
 
 
 def _left(run: Run, percentiles: Mapping[str, str]) -> bool:
@@ -45,37 +79,48 @@ def _left(run: Run, percentiles: Mapping[str, str]) -> bool:
     return all(percentiles.get(name) == "p50" and run.share(name) <= MEDIAN_OFF for name in missed)
 
 
-def _decided(configuration: Configuration, percentiles: Mapping[str, str]) -> Configuration:
-    first, *others = _attempts(configuration)
-    run = _simulated(first, percentiles)
-    for other in () if _meets(run) else others:
-        tried = _simulated(other, percentiles)
-        if _meets(tried) and tried.passes:
-            run = tried
-            break
-    return replace(configuration, run=run, window=None, ends={})
+def _enough(one: Configuration, percentiles: Mapping[str, str]) -> Run:
+    """The run, simulated: where it misses with more replicas if their number is open, else with a smaller batch if nobody chose it; as it is if no change is enough."""
+    run, met = one.run, dict[int, Run]()
 
+    def meets(number: int) -> bool:
+        tried = _simulated(make(number), percentiles)
+        if _met(tried):
+            met[number] = tried
+        return number in met
 
-def _meets(run: Run) -> bool:
-    """Whether what was simulated meets its targets: looked at first, as the other conditions take longer."""
-    return all(check.met for check in run.simulated)
-
-
-def _attempts(configuration: Configuration) -> Iterator[Run]:
-    """The run as it is, and those that wait less or step faster."""
-    run = configuration.run
-    yield run
+    first = _simulated(run, percentiles)
+    if _met(first):
+        return first
     if "arrival_rate" in run.own.given:
-        if "dp" not in run.own.given:
-            more = sorted({math.ceil(run.copies * times) for times in MORE_COPIES} - {run.copies})
-            bare = replace(run, quick={}, shares={}, slow={}, fast={})
-            for copies in more:
-                yield replace(bare, changes=(*dict(run.changes, dp=Fraction(copies)).items(),))
-    elif not configuration.chosen:
-        smaller = {run.batch >> halved for halved in range(1, SMALLER + 1)} - {0}
-        yield from (
-            at_batch(replace(run, shares={}), batch) for batch in sorted(smaller, reverse=True)
-        )
+        bad, of = run.copies // run.copies_of, run.copies_of
+        fixed = "dp" in run.own.given
+        numbers = [] if fixed else [math.ceil(bad * times) for times in MORE_COPIES]
+        bare = replace(run, quick={}, shares={}, slow={}, fast={}, reach={})
+
+        def make(number: int) -> Run:
+            return replace(bare, changes=(*dict(run.changes, dp=Fraction(number * of)).items(),))
+    else:
+        bad = run.batch
+        numbers = [] if one.chosen else [bad >> halved for halved in range(1, SMALLER + 1)]
+
+        def make(number: int) -> Run:
+            return at_batch(replace(run, shares={}), number)
+
+    for number in numbers:
+        if number and number != bad and meets(number):
+            break
+        bad = number
+    else:
+        return first
+    step = (number - bad) // PARTS or int(math.copysign(1, number - bad))
+    between = range(bad + step, number, step)
+    return next((met[n] for n in between if meets(n)), met[number])
+
+
+def _met(run: Run) -> bool:
+    """Whether what was simulated meets its targets, looked at first, and all other conditions hold."""
+    return all(check.met for check in run.simulated) and run.passes
 
 
 def _simulated(run: Run, percentiles: Mapping[str, str]) -> Run:

@@ -8,19 +8,26 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from symroof.analysis.compile import compile
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import LOAD, MEMORY, metrics_of, queues
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.errors import InputError
-from symroof.select.configuration import PRICE, Configuration, Run
-from symroof.select.headroom import headrooms
+from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration, Run
 from symroof.select.search_space import Layouts, domain
 from symroof.select.selection import Selection, select_from
+from symroof.symbolic.blocks import Array
+from symroof.symbolic.searches import largest_whole
 
 HOUR = 3600
 MONTH = 730 * HOUR
 """Seconds of an hour and of a month, which is 730 hours."""
+
+PARTS = 2.0**24
+"""Of the rate at a load of 1: as finely is the largest rate known."""
 
 NARROWER = {"fp16": "fp8", "bf16": "fp8", "fp8": "nvfp4"}
 """Formats that weights may be narrowed to, where that changes what a model answers as little as it gets."""
@@ -140,9 +147,23 @@ class Purchase:
 
     @cached_property
     def highest_rate(self) -> float | None:
-        """The largest arrival rate that these replicas serve within the targets, at the slow end."""
-        found = headrooms(self.run, ["arrival_rate"])[0] if self.passes else None
-        return found.value if found else None
+        """The largest arrival rate that these replicas serve within the targets, at the slow end; None where it would take simulations."""
+        run, case = self.run, self.case.slow_end
+        if not self.passes or not queues(case.case) or run.simulated:
+            return None
+        times = case.targets.keys() - PRICED  # more requests cost no more
+        limits = {metrics_of(n, case.case)[0]: float(case.targets[n]) for n in sorted(times)}
+        function = compile([LOAD, *limits], ["arrival_rate"], case)
+        now = float(case.case.value("arrival_rate"))
+        most = now / float(function.codes(now)[0])
+
+        def served(parts: Array) -> Array:
+            load, *metrics = function.codes(most * parts / PARTS)
+            met = (x <= y * (1 + CLOSE) for x, y in zip(metrics, limits.values(), strict=True))
+            return np.logical_and.reduce([load < 1, *met])
+
+        found = most / PARTS * float(largest_whole(served, np.array([PARTS]))[0])
+        return found if found >= now * (1 - CLOSE) else now
 
     @property
     def headroom(self) -> float | None:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem, nearest
 from symroof.select.candidates import check_open, device_counts, with_candidates
 from symroof.select.configuration import PRICED, Configuration, Run, prefill_ratio
-from symroof.select.grouping import screen
+from symroof.select.screening import screen
 from symroof.select.search_space import Layouts, candidates_of
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
@@ -261,19 +262,22 @@ def select_from(
         for count in devices or (None,)
         if (candidates := candidates_of(case.between_corners(), count, layouts))
     ]
-    configurations = screen(spaces, listed)
+    percentiles = study.request.percentiles
+    each = [[one] for candidates in spaces for one in candidates] if percentiles else spaces
+    configurations = screen(each, listed)
     if not configurations:
         hint = "powers of two, up to what the links join, and multiples of them"
         raise InputError(Problem("devices", "the engine starts no layout of so many", hint=hint))
     for one in configurations:
         prefill_ratio(one.run.own, dict(one.run.changes))  # it may have to be given
     order = by or _order(study, configurations)
-    ranked = sorted(configurations, key=lambda c: _sort_key(c, order))
-    if percentiles := study.request.percentiles:
+    if percentiles:
         from symroof.select.percentiles import decide
 
-        decided = decide(ranked, percentiles, track)
-        ranked = sorted(decided, key=lambda c: _sort_key(c, order))
+        left = iter(configurations)
+        cases = [list(islice(left, len(candidates))) for candidates in spaces]
+        configurations = decide(cases, percentiles, lambda c: _sort_key(c, order), track)
+    ranked = sorted(configurations, key=lambda c: _sort_key(c, order))
     limits = {name: limit for c in configurations for name, limit in c.run.own.targets.items()}
     targets = {name: limits[name] for name in TARGET_SYMBOLS if name in limits}
     return Selection(study, tuple(ranked), order, targets, layouts)

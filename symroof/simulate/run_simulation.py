@@ -15,7 +15,8 @@ from symroof.analysis.case_titles import case_title
 from symroof.analysis.tracking import Track, untracked
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem, nearest
-from symroof.simulate.server import Disaggregated, Exclusive, Rules, Server
+from symroof.simulate.apart import Disaggregated, Exclusive
+from symroof.simulate.server import Rules, Server
 from symroof.simulate.simulation import METRICS, Run, Simulation
 from symroof.simulate.step_cost import StepCost, over_floats, request_share
 from symroof.simulate.traces import read_trace
@@ -99,7 +100,7 @@ def simulate(
         judged,
         (*says, *told),
         _warnings(answers, runs),
-        answers.ledger(rests_on(case)),
+        answers,
     )
 
 
@@ -165,19 +166,6 @@ def _bounded(work: Workload, rules: Rules) -> None:
     if written > MOST_TOKENS or prompts / (rules.budget or math.inf) > MOST_PREFILLS:
         message = f"have {prompts:,.0f} tokens of prompts and {written:,.0f} of responses"
         raise InputError(Problem("requests", f"{message}: more than can be simulated"))
-
-
-RESTS_ON = ("loaded_time", "concurrency", "load", "time_outside_steps")
-OF_PREFILL = ("prefill_time", "prefill_overhead", "transfer_time")
-"""Its times, what memory holds, and what comes; and those of a prefill on its own."""
-
-
-def rests_on(case: Case) -> tuple[str, ...]:
-    """The quantities whose inputs a simulation of a case has."""
-    names = (
-        RESTS_ON if case.theory.assumptions["scheduling"] == "chunked" else (*RESTS_ON, *OF_PREFILL)
-    )
-    return tuple(filter(case.has_value, names))
 
 
 KINDS = {"chunked": Server, "exclusive": Exclusive, "disaggregated": Disaggregated}
@@ -360,14 +348,10 @@ def _warnings(answers: BoundCase, runs: list[Run]) -> tuple[str, ...]:
     found = [f"{refused:,} requests are refused: no memory holds them"] if refused else []
     if answers.does_not_fit:
         found.append("does not fit: the batch has no room, so fewer requests are served at once")
-    if unsteady(answers.case):
+    case = answers.case
+    known = case.has_value("arrival_rate") and case.has_value("load")
+    if known and case.value("load") >= 1:
         found.append(
             "requests come faster than they are served: the queue only grows, and its times depend on how many requests are simulated"
         )
     return tuple(found)
-
-
-def unsteady(case: Case) -> bool:
-    """Whether requests come faster than the closed form of the rate allows."""
-    known = case.has_value("arrival_rate") and case.has_value("load")
-    return known and bool(case.value("load") >= 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,9 @@ import numpy as np
 from symroof.specs.fields import STATISTICS
 
 if TYPE_CHECKING:
+    from symroof.cases.bound_case import BoundCase
     from symroof.simulate.server import Server
+    from symroof.theory.case import Case
 
 METRICS = {
     "ttft": "time to first token",
@@ -172,6 +174,19 @@ class Figure:
         return found
 
 
+RESTS_ON = ("loaded_time", "concurrency", "load", "time_outside_steps")
+OF_PREFILL = ("prefill_time", "prefill_overhead", "transfer_time")
+"""Its times, what memory holds, and what comes; and those of a prefill on its own."""
+
+
+def rests_on(case: Case) -> tuple[str, ...]:
+    """The quantities whose inputs a simulation of a case has."""
+    names = (
+        RESTS_ON if case.theory.assumptions["scheduling"] == "chunked" else (*RESTS_ON, *OF_PREFILL)
+    )
+    return tuple(filter(case.has_value, names))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
     """A server step by step, in one run or several.
@@ -183,6 +198,7 @@ class Simulation:
         judged: the statistic that each target is of.
         says: what was simulated, and what was left out.
         warnings: what to know before a number.
+        case: what was simulated.
 
     >>> from symroof import Study
     >>> found = Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, batch=32, chunk=512, arrival_rate=8).simulate(requests=400, seed=1)
@@ -198,7 +214,7 @@ class Simulation:
     judged: Mapping[str, str]
     says: tuple[str, ...]
     warnings: tuple[str, ...]
-    ledger: Mapping[str, Any] = field(default_factory=dict)
+    case: BoundCase
 
     @property
     def requests(self) -> Any:
@@ -269,7 +285,7 @@ class Simulation:
             "targets": targets,
             "says": list(self.says),
             "warnings": list(self.warnings),
-            **self.ledger,
+            **self.case.ledger(rests_on(self.case.case)),
         }
 
     def tables(self, digits: int = 3) -> list[tuple[tuple[str, ...], list[list[str]]]]:

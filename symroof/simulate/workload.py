@@ -36,8 +36,8 @@ class Length:
         kind: ``fixed``, ``uniform``, ``lognormal``, ``exponential`` or ``choice``.
         numbers: ``(n,)``; ``(low, high)``; ``(mean, coefficient of variation)``; ``(mean,)``; tokens and their weights by turns.
 
-    >>> Length.read("lognormal:512,1.2"), Length.read("2048"), Length.read("choice:512*0.9,8192*0.1").mean
-    (Length(kind='lognormal', numbers=(512.0, 1.2)), Length(kind='fixed', numbers=(2048.0,)), 1280.0)
+    >>> Length.read("lognormal:512,1.2"), Length.read("2048")
+    (Length(kind='lognormal', numbers=(512.0, 1.2)), Length(kind='fixed', numbers=(2048.0,)))
     """
 
     kind: str
@@ -67,16 +67,6 @@ class Length:
         if kind == "choice" and not sum(numbers[1::2]) > 0:
             raise ValueError("weights of all lengths are 0")
         return made
-
-    @property
-    def mean(self) -> float:
-        """The mean in tokens, before rounding to whole ones."""
-        n = self.numbers
-        if self.kind == "uniform":
-            return (n[0] + n[1]) / 2
-        if self.kind == "choice":
-            return float(np.average(n[::2], weights=n[1::2]))
-        return n[0]
 
     def draw(self, count: int, random: np.random.Generator) -> Numbers:
         """So many whole lengths, from one token on."""

@@ -97,7 +97,9 @@ def review(served: ServedCase) -> Review:
         made.warnings.append("no command line is recommended without a device: give --hardware")
         return made
     why, study = "", Study()
-    study.select(served.study.request.without(OPEN if served.chunked else ("batch", "dp")))
+    opened = OPEN if served.chunked else ("batch", "dp")
+    chosen = served.chosen.values  # by options, not by the line: these stay
+    study.select(served.study.request.without([name for name in opened if name not in chosen]))
     for count in _device_counts(served):
         try:
             made.found = recommend(study, layouts=tuple(_layouts(served, count)))

@@ -19,24 +19,8 @@ NAME = "vllm line"
 MAX_LENGTH, MAX_WORDS, MAX_JSON = 8_192, 256, 2_048
 SHELL = re.compile(r"[;|&<>`]+|.*\$\(.*|.*`.*", re.DOTALL)
 VARIABLE = re.compile(r"\$[{\w]")
-WRAPPERS = frozenset(
-    [
-        "sudo",
-        "nohup",
-        "exec",
-        "time",
-        "env",
-        "uv",
-        "uvx",
-        "numactl",
-        "srun",
-        "docker",
-        "podman",
-        "nerdctl",
-        "run",
-        "nice",
-        "taskset",
-    ]
+WRAPPERS = re.compile(
+    "sudo|nohup|exec|time|env|uv|uvx|numactl|srun|docker|podman|nerdctl|run|nice|taskset"
 )
 """Programs that start another one, whose words follow theirs."""
 AUTO = "auto"
@@ -166,19 +150,19 @@ class _CommandParser:
 
     def _shell(self) -> None:
         """Reject shell syntax; a variable is only one where its value matters."""
-        while self.words and (taken := self._redirected()):
-            del self.words[-taken:]
+        redirect = r"&|\d?>&\d|[&\d]?>>?\S+"
+        while self.words:  # at the end it says where the output goes, or that nothing waits for it
+            if re.fullmatch(redirect, self.words[-1].text):
+                del self.words[-1:]
+            elif len(self.words) > 1 and re.fullmatch(r"[&\d]?>>?", self.words[-2].text):
+                del self.words[-2:]
+            else:
+                break
         for word in self.words:
             if SHELL.fullmatch(word.text):
                 self.problems.append(self._no_shell(word))
         if self.problems:
             raise InputError(self.problems)
-
-    def _redirected(self) -> int:
-        """How many words at the end say where the output goes, or that nothing waits for it."""
-        if re.fullmatch(r"&|\d?>&\d|[&\d]?>>?\S+", self.words[-1].text):
-            return 1
-        return 2 if len(self.words) > 1 and re.fullmatch(r"[&\d]?>>?", self.words[-2].text) else 0
 
     def _no_shell(self, word: LocatedText) -> Problem:
         message = f"{word.text[:40]!r} is shell syntax, and no shell runs here"
@@ -194,7 +178,7 @@ class _CommandParser:
         """Skip environment variables and programs that start another, a container's among them, then the server's own first words."""
         while self.words and re.fullmatch(r"[A-Za-z_]\w*=.*", self.words[0].text, re.DOTALL):
             self.before.append(self.words.pop(0).text)
-        wrapped = bool(self.words) and self.words[0].text in WRAPPERS
+        wrapped = bool(self.words and WRAPPERS.fullmatch(self.words[0].text))
         for skipped in range(len(self.words) if wrapped else 1):
             if found := self._begins(skipped):
                 self.engine, count = found

@@ -4,7 +4,7 @@ import pytest
 
 from symroof.errors import InputError
 from symroof.vllm.command_line import NAME, read_line
-from symroof.vllm.served_case import resolve_model
+from symroof.vllm.served_flags import resolve_model
 
 WRITTEN = {
     "serve": "vllm serve org/m --tensor-parallel-size 2 --max-num-seqs 16 --max-model-len 32000",

@@ -1,0 +1,291 @@
+"""Candidates as columns: what is asked of all of them, at some batches and copies, in one call of array functions.
+
+Candidates that share a theory and differ in numbers share the functions: those of their device, their chunk, their prefill devices. Expected, slow and
+fast are columns of the same call.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symroof.analysis.compile import Compiled, compile_alike
+from symroof.analysis.verdict import (
+    AT_A_RATE,
+    ISOLATED_METRICS,
+    LOAD,
+    MEMORY,
+    TARGET_METRICS,
+    metrics_of,
+    queues,
+    under_load,
+)
+from symroof.cases.bind_cases import has_mix
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.input import AT_PEAK, COSTS, slow_first
+from symroof.errors import InputError
+from symroof.select.configuration import (
+    CLOSE,
+    ISOLATED,
+    PRICE,
+    PRICED,
+    prices_move,
+)
+from symroof.select.search_space import Candidate
+from symroof.symbolic.blocks import Array
+from symroof.theory.layout import DEGREES
+from symroof.theory.symbols import GROUPS
+from symroof.theory.theory_files import listed
+
+Found = dict[str, Array]
+"""Quantities by name, a row a corner of the ranges."""
+
+VALUES = listed("shown", "compared")
+"""What candidates are compared by, besides the metrics of their targets."""
+
+AT_THE_RATE = ("loaded_ttft", AT_A_RATE[TARGET_METRICS["itl"]])
+"""Latencies of the batch that an arrival rate keeps busy, which is searched: asked for as seldom as possible."""
+WITHOUT_QUEUE: tuple[tuple[str, ...], ...] = tuple(
+    ("sustained_itl", reading, "time_outside_steps")
+    for reading in ("prompt_prefill_time", "mix_prompt_prefill_time")
+)
+"""What rises with the batch: the ITL at full slots, and the TTFT without any wait for a lane; of identical requests, and of a mix."""
+ROOM = "concurrency"
+"""The requests that memory has room for, whatever the batch."""
+SHARED = frozenset(
+    symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]
+) | {*DEGREES, "prefill_devices", "chunk", "token_budget"}
+"""Inputs that may differ between candidates of one function: degrees where they lead to one theory."""
+COMPUTE = "mfu"
+"""The efficiency of compute, whose measured range is apart from that of all others."""
+EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
+"""Ranges with a slow and a fast end; any other range is looked at at its corners."""
+MOST_RANGES = 6
+
+LARGEST = 1 << 30
+
+
+@dataclass
+class Points:
+    """Candidates of a group at some batches and copies: ``rows`` are their places; the three broadcast."""
+
+    rows: Array
+    batch: Array
+    copies: Array
+
+    def at(self, places: Array) -> "Points":
+        return Points(self.rows[places], self.batch[places], self.copies[places])
+
+
+def points_at(rows: Array, batch: Array) -> Points:
+    return Points(rows, batch, np.ones(len(rows)))
+
+
+class Group:
+    """Candidates whose functions are the same; ``owners`` are the places of the cases that they are of."""
+
+    def __init__(
+        self, candidates: Sequence[Candidate], owners: Sequence[int], used: frozenset[str]
+    ) -> None:
+        self.candidates, self.owners = candidates, np.array(owners)
+        self.cases = [candidate.bound_case for candidate in candidates]
+        self.first = first = self.cases[0].case
+        self.loaded, self.rate = under_load(first), queues(first)
+        self.chosen_batch = "batch" in first.given
+        self.open_copies = self.rate and "dp" not in first.given
+        self.copies_of = np.array([candidate.copies_of for candidate in candidates])
+        self.box = frozenset() if self.cases[0].changed_case else frozenset(self.cases[0].box)
+        named = dict.fromkeys((*first.given, *first.numbers, *candidates[0].columns))
+        moved = self.box.union(*(candidate.columns for candidate in candidates))
+        self.differing = [
+            name
+            for name in named
+            if name in used
+            and (name in moved or (name in SHARED and len(set(map(_given(name), self.cases))) > 1))
+        ]
+        self._add_corners()
+        self.limits = {
+            name: np.array([float(case.targets[name]) for case in self.cases])
+            for name in self.cases[0].targets
+            if first.has(PRICE) or name not in PRICED
+        }
+        self.metrics = {
+            name: metrics_of(name, first)[0] if self.loaded else self.named(TARGET_METRICS[name])
+            for name in self.limits
+        }
+        self._add_functions()
+        rows = np.arange(len(candidates))
+        room = self.called(self.room, points_at(rows, np.ones(len(rows))), self.worst)[ROOM]
+        self.capacity = np.minimum(np.nan_to_num(room.min(axis=0), nan=0), LARGEST)
+
+    # ---------------------------------------------------------------------- columns
+
+    def _add_corners(self) -> None:
+        """The inputs as expected, at every slow corner of the ranges, and at every fast one: corner, input, candidate.
+
+        Where prefills have devices of their own, fast ones keep more requests decoding: at a slow corner those of compute are slow or fast.
+        """
+        given = sorted(self.box - EFFICIENCIES)[:MOST_RANGES]
+        corners = [
+            dict(zip(given, ends, strict=True))
+            for ends in itertools.product((0, 1), repeat=len(given))
+        ]
+        apart = self.cases[0].assumptions["scheduling"] == "disaggregated" and COMPUTE in self.box
+        compute = (0, 1) if apart else (0,)
+        self.expected = self._numbers([(None, {})])
+        self.worst = self.best = self.every = self.expected
+        if self.box:
+            slow = [(0, {**ends, COMPUTE: c}) for ends in corners for c in compute]
+            self.worst = self._numbers(slow)
+            self.best = self._numbers([(1, ends) for ends in corners])
+            self.every = np.concatenate([self.expected, self.worst, self.best])
+
+    def _numbers(self, corners: Sequence[tuple[int | None, Mapping[str, int]]]) -> Array:
+        """The inputs as expected, or with ranges at an end: efficiencies at their slow one, 0, or their fast one, 1; some inputs at an end of their own."""
+
+        def number(candidate: Candidate, name: str, end: int | None, own: Mapping[str, int]) -> float:  # fmt: skip
+            case = candidate.bound_case
+            if name in candidate.columns:
+                return float(candidate.columns[name])
+            if (
+                end is None or name not in self.box
+            ):  # what depends on a price that is not known is not known
+                known = name != PRICE or case.case.has(PRICE)
+                return float(case.case.value(name)) if known else math.nan
+            ends = slow_first(case.box[name], name) if name in EFFICIENCIES else case.box[name]
+            return float(ends[own.get(name, end)])
+
+        columns = [
+            [
+                [number(candidate, name, *corner) for candidate in self.candidates]
+                for name in self.differing
+            ]
+            for corner in corners
+        ]
+        return np.array(columns, dtype=float).reshape(
+            len(corners), len(self.differing), len(self.candidates)
+        )
+
+    # ---------------------------------------------------------------------- functions
+
+    def named(self, name: str) -> str:
+        """A quantity of one request alone in place of one under load."""
+        if self.loaded or name not in ISOLATED:
+            return name
+        return next(filter(self.first.has_value, ISOLATED[name]), name)
+
+    def _add_functions(self) -> None:
+        """What rises with the batch, what needs no search for a steady state, and what does."""
+        first, priced = self.first, self.first.has(PRICE)
+        compared = [*map(self.named, VALUES), *self.metrics.values()]
+        compared += AT_A_RATE.values() if self.rate else ()
+        late = AT_THE_RATE if self.rate else ()
+        plain = [
+            name
+            for name in compared
+            if name not in late
+            and (priced or not prices_move(name))
+            and (self.loaded or first.has_value(name))
+        ]
+        rising = WITHOUT_QUEUE[has_mix(self.cases[0].given)]
+        if not self.loaded:
+            rising = tuple(self.metrics[name] for name in ISOLATED_METRICS if name in self.metrics)
+        quick = tuple(dict.fromkeys((*rising, *plain, *([LOAD] if self.rate else []))))
+        whole: Compiled | None = None
+        if self.rate:  # where prefill keeps up at some batch; they share most of their formulas
+            with suppress(InputError):
+                whole = self._compiled((*quick, ROOM, *late))
+        known = whole is not None
+        whole = whole or self._compiled((*quick, ROOM))
+        self.quick, self.room = whole.only(quick), whole.only((ROOM,))
+        self.rising = whole.only(rising) if rising else None
+        self.late = whole.only(late) if late and known else None
+        self.load = whole.only((LOAD,)) if self.rate else None
+
+    def _compiled(self, quantities: Sequence[str]) -> Compiled:
+        free = ["dp"] if self.open_copies else []
+        return compile_alike(
+            quantities, ["batch", *free, *self.differing], self.cases[0], free=free
+        )
+
+    def called(self, part: Compiled, at: Points, corners: Array) -> Found:
+        """Quantities at some points, at every corner."""
+        shape = np.broadcast_shapes(at.rows.shape, at.batch.shape, at.copies.shape)
+        rows, *own = (np.broadcast_to(x, shape).ravel() for x in (at.rows, at.batch, at.copies))
+        free = [np.tile(x.astype(float), len(corners)) for x in own[: 1 + self.open_copies]]
+        moved = (corners[:, k, rows].ravel() for k in range(len(self.differing)))
+        found = zip(part.outputs, part.codes(*free, *moved), strict=True)
+        return {name: np.asarray(value).reshape(len(corners), *shape) for name, value in found}
+
+    def waits(self, at: Points, corners: Array) -> Found:
+        """The latencies at an arrival rate, waits included; without a steady state they have no value."""
+        if self.late is not None:
+            return self.called(self.late, at, corners)
+        shape = np.broadcast_shapes(at.rows.shape, at.batch.shape, at.copies.shape)
+        return dict.fromkeys(AT_THE_RATE, np.full((len(corners), *shape), np.nan))
+
+    def all_of(self, at: Points, corners: Array) -> Found:
+        found = self.called(self.quick, at, corners)
+        return found | self.waits(at, corners) if self.rate else found
+
+    # ---------------------------------------------------------------------- conditions
+
+    def within(self, metric: Array, target: str, rows: Array) -> Array:
+        """Whether a metric is within its limit at every corner."""
+        limit = self.limits[target][rows] * (1 + CLOSE)
+        return np.asarray((np.nan_to_num(metric, nan=np.inf) <= limit).all(axis=0))
+
+    def unqueued(self, at: Points) -> dict[str, Array]:
+        """Whether what rises with the batch is within its limits, by target, at every slow corner: no copies needed, no queue counted."""
+        if self.rising is None:
+            return {}
+        found = self.called(self.rising, at, self.worst)
+        metrics = {name: found[metric] for name, metric in self.metrics.items() if metric in found}
+        if self.loaded:
+            itl, reading, outside = found.values()
+            metrics = {"ttft": outside + reading, "itl": itl}
+        return {
+            name: self.within(metric, name, at.rows)
+            for name, metric in metrics.items()
+            if name in self.limits
+        }
+
+    def met(self, at: Points, waiting: bool = True) -> Array:
+        """Whether there is a steady state and every target is met at every slow corner; without ``waiting`` those aside that hold a wait."""
+        found = self.all_of(at, self.worst) if waiting else self.called(self.quick, at, self.worst)
+        met = (found[LOAD] < 1).all(axis=0) if self.rate else np.True_
+        for name, metric in self.metrics.items():
+            if metric in found:
+                met = met & self.within(found[metric], name, at.rows)
+        return np.asarray(np.broadcast_to(met, at.batch.shape))
+
+    def judged(self, at: Points) -> dict[str, Found]:
+        """Quantities and shares of the limits as expected, the most and the least of these over the ranges, and how far each quantity reaches there."""
+        found = self.all_of(at, self.every)
+        shares = {MEMORY: found["memory_bytes_per_device"] / found["usable_memory_per_device"]}
+        if self.rate:
+            shares[LOAD] = found[LOAD]
+        for name, limit in self.limits.items():  # without a steady state the wait is endless
+            shares[name] = np.nan_to_num(found[self.metrics[name]], nan=np.inf) / limit[at.rows]
+        made = {"values": {name: each[0] for name, each in found.items()}}
+        made["shares"] = {name: each[0] for name, each in shares.items()}
+        if not self.box:
+            return made | {key: {} for key in ("slow", "fast", "low", "high")}
+        slow, fast = slice(1, 1 + len(self.worst)), slice(1 + len(self.worst), None)
+        return made | {
+            "slow": {name: each[slow].max(axis=0) for name, each in shares.items()},
+            "fast": {
+                name: np.minimum(each[0], each[fast].min(axis=0)) for name, each in shares.items()
+            },
+            "low": {name: each.min(axis=0) for name, each in found.items()},
+            "high": {name: each.max(axis=0) for name, each in found.items()},
+        }
+
+
+def _given(name: str) -> Callable[[BoundCase], tuple[Any, Any]]:
+    """What a case has under a name."""
+    return lambda bound_case: (bound_case.case.given.get(name), bound_case.case.numbers.get(name))

@@ -1,0 +1,116 @@
+"""Servers whose prompts are not in the steps of the decode: before these, or on other devices."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from symroof.simulate.server import Group, Server
+
+
+class Paused(Server):
+    """Requests come to the decode with their first token; those that decode may have paused since their last one."""
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self.fresh: list[float] = []
+        self.last = 0.0
+
+    def join(self, group: Group, i: int) -> None:
+        self.fresh.append(self.first[i])
+        super().join(group, i)
+
+    def decode(self) -> None:
+        if not self.fresh:
+            super().decode()
+        else:
+            decoding = sum(group.decoding for group in self.groups)
+            seconds = self.seconds([self.cost.nothing] * len(self.groups))
+            self.clock += seconds
+            self.decode_time += seconds
+            self.gap(self.clock - self.last, decoding - len(self.fresh))
+            for first in self.fresh:
+                self.gap(self.clock - first, 1)
+            self.fresh = []
+            self.advance(1)
+        self.last = self.clock
+
+
+class Exclusive(Paused):
+    """Prompts come first: as long as one waits that may be admitted the decode pauses. They are prefilled whole, or cut where a budget says so."""
+
+    def pieces(self, group: Group) -> list[tuple[int, int]]:
+        return self.cut(group, self.rules.budget or math.inf, self.rules.together)
+
+    def mixed(self, pieces: Sequence[Sequence[tuple[int, int]]]) -> None:
+        """A step that only prefills."""
+        seconds = self.prefill_seconds(pieces)
+        self.clock += seconds
+        self.prefill_time += seconds
+        self.read_on(pieces)
+
+
+class Disaggregated(Paused):
+    """Prompts are prefilled by other instances, in order, and their caches sent; then they wait here for a place in the batch."""
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self.free = [0.0] * self.rules.prefill_instances.numerator
+        # instances that several share prefill for this one in turn
+        self.turns = self.rules.prefill_instances.denominator
+        self.queue: list[tuple[int, float, int]] = []
+        self.ready: list[tuple[float, int]] = []
+
+    def enqueue(self, time: float, i: int) -> None:
+        heapq.heappush(self.queue, (self.priority[i], time, i))
+
+    def arrive(self) -> None:
+        super().arrive()
+        while self.queue:
+            start = max(self.free[0], self.queue[0][1])
+            if start > self.clock:
+                break
+            some: list[int] = []
+            while (
+                self.queue
+                and len(some) < self.rules.together * self.prefill.groups
+                and self.queue[0][1] <= start
+            ):
+                some.append(heapq.heappop(self.queue)[2])
+            of_group = [some[g :: self.prefill.groups] for g in range(self.prefill.groups)]
+            whole = [[(i, self.prompt[i] - self.read[i]) for i in own] for own in of_group]
+            seconds = self.turns * self.prefill_seconds(whole)
+            heapq.heapreplace(self.free, start + seconds)
+            self.prefill_time += seconds / len(self.free)
+            for i in some:
+                self.began[i] = start
+                heapq.heappush(
+                    self.ready, (start + seconds + self.rules.transfer(self.prompt[i]), i)
+                )
+        while self.ready and self.ready[0][0] <= self.clock:
+            time, i = heapq.heappop(self.ready)
+            self.first[i] = time
+            if self.output[i] == 1:
+                self.end(i, time)
+            else:
+                super().enqueue(time, i)
+        for group in self.groups:
+            while self.admits(group):
+                began = self.began[group.waiting[0][2]]
+                i = self.admit(group)
+                self.began[i] = began
+                self.join(group, i)
+
+    def pieces(self, group: Group) -> list[tuple[int, int]]:
+        return []
+
+    def idle(self) -> None:
+        self.clock = max(self.clock, self.interrupted())
+
+    def interrupted(self) -> float:
+        times = [self.coming[0][0]] if self.coming else []
+        times += [self.ready[0][0]] if self.ready else []
+        times += [max(self.free[0], self.queue[0][1])] if self.queue else []
+        return min(times, default=math.inf)
