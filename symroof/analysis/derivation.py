@@ -170,7 +170,7 @@ def implicit(name: str, bound_case: BoundCase) -> Expr | None:
 
 def _there(tree: Expr, unknown: str, name: str, bound_case: BoundCase) -> Expr:
     """The body where the unknown is the searched quantity, also in quantities that other changes move."""
-    if isinstance(tree, (Symbol, At)):
+    if tree.is_Symbol or isinstance(tree, At):
         if tree == symbol(unknown):
             return symbol(name)
         changes = tree.changes if isinstance(tree, At) else ()

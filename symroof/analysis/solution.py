@@ -11,8 +11,7 @@ import sympy
 
 from symroof.analysis.closed_branches import Branch, Condition, solved_condition
 from symroof.analysis.explain_solution import explain_solution
-from symroof.analysis.in_sympy import expression, in_sympy, number, relations
-from symroof.analysis.solution_pieces import piecewise
+from symroof.analysis.in_sympy import expression, in_sympy, number, piecewise, relations
 from symroof.analysis.solved_equation import ABOVE, BELOW, LIMIT, REACH, SolvedEquation, to_whole
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plural

@@ -25,17 +25,18 @@ from symroof.cases.checks import (
     formulas_set,
     lengths,
 )
-from symroof.cases.draft_model import (
-    DRAFTING,
-    OF_TARGET,
-    add_drafts,
-    draft_inputs,
-    head_of,
-)
 from symroof.cases.engine_defaults import add_engine_defaults, assumed
 from symroof.cases.input import HEADS, ROLE_INPUT, VARIANT, Input, number_of
 from symroof.cases.measured_efficiencies import add_measured_efficiencies
-from symroof.cases.prefill_layout import alone, prefill_inputs
+from symroof.cases.other_cases import (
+    DRAFTING,
+    OF_TARGET,
+    add_drafts,
+    alone,
+    draft_inputs,
+    head_of,
+    prefill_inputs,
+)
 from symroof.cases.quantity_result import as_written
 from symroof.cases.request import Request
 from symroof.cases.spec_inputs import (

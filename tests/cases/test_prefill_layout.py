@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.cases.prefill_layout import PARTS
+from symroof.cases.other_cases import PARTS
 from symroof.errors import InputError
 
 R1 = {

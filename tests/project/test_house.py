@@ -37,7 +37,7 @@ BUDGETS = {
     "theory": 5432,
     "specs": 5728,
     "checkpoints": 3753,
-    "study": 8826,
+    "study": 8816,
     "select": 2745,
     "simulate": 2097,
     "servers": 1631,
