@@ -8,11 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from symroof.analysis.constraints import Constraint, constraints
 from symroof.analysis.solution import Solution
-from symroof.analysis.solved_equation import Extent
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.symbolic.evaluation import NoValue
@@ -33,6 +32,14 @@ MOST_TURNS = 32
 """Values at which one condition changes and changes back that are followed."""
 BEYOND = 1e-9
 """How far past a crossing of something continuous its far side is looked at."""
+
+
+class Spread(NamedTuple):
+    """The least and the largest value over the ranges of the other inputs, None where it does not move; and whether there is one at every corner."""
+
+    low: float | None = None
+    high: float | None = None
+    everywhere: bool = True
 
 
 @dataclass(frozen=True)
@@ -113,11 +120,11 @@ class Flip:
         return None if low is None or high is None or low == high else low <= self.value <= high
 
     @cached_property
-    def spread(self) -> Extent:
+    def spread(self) -> Spread:
         """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
         own = self.solution.bound_case
         if self.alone or not own.box.keys() & own.case.inputs_used(*self.constraint.sides):
-            return Extent()
+            return Spread()
         # none where the unknown itself is ranged
         corners = list(zip(own.corners, self.solution.at_corners, strict=False))
         here = self.crossing
@@ -126,15 +133,18 @@ class Flip:
             for corner, others in corners
             if others
         ]
-        everywhere = len(nearest) == len(corners)
-        beyond = frozenset() if everywhere else self.solution.side_beyond(here)
         if not nearest:
-            return Extent(everywhere=everywhere, beyond=beyond)
+            return Spread(everywhere=not corners)
         values = [
             _first(self.constraint, self.solution, case, place, self.holds, self.up)
             for case, place in ((own.case, here), *nearest)
         ]
-        return Extent(min(values), max(values), everywhere, beyond)
+        return Spread(min(values), max(values), len(nearest) == len(corners))
+
+    @property
+    def beyond(self) -> frozenset[str]:
+        """Where it has gone at the corners that have none, as :meth:`SolvedEquation.side_beyond` has it."""
+        return self.solution.side_beyond(self.crossing)
 
     @property
     def as_things_stand(self) -> Flip:
@@ -159,6 +169,9 @@ def flips(
     ``among`` narrows the inputs, ``of`` the conditions that flip, by name; a flip reports the state of all conditions. ``waits`` are
     searched for where that is asked for: :meth:`Constraint.solution`.
     """
+    key = (tuple(among), None if of is None else frozenset(of), waits)
+    if key in bound_case.memo.flips:
+        return tuple(bound_case.memo.flips[key])
     asked = constraints(bound_case)
     turned = [
         flip
@@ -173,7 +186,8 @@ def flips(
         far = flip.distance is None
         return far, round(flip.distance or 0.0, 12), UNCERTAIN.index(flip.name), flip.value
 
-    return tuple(sorted(turned, key=nearness))
+    made = bound_case.memo.flips[key] = tuple(sorted(turned, key=nearness))
+    return made
 
 
 def never(bound_case: BoundCase, turned: Iterable[Flip]) -> tuple[str, ...]:

@@ -147,23 +147,6 @@ def test_cell(case):
     check(case)
 
 
-@pytest.mark.parametrize(
-    ("hardware", "verdict"),
-    [("t4", "FAIL"), ("a100-80gb-sxm", "FAIL"), ("h100-sxm", "PASS"), ("h200", "PASS")],
-)
-def test_verdicts_of_the_tutorial(hardware, verdict):
-    study = Study(**TUTORIAL, hardware=hardware, prompt=4096)
-    met = study.value("ttft") <= Fraction(200, 1000) and study.value("itl") <= Fraction(50, 1000)
-    assert ("PASS" if met else "FAIL") == verdict
-
-
-def test_t4_row_of_the_tutorial_does_not_fit():
-    """It prints a latency for 16.06 GB of weights and 2.4 GB of (its own) cache in 16 GiB; here the number carries a flag."""
-    result = Study(**TUTORIAL, hardware="t4", prompt=4096).result("itl")
-    assert result.flags == ("does_not_fit",)
-    assert "does not fit" in result.text()
-
-
 def test_tutorial_says_fraction_of_a_millisecond_and_prints_eight():
     """ "ITL is a fraction of a millisecond": its own table has 8.35 ms, and the weights alone take 4.79 ms."""
     assert Study(**TUTORIAL, **H100, prompt=2048).value("itl") > Fraction(8, 1000)
@@ -193,8 +176,3 @@ def test_batch_295_is_not_quite_the_ridge():
 def test_envelope_does_not_fit():
     """The whole back-of-envelope table is of 140 GB on an 80 GB device; its notes leave "~40 GB" for caches."""
     assert Study(**B70, **H100, prompt=4096).value("fits") is False
-
-
-def test_4093_of_the_envelope():
-    """573 (rounded) over 140: the intensity is 4,096, the prompt."""
-    assert Fraction(573_000, 140) < 4093 < 4096

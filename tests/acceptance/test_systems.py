@@ -1,18 +1,19 @@
-"""All sixty systems from the command line: every row of ``docs/validation/systems.yaml`` prints the number worked out by hand."""
+"""All sixty systems from the command line: every row of ``tools/docs/pages/validation/systems.yaml`` prints the number worked out by hand."""
 
 from fractions import Fraction
 
 import pytest
 import yaml
 
-from tools.docs import DOCS, tables
+from tools.docs import tables
 
 from . import held
 
 ROWS = list(
     tables.rows(
         yaml.load(
-            (DOCS / "validation" / "systems.yaml").read_text(encoding="utf-8"), yaml.BaseLoader
+            (tables.PAGES / "validation" / "systems.yaml").read_text(encoding="utf-8"),
+            yaml.BaseLoader,
         )
     )
 )

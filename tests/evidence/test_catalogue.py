@@ -119,8 +119,9 @@ def test_rows_that_cannot_be_used_say_why(catalogue):
     )
 
 
-def test_the_page_is_what_the_catalogue_gives(catalogue):
-    from tools.evidence.measured_page import measured_page
+def test_the_pages_are_what_the_catalogue_gives(catalogue):
+    from tools.evidence.__main__ import FROM_FIT, ROOT, WRITTEN
 
-    page = (data_folder("specs").parent / "docs" / "measured.md").read_text(encoding="utf-8")
-    assert page == measured_page(catalogue), "stale: python -m tools.evidence"
+    for name in ("measured", "fit", "aiconfigurator"):
+        page = (ROOT / WRITTEN[name]).read_text(encoding="utf-8")
+        assert page == FROM_FIT[name](catalogue), "stale: python -m tools.evidence"

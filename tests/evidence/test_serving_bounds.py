@@ -15,7 +15,9 @@ from tools.evidence.serving_page import rate_line
 pytestmark = pytest.mark.full
 
 PAGE = (
-    (data_folder("specs").parent / "docs" / "serving.md").read_text(encoding="utf-8").splitlines()
+    (data_folder("specs").parent / "docs" / "validation" / "published-rates.md")
+    .read_text(encoding="utf-8")
+    .splitlines()
 )
 QUICK = {"mlperf-inference-v51": 2}
 """The most devices of a rate whose every layout is worked out here, by source; the page has all."""

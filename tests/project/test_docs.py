@@ -13,7 +13,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 @pytest.mark.parametrize("source", tables.sources(), ids=lambda path: path.stem)
 def test_a_page_is_what_its_commands_say(source):
-    page = source.with_suffix(".md")
+    page = tables.target(source)
     assert page.read_text(encoding="utf-8") == tables.page(source), "stale: python -m tools.docs"
 
 

@@ -12,9 +12,9 @@ from tools.docs import DOCS, examples, notebook, tables
 
 def main(named: list[Path]) -> None:
     """Write the outputs of examples, the pages of tables, and the notebook."""
-    examples.refresh([path for path in named or examples.pages() if path.suffix == ".md"])
+    examples.refresh([page for page in examples.pages() if not named or page in named])
     for source in tables.sources():
-        page = source.with_suffix(".md")
+        page = tables.target(source)
         if not named or page in named:
             page.write_text(tables.page(source), encoding="utf-8")
     book = DOCS / "notebook.ipynb"

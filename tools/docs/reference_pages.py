@@ -20,13 +20,14 @@ THEORY = ROOT / "specs" / "theories" / "inference"
 
 
 def write_pages(folder: Path) -> None:
-    """Write each page that differs from what the folder has; remove those that are no more."""
+    """Write each page that differs from what the folder has; remove all others. Tables stay out of the search, where they would hide the pages that explain."""
     folder.mkdir(parents=True, exist_ok=True)
     made = pages()
     for path in set(folder.glob("*.md")) - {folder / f"{name}.md" for name in made}:
         path.unlink()
     for name, lines in made.items():
-        path, text = folder / f"{name}.md", "\n".join(lines) + "\n"
+        unsearched = [] if name == "cli" else ["---", "nosearch: true", "---", ""]
+        path, text = folder / f"{name}.md", "\n".join([*unsearched, *lines]) + "\n"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 
@@ -85,8 +86,8 @@ def cli() -> list[str]:
         for option, count in counted.items()
         if count >= len(COMMANDS) // 2 and "[STUDY]" not in option and "--json" not in option
     ]
-    says = "`symroof COMMAND --help` prints the same. Exit codes: [errors and exit codes](../errors-and-exit-codes.md)."
-    both = "A case is a study file, these options, or both; an option replaces what the study says."
+    says = "`symroof COMMAND --help` prints the same. [Exit codes](../errors-and-exit-codes.md)."
+    both = "Describe a case by a study file, these options, or both. Options override the study."
     lines = headed("# Command line", says, "## Options of a case", both) + option_table(shared)
     for name, command in commands.items():
         context = click.Context(command, info_name=f"symroof {name}")
@@ -94,7 +95,7 @@ def cli() -> list[str]:
         lines += headed(f"## symroof {name}") + block("text", usage)
         lines += [*prose(command.help or ""), ""]
         if set(shared) & set(options[name]):
-            lines += headed("Takes the [options of a case](#options-of-a-case).")
+            lines += headed("Also accepts the [options of a case](#options-of-a-case).")
         lines += option_table([option for option in options[name] if option not in shared])
     return lines
 
@@ -147,9 +148,11 @@ def parts_with(key: str, empty: str = "") -> Iterator[tuple[str, set[str]]]:
 
 def quantities() -> list[str]:
     entries = {entry["name"]: entry for entry in listed("quantities")}
-    says = f"The {len(entries)} quantities of the theory, from its own files. `symroof derive NAME` expands one down to inputs;"
-    lines = ["# Quantities", "", says]
-    lines += headed("[counting choices](counting-choices.md) select between formulas.")
+    says = f"The {len(entries)} built-in quantities. `symroof derive NAME` shows how a quantity follows from inputs."
+    lines = headed("# Quantities", says)
+    lines += headed(
+        "Where several formulas exist, a [counting choice](counting-choices.md) selects one."
+    )
     parts = [*parts_with("define")]
     of_parts = {name for _, names in parts for name in names}
     # prefill_flops, decode_flops …: declared once for each step
@@ -185,7 +188,7 @@ def inputs() -> list[str]:
     entries = {entry["name"]: entry for entry in listed("inputs")}
     lines = headed(
         "# Inputs",
-        f"The {len(entries)} inputs of a case. A model, a device, an engine or a study gives most of them; `--set NAME=VALUE` any.",
+        f"The {len(entries)} inputs of a case. Most come from the model, the device and the engine. `--set NAME=VALUE` sets any of them.",
     )
     header = ["input", "unit", "default", "meaning", "also called"]
     grouped = [
@@ -205,7 +208,7 @@ def of_input(e: dict[str, Any]) -> list[object]:
 
 def thresholds() -> list[str]:
     entries = listed("thresholds")
-    says = "Equations with a name, each with the input it is solved for: `symroof solve NAME`. Any other equation is solved as well:"
+    says = "Equations with a name, each solved for one input: `symroof solve NAME`. To solve any other equation, write"
     lines = ["# Thresholds", "", says, "`symroof solve 'LHS = RHS' --for INPUT`.", ""]
     header = ["threshold", "for", "equation", "meaning"]
     for group in dict.fromkeys(entry["group"] for entry in entries):
@@ -236,7 +239,7 @@ def models() -> list[str]:
         [code(e["name"]), e["title"], f"{e['parameters'] / 1e9:,.2f}", e["attention"], e["experts"]]
         for e in listed("models")
     ]
-    says = f"{len(rows)} models. Each parameter count is derived from the dimensions and equals the published one; `symroof show NAME` has the rest."
+    says = f"{len(rows)} models. Each parameter count is derived from the dimensions and equals the published one. `symroof show NAME` prints all details."
     header = ["name", "model", "billion parameters", "layers", "experts"]
     return headed("# Models", says) + escaped_table(header, rows)
 
@@ -246,14 +249,14 @@ def hardware() -> list[str]:
         [code(e["name"]), e["title"], e["dense_16_bit_peak"], e["mem_bandwidth"], e["mem_capacity"]]
         for e in listed("hardware")
     ]
-    says = f"{len(rows)} devices. `symroof show NAME` has every peak, link and price with its source and date."
+    says = f"{len(rows)} devices. `symroof show NAME` prints every peak, link and price, with source and date."
     header = ["name", "device", "dense 16-bit peak", "bandwidth", "memory"]
     return headed("# Hardware", says) + escaped_table(header, rows)
 
 
 def precisions() -> list[str]:
     rows = [[code(e["name"]), e["bits"], escaped(e["meaning"])] for e in listed("precisions")]
-    says = "Formats of `--weights`, `--kv` and `--activations`; for the weights also ways to store a whole checkpoint. A width works too: `4.84 bit`."
+    says = "Formats for `--weights`, `--kv` and `--activations`, and checkpoint formats for `--weights`. Bits per element also work: `4.84 bit`."
     return headed("# Precisions", says) + escaped_table(["name", "bits", "meaning"], rows)
 
 
@@ -262,8 +265,8 @@ def engines_and_presets() -> list[str]:
         [code(e["name"]), e["version"], e["class"], escaped(e["title"])] for e in listed("engines")
     ]
     presets = [[code(e["name"]), escaped(e["title"])] for e in listed("presets")]
-    says = "What a server decides where the case says nothing: `--engine NAME` or `NAME@VERSION`."
-    counts = "How another tool counts: `--preset NAME`, or a side of `symroof diff`."
+    says = "An engine sets the defaults of the server: `--engine NAME` or `NAME@VERSION`."
+    counts = "A preset counts as another tool does: `--preset NAME`, or a side of `symroof diff`."
     return [
         *headed("# Engines and presets", "## Engines", says),
         *escaped_table(["name", "version", "class", "title"], engines),

@@ -1,4 +1,4 @@
-"""Pages of tables, each from the YAML file beside it: every cell is the output of the command shown with it."""
+"""Pages of tables, each from a YAML file under ``tools/docs/pages``: every cell is the output of the command shown with it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from typing import Any
 import yaml
 
 from symroof.units import format_quantity
-from tools.docs import DOCS, answered, found
+from tools.docs import DOCS, ROOT, answered, found
 from tools.markdown import block, headed, table
 
+PAGES = ROOT / "tools" / "docs" / "pages"
 NEVER = {"lhs_below": "never", "lhs_above": "always", "identical": "everywhere"}
 
 
@@ -176,105 +177,7 @@ def systems(spec: dict[str, Any]) -> list[str]:
     return lines
 
 
-# ------------------------------------------------------------------------------------------------------------- a selection
-
-
-def selections(spec: dict[str, Any]) -> list[str]:
-    """For each command three tables: printed beside derived, what it would take, what the latencies answer to."""
-    lines: list[str] = []
-    for one in spec["selections"]:
-        chosen = found(one["command"])["configurations"]
-        order = list(spec["printed"])
-        chosen.sort(key=lambda c: order.index(c["hardware"]))
-        lines += [
-            *headed(f"## {one['title']}", one["says"]),
-            *verdicts(chosen, spec["printed"]),
-            *needs(chosen),
-            *answering(chosen),
-            *block("sh", f"symroof {one['command']}"),
-        ]
-    return lines
-
-
-def shown(value: float, unit: str) -> str:
-    return format_quantity(Fraction(value), unit)
-
-
-def verdicts(chosen: list[dict[str, Any]], printed: dict[str, dict[str, str]]) -> list[str]:
-    """What is printed and what is derived, metric by metric, with what is left to the target."""
-    rows_ = []
-    for c in chosen:
-        row = [c["hardware"]]
-        for name in ("ttft", "itl"):
-            check = c["checks"][name]
-            flag = " (does not fit)" if check.get("flags") else ""
-            row += [
-                printed[c["hardware"]][name],
-                shown(check["value"], "s") + flag,
-                f"{'over' if check['slack'] < 0 else 'left'} {shown(abs(check['slack']), 's')}, {abs(check['share']):.0%}",
-            ]
-        memory = c["checks"]["memory"]
-        held = f"{shown(memory['value'], 'byte')} of {shown(memory['limit'], 'byte')}"
-        held += "" if memory["met"] else ": **does not fit**"
-        missed = ["does not fit" if name == "memory" else f"misses {name}" for name in c["missed"]]
-        verdict = "passes" if c["state"] == "passes" else ", ".join(missed)
-        rows_.append([*row, held, printed[c["hardware"]]["verdict"], verdict])
-    header = [
-        *("GPU", "TTFT, printed", "TTFT", "to 200 ms", "ITL, printed", "ITL", "to 50 ms"),
-        *("Memory", "Verdict, printed", "Verdict"),
-    ]
-    return table(header, rows_)
-
-
-def needs(chosen: list[dict[str, Any]]) -> list[str]:
-    """The least of each input that passes, all conditions together, and the largest batch."""
-    inputs = {
-        "mfu": "Least MFU that passes",
-        "peak_flops": "Least peak",
-        "mem_bandwidth": "Least bandwidth",
-        "mem_capacity": "Least memory",
-    }
-    rows_ = [
-        [c["hardware"], *(least(c, name) for name in inputs), least(c, "tp"), batches(c)]
-        for c in chosen
-    ]
-    return table(["GPU", *inputs.values(), "Least number of GPUs", "Batches that pass"], rows_)
-
-
-def least(c: dict[str, Any], name: str) -> str:
-    entry = next((e for e in (*c["lacks"], *c["keeps"]) if e["input"] == name), None)
-    if entry is None:
-        return "1" if name == "tp" and c["state"] == "passes" else "not what it lacks"
-    if entry["value"] is not None:
-        return f"{entry['value']:,}" if name == "tp" else shown(entry["value"], entry["unit"])
-    stuck = [
-        f"{'even at 1' if name == 'mfu' else 'however large'}, {metric} is {shown(best['value'], best['unit'])}"
-        for metric, best in entry["stuck"].items()
-    ]
-    unit = "devices" if name == "tp" else entry["unit"]
-    cured = [
-        f"{shown(value, unit)} {'fits' if condition == 'memory' else f'meets {condition}'} only"
-        for condition, value in entry["cures"].items()
-    ]
-    return "none: " + "; ".join([*cured, *stuck])
-
-
-def batches(c: dict[str, Any]) -> str:
-    window = c["batches"]
-    if not window:
-        return "none"
-    return f"{window['least']:,} to {window['most']:,}, then {' and '.join(window['stopped_by'])}"
-
-
-def answering(chosen: list[dict[str, Any]]) -> list[str]:
-    """Per cent by which each latency answers to one per cent of compute and of bandwidth."""
-    moved = [(metric, by) for metric in ("ttft", "itl") for by in ("peak_flops", "mem_bandwidth")]
-    rows_ = [
-        [c["hardware"], *(f"{c['elasticities'][metric][by]:.2f}" for metric, by in moved)]
-        for c in chosen
-    ]
-    sides = [f"{metric} to {by}" for metric in ("TTFT", "ITL") for by in ("compute", "bandwidth")]
-    return table(["GPU", *sides], rows_)
+# -------------------------------------------------------------------------------------------------------------- the pages
 
 
 def page(path: Path) -> str:
@@ -286,8 +189,6 @@ def page(path: Path) -> str:
         lines = ["---", "orphan: true", "---", "", *lines]
     if "sections" in spec:
         return "\n".join([*lines, *systems(spec)])
-    if "selections" in spec:
-        return "\n".join([*lines, *selections(spec)])
     for one in spec["tables"]:
         lines += assumed(one, spec["common"])
     if "counted" in spec:
@@ -299,4 +200,9 @@ def page(path: Path) -> str:
 
 def sources() -> list[Path]:
     """The YAML file of every page of tables."""
-    return sorted(DOCS.rglob("*.yaml"))
+    return sorted(PAGES.rglob("*.yaml"))
+
+
+def target(source: Path) -> Path:
+    """The page that a YAML file makes."""
+    return DOCS / source.relative_to(PAGES).with_suffix(".md")

@@ -1,29 +1,39 @@
 """``python -m tools.evidence [WHAT ...]`` fits the catalogue again and writes what rests on it.
 
-``efficiencies`` is the table that symroof ships; ``measured``, ``measured-plot``, ``serving`` and ``closed-forms`` are
-pages of the site, a minute each. ``peers PYTHON`` asks aiconfigurator again (``peer_predictions.py``).
+``efficiencies`` is the table that symroof ships; the others are pages of the site and a picture, a minute each. ``peers PYTHON`` asks aiconfigurator again (``peer_predictions.py``).
 """
 
 import sys
 from collections import Counter
 from pathlib import Path
 
+from tools.evidence.accuracy_peers import peers_page
 from tools.evidence.catalogue_table import CatalogueFit, efficiencies
-from tools.evidence.closed_forms_page import closed_forms_page
-from tools.evidence.measured_page import measured_page, measured_plot
+from tools.evidence.measured_page import efficiencies_page, measured_page, measured_plot
 from tools.evidence.peer_predictions import document
 from tools.evidence.peer_questions import STORED
-from tools.evidence.serving_page import serving_page
+from tools.evidence.serving_page import rates_page, serving_page
 
 ROOT = Path(__file__).resolve().parents[2]
-FROM_FIT = {"efficiencies": efficiencies, "measured": measured_page, "measured-plot": measured_plot}
-ALONE = {"serving": serving_page, "closed-forms": closed_forms_page}
+FROM_FIT = {
+    "efficiencies": efficiencies,
+    "measured": measured_page,
+    "measured-plot": measured_plot,
+    "fit": efficiencies_page,
+    "aiconfigurator": peers_page,
+}
+ALONE = {
+    "serving": serving_page,
+    "rates": rates_page,
+}
 WRITTEN = {
     "efficiencies": "specs/efficiencies.yaml",
     "measured": "docs/measured.md",
     "measured-plot": "docs/measured.svg",
+    "fit": "docs/validation/efficiencies.md",
+    "aiconfigurator": "docs/validation/aiconfigurator.md",
     "serving": "docs/serving.md",
-    "closed-forms": "docs/validation/closed-forms.md",
+    "rates": "docs/validation/published-rates.md",
 }
 
 

@@ -1,4 +1,4 @@
-"""The section of the page ``measured.md`` that holds symroof and its peers against the same rows, from the numbers that ``peer_predictions.py`` stored."""
+"""The page ``aiconfigurator.md``: symroof and its peers on the same rows, from the numbers that ``peer_predictions.py`` stored."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from tools.evidence import filled, grouped, median_error, middle, within
 from tools.evidence.catalogue_fit import HeldOutPrediction, share_held
+from tools.evidence.catalogue_table import CatalogueFit
 from tools.evidence.peer_questions import key_of, question_of, stored
 from tools.markdown import cells
 
@@ -23,7 +24,7 @@ MEASURED = ("measured", "scaled", "borrowed")
 """The answers to what was asked."""
 
 KINDS = {
-    "measured": "from tables of the device and the engine", "scaled": "with the exchange between experts of one node taken for several",
+    "measured": "from tables of the device and the engine", "scaled": "with an exchange between experts that is scaled up from one node",
     "borrowed": "with tables of other devices or formulas (its mode HYBRID)",
 }  # fmt: skip
 VERSION_YEARS = {"TensorRT-LLM 0.5": "2023", "TensorRT-LLM 0.6.1": "2023", "vLLM 0.6.3": "2024"}
@@ -51,9 +52,9 @@ class Pair:
         return float(self.peers[peer]) / self.held_out.row.seconds - 1
 
 
-def peers_section(made: Sequence[HeldOutPrediction]) -> str:
-    """The section, from every row predicted without its source."""
-    document = stored()
+def peers_page(fitted: CatalogueFit) -> str:
+    """The whole page, from every row predicted without its source."""
+    made, document = fitted.predictions, stored()
     pairs, unanswered, cut = _sorted_out(made, document)
     new = [pair for pair in pairs if "2025" <= _year(pair) < "a"]
     counted = Counter(pair.peers["from"] for pair in pairs).most_common()
@@ -73,7 +74,7 @@ def peers_section(made: Sequence[HeldOutPrediction]) -> str:
     tables = [_table(name, pairs, by, 1) for name, by in GROUPS.items()]
     tables.append(_table("device, engine, layout", pairs, _kind, LEAST))
     return filled(
-        "peers",
+        "aiconfigurator",
         **facts,
         **document["presets"],
         tables_of_groups="\n".join(tables),
@@ -165,8 +166,8 @@ def _cut(cut: Sequence[Pair]) -> str:
     if not cut:
         return ""
     return (
-        f"Of the refused layouts of experts it answers {len(cut)} if each expert is cut over all devices instead of held whole by one, which is not how they ran: "
-        f"median error {median_error(_errors(cut, 1)):.0%}, symroof {median_error(_errors(cut, 0)):.0%} on the layout that ran. "
+        f"aiconfigurator answers {len(cut)} of the rows with expert parallelism if each expert is split over all devices, which is not how they ran. "
+        f"Its median error is then {median_error(_errors(cut, 1)):.0%}, that of symroof {median_error(_errors(cut, 0)):.0%} on the layout that ran. "
     )
 
 
@@ -193,9 +194,9 @@ def _year(pair: Pair) -> str:
 def _layout(pair: Pair) -> str:
     row = pair.held_out.row.row
     if row.attention_dp > 1:
-        return "attention groups"
+        return "DP attention"
     if (row.ep or 1) > 1:
-        return "experts shared out"
+        return "expert parallel"
     return "several devices" if row.group > 1 else "one device"
 
 

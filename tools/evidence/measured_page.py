@@ -1,4 +1,4 @@
-"""The page ``measured.md`` and its picture: how far real systems are from the roof, and how well each source is predicted from the others."""
+"""The pages ``measured.md`` and ``efficiencies.md`` and their picture: how well each source is predicted from the others, and the values that predict it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,28 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from symroof.report.pictures.styles import RC, Colours, themed
 from symroof.specs.efficiencies import ALL, TILE_ROWS, shipped_efficiencies, unit_of
 from symroof.specs.measured import OF_LOOPS
 from tools.evidence import filled, grouped, median_error, middle, within
-from tools.evidence.accuracy_peers import peers_section
 from tools.evidence.catalogue_fit import ENOUGH, HeldOutPrediction, share_held
 from tools.evidence.catalogue_table import CatalogueFit
 from tools.markdown import cells, headed, table
 
 
 def measured_page(fitted: CatalogueFit) -> str:
-    """The whole page."""
+    """How accurate predictions are."""
+    return filled(
+        "measured",
+        rows=f"{len(fitted.rows):,}",
+        sources=len({row.source for row in fitted.rows}),
+        result="\n".join(_result(fitted.predictions)),
+        weak=", ".join(_weak(fitted)),
+    )
+
+
+def efficiencies_page(fitted: CatalogueFit) -> str:
+    """The fitted values, and how they were found."""
     made = fitted.predictions
     listed = "\n".join(
         cells(
@@ -42,10 +53,7 @@ def measured_page(fitted: CatalogueFit) -> str:
         ("Phase", lambda p: p.row.phase),
     )
     return filled(
-        "measured",
-        rows=f"{len(fitted.rows):,}",
-        sources=len({row.source for row in fitted.rows}),
-        result="\n".join(_result(made)),
+        "efficiencies",
         scatter=", ".join(f"`{name}` {by:.2f}" for name, by in fitted.widths.items()),
         near=", ".join(f"{by:.2f} on {name}" for name, by in sorted(fitted.near.items())),
         far=fitted.far,
@@ -55,8 +63,6 @@ def measured_page(fitted: CatalogueFit) -> str:
         tile=TILE_ROWS,
         judged="\n".join(_judged(made)),
         classes="\n".join(_classes(fitted)),
-        weak=", ".join(_weak(fitted)),
-        peers=peers_section(made),
         tables="\n\n".join(_shares(name, made, group) for name, group in groups),
         refused=_refused(fitted),
     )
@@ -68,7 +74,12 @@ def measured_plot(fitted: CatalogueFit) -> str:
         (", ".join(name), [p for p in fitted.in_use_predictions if p.row.interval_class == name])
         for name in reversed(fitted.classes)
     ]
-    with matplotlib.rc_context({"svg.hashsalt": "symroof", "svg.fonttype": "none"}):
+    colours = Colours("screen")
+    ink = {
+        f"{what}color": colours.line("ink")
+        for what in ("text.", "axes.label", "axes.edge", "xtick.", "ytick.")
+    }
+    with matplotlib.rc_context({**RC, **ink}):
         figure = Figure(figsize=(8, 0.27 * len(groups) + 1), layout="constrained")
         axes = figure.subplots()
         for place, (_, made) in enumerate(groups):
@@ -76,47 +87,74 @@ def measured_plot(fitted: CatalogueFit) -> str:
             for share, width in ((20, 1), (10, 3), (4, 6)):
                 cut = len(ratios) // share
                 axes.plot(
-                    [ratios[cut], ratios[-1 - cut]], [place] * 2, color="#7fa3c7", linewidth=width
+                    [ratios[cut], ratios[-1 - cut]],
+                    [place] * 2,
+                    color=colours.line("sky"),
+                    linewidth=width,
                 )
-            axes.plot(statistics.median(ratios), place, "o", color="#1f4e79", markersize=5)
-        axes.axvline(1, color="#555555", linewidth=0.8)
+            axes.plot(
+                statistics.median(ratios), place, "o", color=colours.line("blue"), markersize=5
+            )
+        axes.axvline(1, color=colours.line("faint"), linewidth=0.8)
         axes.set_xscale("log")
         axes.set_xlim(0.3, 3.3)
         axes.set_xticks([0.33, 0.5, 0.67, 0.8, 1, 1.25, 1.5, 2, 3], minor=False)
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_yticks(range(len(groups)), [f"{name}: {len(made)}" for name, made in groups])
-        axes.set_xlabel("time predicted from other rows / time measured")
+        axes.set_xlabel("predicted time / measured time")
         text = io.StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None})
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+    svg = themed(
+        text.getvalue(),
+        "Predicted over measured time",
+        "For each class: the median, and the ranges that contain half, 80 % and 90 % of its measurements",
+        "screen",
+    )
+    return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
 
 
 KINDS: tuple[tuple[str, Callable[[HeldOutPrediction], bool]], ...] = (
     ("all", lambda p: True),
-    ("all but AMD's", lambda p: p.row.family != "cdna"),
+    ("without AMD Instinct", lambda p: p.row.family != "cdna"),
     ("dense models", lambda p: p.row.part == ""),
-    ("models with experts", lambda p: p.row.part == "experts"),
-    ("models with latent attention", lambda p: p.row.part == "latent"),
+    ("mixture of experts", lambda p: p.row.part == "experts"),
+    ("latent attention (DeepSeek)", lambda p: p.row.part == "latent"),
     ("one device", lambda p: p.row.row.group == 1),
     ("several devices", lambda p: p.row.row.group > 1 and p.row.row.attention_dp == 1),
-    ("attention groups", lambda p: p.row.row.attention_dp > 1),
+    ("DP attention", lambda p: p.row.row.attention_dp > 1),
     ("closed loops", lambda p: p.row.row.metric in OF_LOOPS),
-    ("prefill alone", lambda p: p.row.phase == "prefill"),
-    ("decode alone", lambda p: p.row.phase == "decode"),
-    ("compiled engines", lambda p: p.row.engine == "compiled"),
-    ("engines until 2024", lambda p: p.row.engine == "earlier"),
-    ("llama.cpp and its like", lambda p: p.row.engine == "ggml"),
+    ("prefill only", lambda p: p.row.phase == "prefill"),
+    ("decode only", lambda p: p.row.phase == "decode"),
+    ("engines since 2024 (`compiled`)", lambda p: p.row.engine == "compiled"),
+    ("engines until 2024 (`earlier`)", lambda p: p.row.engine == "earlier"),
+    ("llama.cpp, Ollama, MLX (`ggml`)", lambda p: p.row.engine == "ggml"),
 )
-"""What the first table counts, beside generations of devices."""
+"""What the first table counts, in addition to generations of devices."""
+GENERATIONS = {
+    "ampere": "NVIDIA A100",
+    "hopper": "NVIDIA H100, H200, GH200, H20",
+    "blackwell": "NVIDIA B200, B300, GB200, GB300",
+    "gddr": "professional cards with GDDR (L40S, RTX A6000 …)",
+    "geforce": "NVIDIA GeForce",
+    "unified": "Jetson Orin, GB10, Strix Halo",
+    "cdna2": "AMD MI250X",
+    "cdna3": "AMD MI300X",
+    "cdna4": "AMD MI355X",
+    "apple": "Apple silicon",
+    "gaudi": "Intel Gaudi 2",
+    "neuron": "AWS Trainium, Inferentia",
+}
+"""What people call the generations of devices that were measured."""
 
 
 def _result(made: Sequence[HeldOutPrediction]) -> list[str]:
     groups = [(name, [p for p in made if of(p)]) for name, of in KINDS]
-    generations = grouped(made, lambda p: p.row.generation).items()
+    generations = grouped(made, lambda p: p.row.generation)
+    named = [(GENERATIONS.get(name, name), own) for name, own in generations.items()]
     return [
         cells(name, f"{len(own):,}", *_figures(own))
-        for name, own in (*groups[:2], *generations, *groups[2:])
+        for name, own in (*groups[:2], *named, *groups[2:])
     ]
 
 
@@ -188,12 +226,12 @@ def _refused(fitted: CatalogueFit) -> str:
     kinds = Counter(
         (
             r.source,
-            "faster than the roof"
+            "faster than the theoretical minimum"
             if "least time" in r.reason
             else r.reason.partition(" is ")[2] or r.reason,
         )
         for r in fitted.refused
     )
     rows = [(source, count, reason) for (source, reason), count in sorted(kinds.items())]
-    heading = headed("## Measurements that are not compared")
+    heading = headed("## Measurements that are not used")
     return "\n".join([*heading, *table(["source", "rows", "why"], rows)][:-1])

@@ -1,10 +1,11 @@
-"""The page ``serving.md``: quantities under load next to published rates and a server that is simulated step by step."""
+"""The pages ``serving.md`` and ``published-rates.md``: quantities under load next to published rates and a server that is simulated step by step."""
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
 from tools.evidence import filled, grouped
 from tools.evidence.catalogue_rows import sources
@@ -18,22 +19,15 @@ Simulated = Mapping[tuple[str, float], tuple[float, float]]
 
 def serving_page() -> str:
     """The whole page; it simulates for a minute."""
-    says = "{model} on {hardware}, {prompt:,} in and {output} out, {batch} slots"
-    rates = [rate for source in sources() for rate in bounded_rates(source)]
+    says = "{model} on {hardware}, prompt {prompt:,}, output {output}, {batch} slots"
     simulated = {(kind, load): first_tokens(kind, load) for kind in SERVED for load in LOADS}
-    bounded = [rate for rate in rates if isinstance(rate, BoundedRate)]
-    refused = [rate for rate in rates if isinstance(rate, UnboundedRate)]
+    bounded, _ = _rates()
     shares = [rate.share for rate in bounded]
     by_source = grouped(bounded, lambda rate: rate.source)
     summary = "\n".join(
         cells(source, len(group), *_marks([rate.share for rate in group], ".0%"))
         for source, group in by_source.items()
     )
-    tables = [
-        part
-        for source, group in by_source.items()
-        for part in (f"### {source}", "", HEADER, *map(rate_line, group), "")
-    ]
     return filled(
         "serving",
         count=len(bounded),
@@ -45,12 +39,31 @@ def serving_page() -> str:
         case=says.format_map(MANY),
         slot_case=says.format_map(FEW),
         table="\n".join(wait_line(*key, *value) for key, value in simulated.items()),
-        rates="\n".join(["## Every rate", "", *tables, *_refused(refused)]),
+    )
+
+
+def rates_page() -> str:
+    """Every published rate with its theoretical maximum."""
+    bounded, refused = _rates()
+    tables = [
+        part
+        for source, group in grouped(bounded, lambda rate: rate.source).items()
+        for part in (f"## {source}", "", HEADER, *map(rate_line, group), "")
+    ]
+    return filled("published-rates", rates="\n".join([*tables, *_refused(refused)]))
+
+
+@cache
+def _rates() -> tuple[list[BoundedRate], list[UnboundedRate]]:
+    rates = [rate for source in sources() for rate in bounded_rates(source)]
+    return (
+        [rate for rate in rates if isinstance(rate, BoundedRate)],
+        [rate for rate in rates if isinstance(rate, UnboundedRate)],
     )
 
 
 HEADER = (
-    "| model | devices | weights | prompt | output | published token/s | bound | share | layout | batch | predicted |\n|"
+    "| model | devices | weights | prompt | output | published token/s | theoretical maximum | share | layout | batch | predicted |\n|"
     + " --- |" * 11
 )
 
@@ -61,7 +74,7 @@ def rate_line(rate: BoundedRate) -> str:
     degrees = zip(("tp", "pp", "attention_dp"), rate.layout, strict=True)
     layout = " ".join(f"{name} {degree}" for name, degree in degrees if degree > 1)
     lengths = [
-        f"{float(length.value):,.6g}" if length else "not named"
+        f"{float(length.value):,.6g}" if length else "unknown"
         for length in (row.prompt, row.output)
     ]
     return cells(
@@ -72,7 +85,7 @@ def rate_line(rate: BoundedRate) -> str:
         f"{float(row.value.value):,.6g}",
         f"{rate.bound:,.0f}",
         f"{rate.share:.0%}",
-        layout or "each alone",
+        layout or "one GPU each",
         f"{rate.batch:,}",
         f"{rate.predicted:,.0f}" if rate.predicted else "",
     )
@@ -100,7 +113,7 @@ def _predicted(rates: Iterable[BoundedRate]) -> Iterator[str]:
 
 
 def _refused(rates: Iterable[UnboundedRate]) -> list[str]:
-    """What has no bound, and which device or model is lacking."""
+    """What has no maximum, and which device or model is lacking."""
     kinds = Counter((rate.source, rate.reason) for rate in rates)
     rows = [(source, count, reason) for (source, reason), count in sorted(kinds.items())]
-    return headed("## Rates without a bound") + table(["source", "rates", "why"], rows)
+    return headed("## Rates that are not used") + table(["source", "rates", "why"], rows)
