@@ -8,6 +8,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import at_rate
+from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase, interval_json
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.cases.request import Request, request_of
@@ -136,7 +137,7 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
     """
     name, measured = known(quantity), float(measured)
     request = replace(study.request, efficiency="measured")
-    case = _case(request)
+    case = _first(request)
     if not case.case.theory.timed(name):
         message = "depends on no efficiency: it is counted, and not explained by a server"
         raise InputError(Problem(f"{name}"[:80], message, hint="measure itl, ttft or a rate"))
@@ -157,10 +158,8 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
     return Diagnosis(name, measured, expected, case.peak_bound(name), inside, tuple(found))
 
 
-def _case(request: Request) -> BoundCase:
-    study = Study()
-    study.select(request)
-    return study.first
+def _first(request: Request) -> BoundCase:
+    return next(bound_cases(request))
 
 
 def _holds(result: Result, measured: float) -> bool:
@@ -186,7 +185,7 @@ def _explanation(
     """A variant of a cause; None where it comes no nearer to the figure than the case as it is."""
     reads = at_rate(UNDER_LOAD.get(name, ""), case.case) if change is None else name
     try:
-        there = case if change is None else _case(change.over(case.request))
+        there = case if change is None else _first(change.over(case.request))
         predicted = there.result(reads) if reads else None
     except (InputError, NoValue):
         return None
@@ -207,13 +206,11 @@ def _signature(
     rows: list[tuple[str, str, Request | None]] = []
     if not (alone and name == "itl"):
         rows.append(("itl of one request", "itl", request_of(batch=1, origin=ORIGIN)))
-    rows += [(each, each, None) for each in SIGNATURES if each != name]
+    rows += [(x, x, None) for x in SIGNATURES if x != name and not (alone and x == "itl")]
     seen = []
     for label, read, change in rows:
-        if alone and label == "itl":
-            continue
         with suppress(InputError, NoValue):
-            sides = (_case(change.over(one.request)) if change else one for one in (case, there))
+            sides = (_first(change.over(one.request)) if change else one for one in (case, there))
             now, then = (side.result(read) for side in sides)
             seen.append((label, now, then))
     return tuple(seen)

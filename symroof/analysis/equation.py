@@ -78,7 +78,11 @@ class Equation(DropsCaches):
         Raises:
             NoClosedForm: it would be longer than a person reads.
         """
-        case, moves, complete = self.bound_case.case, self.bound_case.memo.moves, not self.symbolic
+        case, moves, complete = (
+            self.bound_case.case,
+            self.bound_case.once("moves", dict),
+            not self.symbolic,
+        )
         kept = {*self.kept, *names(tree), *(EFFICIENCIES if self.symbolic else ())}
 
         def moving(name: str, keys: frozenset[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, combinations
 from typing import Any
 
@@ -49,10 +50,9 @@ def in_sympy(formula: Expr, bound_case: BoundCase) -> Any:
     >>> in_sympy(parse("weight_bytes + kv_cache_bytes(context = prompt + output)"), Study("llama-3-8b").first)
     batch*kv_bytes_per_token*(output + prompt) + weight_bytes
     """
-    if bound_case.memo.in_sympy is None:
-        bound_case.memo.in_sympy = expressions(bound_case.case.theory.own)
+    translated = bound_case.once("in_sympy", partial(expressions, bound_case.case.theory.own))
     try:
-        return bound_case.memo.in_sympy(with_changes_substituted(formula, bound_case))
+        return translated(with_changes_substituted(formula, bound_case))
     except UndefinedValue as error:  # a part of it has no derivative
         raise NoValueHere(Problem("expression", f"has no formula: {error}")) from None
 

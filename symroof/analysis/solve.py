@@ -39,10 +39,8 @@ def solve(equation: Any, bound_case: BoundCase, for_: Any = None) -> Solution:
     equation, for_ = _single(equation), symbol_name(_single(for_))
     if not getattr(equation, "__hash__", None):
         read_expression(equation)  # a mutable matrix, which is refused in words
-    if (equation, for_) not in bound_case.memo.solved:
-        bound_case.memo.solved[equation, for_] = _solve(equation, bound_case, for_)
-    solution: Solution = bound_case.memo.solved[equation, for_]
-    return solution
+    key = ("solution", equation, for_)
+    return bound_case.once(key, lambda: _solve(equation, bound_case, for_))
 
 
 def _single(value: Any) -> Any:

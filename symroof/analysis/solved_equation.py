@@ -50,12 +50,12 @@ class Extent(NamedTuple):
     Attributes:
         low, high: the least and the largest; None where nothing is a range, or the sides meet nowhere in them.
         everywhere: whether there is one in the middle and at every corner.
-        beyond: where it has beyond at the corners that have none, as far as that is known.
+        beyond: where it has gone at the corners that have none, as far as that is known.
     """
 
-    low: float | None
-    high: float | None
-    everywhere: bool
+    low: float | None = None
+    high: float | None = None
+    everywhere: bool = True
     beyond: frozenset[str] = frozenset()
 
 
@@ -260,18 +260,19 @@ class SolvedEquation(DropsCaches):
         """The inputs that the answer rests on and that nobody gave, by name; empty where the answer is symbolic."""
         if self.symbolic:
             return {}
+        given = self.bound_case.given
+
+        def moved(name: str) -> bool:
+            """By the answer: no number was assumed."""
+            formula = given[name].setting if name in given else None
+            return isinstance(formula, Basic) and self.unknown in names(formula)
+
         asked = tuple(dict.fromkeys(name for side in self.sides for name in names(side)))
         inputs = self.bound_case.inputs(asked, everything=False)
-        settings = {name: value.setting for name, value in self.bound_case.given.items()}
-        moved = {
-            name
-            for name, setting in settings.items()
-            if isinstance(setting, Basic) and self.unknown in names(setting)
-        }  # by the answer: no number was assumed
         return {
             name: entry
             for name, entry in inputs.items()
-            if entry.defaulted and name not in moved | {self.unknown}
+            if entry.defaulted and name != self.unknown and not moved(name)
         }
 
     # ------------------------------------------------------------------------------------------------ whole numbers

@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from symroof.analysis.constraints import Constraint, constraints
 from symroof.analysis.solution import Solution
+from symroof.analysis.solved_equation import Extent
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.symbolic.evaluation import NoValue
@@ -32,14 +33,6 @@ MOST_TURNS = 32
 """Values at which one condition changes and changes back that are followed."""
 BEYOND = 1e-9
 """How far past a crossing of something continuous its far side is looked at."""
-
-
-class Spread(NamedTuple):
-    """The least and the largest value over the ranges of the other inputs, None where it does not move; and whether there is one at every corner."""
-
-    low: float | None = None
-    high: float | None = None
-    everywhere: bool = True
 
 
 @dataclass(frozen=True)
@@ -120,11 +113,11 @@ class Flip:
         return None if low is None or high is None or low == high else low <= self.value <= high
 
     @cached_property
-    def spread(self) -> Spread:
+    def spread(self) -> Extent:
         """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
         own = self.solution.bound_case
         if self.alone or not own.box.keys() & own.case.inputs_used(*self.constraint.sides):
-            return Spread()
+            return Extent()
         # none where the unknown itself is ranged
         corners = list(zip(own.corners, self.solution.at_corners, strict=False))
         here = self.crossing
@@ -133,18 +126,15 @@ class Flip:
             for corner, others in corners
             if others
         ]
+        everywhere = len(nearest) == len(corners)
+        beyond = frozenset() if everywhere else self.solution.side_beyond(here)
         if not nearest:
-            return Spread(everywhere=not corners)
+            return Extent(everywhere=everywhere, beyond=beyond)
         values = [
             _first(self.constraint, self.solution, case, place, self.holds, self.up)
             for case, place in ((own.case, here), *nearest)
         ]
-        return Spread(min(values), max(values), len(nearest) == len(corners))
-
-    @property
-    def beyond(self) -> frozenset[str]:
-        """Where it has gone at the corners that have none, as :meth:`SolvedEquation.side_beyond` has it."""
-        return self.solution.side_beyond(self.crossing)
+        return Extent(min(values), max(values), everywhere, beyond)
 
     @property
     def as_things_stand(self) -> Flip:
@@ -169,9 +159,6 @@ def flips(
     ``among`` narrows the inputs, ``of`` the conditions that flip, by name; a flip reports the state of all conditions. ``waits`` are
     searched for where that is asked for: :meth:`Constraint.solution`.
     """
-    key = (tuple(among), None if of is None else frozenset(of), waits)
-    if key in bound_case.memo.flips:
-        return tuple(bound_case.memo.flips[key])
     asked = constraints(bound_case)
     turned = [
         flip
@@ -186,8 +173,7 @@ def flips(
         far = flip.distance is None
         return far, round(flip.distance or 0.0, 12), UNCERTAIN.index(flip.name), flip.value
 
-    made = bound_case.memo.flips[key] = tuple(sorted(turned, key=nearness))
-    return made
+    return tuple(sorted(turned, key=nearness))
 
 
 def never(bound_case: BoundCase, turned: Iterable[Flip]) -> tuple[str, ...]:

@@ -40,7 +40,6 @@ from symroof.cases.other_cases import (
 from symroof.cases.quantity_result import as_written
 from symroof.cases.request import Request
 from symroof.cases.spec_inputs import (
-    Roles,
     inputs_of_specs,
     load_device,
     load_model,
@@ -54,7 +53,6 @@ from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Document
 from symroof.symbolic.expressions import mentions, number, symbol
 from symroof.symbolic.reading import parse
-from symroof.theory.layout import DEGREES
 from symroof.theory.operator_table import WIDTH
 from symroof.theory.quantities import OF_THE_MIX
 from symroof.units import significant
@@ -100,13 +98,17 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
     for model, device, role in itertools.product(
         models or [LoadedSpec()], devices or [LoadedSpec()], roles
     ):
-        specs = inputs_of_specs(request, preset, model, device, role)
+        stored_as = {name: (chosen,) for name, chosen in role.items() if chosen}
+        one = replace(request, precision=stored_as)
+        specs = inputs_of_specs(one, preset, model, device)
         shown = tuple((name, specs.precisions[name]) for name in stored if name in specs.precisions)
         for single in singles:
-            made = Binding(request, specs, role, single, documents).case()
+            values = {**request.values, **{name: (value,) for name, value in single.items()}}
+            made = Binding(replace(one, values=values), specs, documents).case()
             if formulas := formulas_set(made.given):
                 check_formulas(formulas, made.given, made.box, made.case)
-            varied, warnings = (*shown, *made.varied), (*made.warnings, *idle)
+            written = ((name, as_written(name, x, bare=True)) for name, x in single.items())
+            varied, warnings = (*shown, *written), (*made.warnings, *idle)
             several = len(models) > 1
             yield replace(made, several_models=several, varied=varied, warnings=warnings)
 
@@ -118,14 +120,13 @@ def variant(bound_case: BoundCase, *, on: BoundCase | None = None, **changes: An
     origin = dict.fromkeys([*precision, *values], VARIANT)
     line = Request(precision=precision, values=values, origin=origin)
     request = line.over(bound_case.request)
-    roles = {role: next(iter(request.precision.get(role, ())), None) for role in ROLE_INPUT}
     model, device = bound_case.chosen_model, (on or bound_case).chosen_device
     specs = bound_case.specs
     same = specs and specs.chosen_model is model and specs.chosen_device is device
     if specs is None or precision or not same:
-        specs = inputs_of_specs(request, bound_case.preset, model, device, roles)
+        specs = inputs_of_specs(request, bound_case.preset, model, device)
     documents = bound_case.documents[:1] if bound_case.preset else ()
-    return Binding(request, specs, roles, {}, documents).case()
+    return Binding(request, specs, documents).case()
 
 
 def _with_known_devices(chosen: Request, known: Mapping[str, str]) -> Request:
@@ -159,17 +160,10 @@ STORAGE = (WIDTH, "weight_bytes", "params")
 
 @dataclass(frozen=True)
 class Binding:
-    """One combination of a request: what the specs give, under the chosen values.
-
-    Attributes:
-        request: with its lists; of those in ``single`` the case has one value.
-        roles: the precision of each role that was asked for.
-    """
+    """One combination of a request, with one value of each name: what the specs give, under the chosen values."""
 
     request: Request
     specs: CaseInputs
-    roles: Roles
-    single: Mapping[str, Setting]
     documents: tuple[Document, ...]
 
     def case(self) -> BoundCase:
@@ -186,7 +180,7 @@ class Binding:
     def _alone(self) -> BoundCase:
         """The case of its own specs and values, completed by its engine, by measurements and by what follows from them."""
         request = self.request
-        values = {name: self.single.get(name, each[0]) for name, each in request.values.items()}
+        values = {name: value for name, (value,) in request.values.items()}
         draft: LoadedSpec[ModelSpec] = LoadedSpec()
         if request.draft in HEADS and self.specs.model and self.specs.model.layers:
             draft = LoadedSpec(request.draft, head_of(self.specs.model, request.draft))
@@ -196,13 +190,11 @@ class Binding:
         case = BoundCase(
             **{**vars(self.specs), "given": dict(self.specs.given)},
             documents=(*self.documents, *(each.document for each in loaded if each.document)),
-            varied=tuple(
-                (name, as_written(name, value, bare=True)) for name, value in self.single.items()
-            ),
             chosen_draft=draft,
             specs=self.specs,
         )
-        case.request = self._narrowed(values)
+        models, hardware = ((x.name,) if x.spec else () for x in loaded[:2])
+        case.request = replace(request, models=models, hardware=hardware)
         case.assumptions = assumed(request, case.engine)
         self._set_values(case, values)
         if case.engine:
@@ -218,7 +210,7 @@ class Binding:
         _add_what_follows(case)
         self._check(case, values)
         model = case.model
-        own_size = self.roles["weights"] is None and values.keys().isdisjoint(STORAGE)
+        own_size = "weights" not in request.precision and values.keys().isdisjoint(STORAGE)
         if model and model.stored_bytes and own_size:
             size, more = stored_size(model, case.case.value("weight_bytes"))
             given = {**case.given, "weight_bytes": size}
@@ -257,30 +249,13 @@ class Binding:
         check_engine(case)
         case.warn(*beyond_context(case.model, lengths(given)))
 
-    def _narrowed(self, values: Mapping[str, Setting]) -> Request:
-        """The request for one combination: every list narrowed to what was taken of it."""
-        model, device = self.specs.chosen_model, self.specs.chosen_device
-        return replace(
-            self.request,
-            models=(model.name,) if model.spec else (),
-            hardware=(device.name,) if device.spec else (),
-            precision={role: (name,) for role, name in self.roles.items() if name},
-            values={name: (value,) for name, value in values.items()},
-        )
-
-    def _beside(self, request: Request, specs: CaseInputs, without: frozenset[str]) -> BoundCase:
-        """The case of another model, or another layout, for the same combination."""
-        kept = request.values.keys() - without
-        single = {name: value for name, value in self.single.items() if name in kept}
-        return Binding(request, specs, self.roles, single, self.documents).case()
-
     def _with_prefill(self, made: BoundCase) -> BoundCase:
         """The combination with prompts read by instances of another layout, on the same kind of device."""
         if made.assumptions["scheduling"] != "disaggregated":
             message = f"prefill has instances of its own, and scheduling is {made.assumptions['scheduling']}"
             where = self.request.origin.get("scheduling", "given")
             raise InputError(Problem(where, message, path="prefill"))
-        other = self._beside(alone(self.request), self.specs, frozenset(DEGREES))
+        other = replace(self, request=alone(self.request)).case()
         values = prefill_inputs(other, made, self.request.prefill)
         return replace(made, given=made.given | values, prefill_case=other)
 
@@ -293,10 +268,8 @@ class Binding:
         name, of_target = made.chosen_draft.name, OF_TARGET | DRAFTING
         values = {key: each for key, each in self.request.values.items() if key not in of_target}
         request = replace(self.request, values=values, draft=None)
-        specs = inputs_of_specs(
-            request, made.preset, made.chosen_draft, made.chosen_device, self.roles
-        )
-        draft = self._beside(request, specs, frozenset())
+        specs = inputs_of_specs(request, made.preset, made.chosen_draft, made.chosen_device)
+        draft = replace(self, request=request, specs=specs).case()
         head = name in HEADS
         extra = draft_inputs(draft.case, made.case, made.given, name, head)
         what = f"a head ({name}), counted as one more layer and the output matrix" if head else name

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
-from symroof.cases.case_inputs import EFFICIENCIES, PRICE, CaseInputs, LoadedSpec, RangedCase
+from symroof.cases.case_inputs import EFFICIENCIES, PRICE, CaseInputs, LoadedSpec
 from symroof.cases.checks import check_together, without_value
 from symroof.cases.input import AT_PEAK, Input, slow_first
-from symroof.cases.measured_efficiencies import kind_of, values_at_peak
+from symroof.cases.measured_efficiencies import kind_of
 from symroof.cases.quantity_result import (
     DOES_NOT_FIT,
     NO_RANGE,
@@ -35,25 +35,14 @@ from symroof.theory.case import Case
 from symroof.theory.declarations import DropsCaches, MissingInput
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, named
 
+T = TypeVar("T")
+
 EXPECTED, BOUND, GIVEN = "expected", "bound", "given"
 """What a time, rate or cost rests on."""
 
 
 @dataclass
-class Memo:
-    """What has been computed of one bound case: results, solutions, and formulas in the forms that questions need."""
-
-    results: dict[str, Result] = field(default_factory=dict)
-    solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
-    flips: dict[Any, Any] = field(default_factory=dict)
-    moves: dict[Any, bool] = field(default_factory=dict)
-    at_context: dict[float, BoundCase] = field(default_factory=dict)
-    symbolic: dict[frozenset[str], BoundCase] = field(default_factory=dict)
-    in_sympy: Callable[[Expr], Any] | None = None
-
-
-@dataclass
-class BoundCase(RangedCase, DropsCaches):
+class BoundCase(CaseInputs, DropsCaches):
     """One combination of a model, a device and values under assumptions: its inputs with their sources, and its results.
 
     >>> from symroof.analysis.study import Study
@@ -74,7 +63,7 @@ class BoundCase(RangedCase, DropsCaches):
     chosen_draft: LoadedSpec[ModelSpec] = field(default_factory=LoadedSpec)
     prefill_case: BoundCase | None = field(default=None, compare=False)
     specs: CaseInputs | None = field(default=None, repr=False)
-    memo: Memo = field(default_factory=Memo, init=False, compare=False, repr=False)
+    memo: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __hash__(self) -> int:
         chosen = (self.chosen_model, self.chosen_device, self.chosen_draft, self.assumptions)
@@ -102,9 +91,14 @@ class BoundCase(RangedCase, DropsCaches):
         case = self.case.without_values(names)
         if case is self.case:
             return self
-        if case.free not in self.memo.symbolic:
-            self.memo.symbolic[case.free] = self.at(case)
-        return self.memo.symbolic[case.free]
+        return self.once(("without", case.free), partial(self.at, case))
+
+    def once(self, key: Any, make: Callable[[], T]) -> T:
+        """What was made of this case under a key: a result, a solution, formulas; made when it is first asked for."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        found: T = self.memo[key]
+        return found
 
     def check(self, values: Mapping[str, Any], source: str) -> None:
         """Check that a request may have these values together with those of the case.
@@ -124,7 +118,8 @@ class BoundCase(RangedCase, DropsCaches):
     @cached_property
     def at_peak(self) -> BoundCase | None:
         """The same case with every efficiency at 100 % of peak; None where it already is."""
-        given = values_at_peak(self.given)
+        efficiencies = {name for name, own in self.given.items() if own.measured} | AT_PEAK.keys()
+        given = {name: own for name, own in self.given.items() if name not in efficiencies}
         return None if given.keys() == self.given.keys() else self.with_changes(given=given)
 
     @cached_property
@@ -228,15 +223,16 @@ class BoundCase(RangedCase, DropsCaches):
             MissingInput: an input it needs has no value.
             NoValue: it has no value here.
         """
-        if name not in self.memo.results:
-            result = self._unflagged(name)
-            if self.case.theory.timed(name):
-                derived = self._is_derived_time(name)
-                flags = (DOES_NOT_FIT,) if self.does_not_fit and derived else ()
-                basis = self.basis if derived else GIVEN
-                result = replace(result, flags=(*flags, *result.flags), basis=basis)
-            self.memo.results[name] = result
-        return self.memo.results[name]
+        return self.once(("result", name), partial(self._result, name))
+
+    def _result(self, name: str) -> Result:
+        result = self._unflagged(name)
+        if not self.case.theory.timed(name):
+            return result
+        derived = self._is_derived_time(name)
+        flags = (DOES_NOT_FIT,) if self.does_not_fit and derived else ()
+        basis = self.basis if derived else GIVEN
+        return replace(result, flags=(*flags, *result.flags), basis=basis)
 
     def get(self, name: str) -> Result | None:
         """A quantity, or None where it has no value."""

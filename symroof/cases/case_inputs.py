@@ -28,7 +28,8 @@ if TYPE_CHECKING:  # presets load when one is chosen
 
 S = TypeVar("S")
 
-COPIES = "dp"
+COPIES, PRICE = "dp", "price"
+EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class CaseInputs:
         given: the value of every input that something sets, with its source.
         precisions: the precision of each role by name; ``compute`` that which the device multiplies in.
         engine: the profile of the serving engine that the case stands on; None without a model and a device.
+        search_inside: whether ranges are searched between their corners as well.
+        changed_case: the case at other values, such as a corner of the ranges; None where the values are those given.
     """
 
     chosen_model: LoadedSpec[ModelSpec] = field(default_factory=LoadedSpec)
@@ -60,6 +63,8 @@ class CaseInputs:
     request: Request = field(default_factory=Request)
     preset: PresetSpec | None = None
     engine: EngineProfile | None = None
+    search_inside: bool = True
+    changed_case: Case | None = None
 
     @property
     def model(self) -> ModelSpec | None:
@@ -99,22 +104,7 @@ class CaseInputs:
         """Whether several devices work on a request: copies have no links."""
         return any(self.above_one(name) for name in DEGREES if name != COPIES)
 
-
-PRICE = "price"
-EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
-
-
-@dataclass
-class RangedCase(CaseInputs):
-    """The inputs of a case with the definitions evaluated at them.
-
-    Attributes:
-        search_inside: whether ranges are searched between their corners as well.
-        changed_case: the case at other values, such as a corner of the ranges; None where the values are those given.
-    """
-
-    search_inside: bool = True
-    changed_case: Case | None = None
+    # ------------------------------------------------------------------------------------------------ the definitions at them
 
     @property
     def architecture(self) -> Architecture:

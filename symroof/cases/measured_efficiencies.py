@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from symroof.cases.case_inputs import CaseInputs
-from symroof.cases.input import AT_PEAK, Input, number_of
+from symroof.cases.input import Input, number_of
 from symroof.specs.efficiencies import (
     FITTED,
     TILE_ROWS,
@@ -104,13 +104,6 @@ def kind_of(case: CaseInputs, device: HardwareSpec, engine: str) -> MeasuredKind
         layout=layout,
         engine=engine,
     )
-
-
-def values_at_peak(given: Mapping[str, Input]) -> dict[str, Input]:
-    """The values of a case with every efficiency at 100 % of peak: a bound."""
-    return {
-        name: value for name, value in given.items() if name not in AT_PEAK and not value.measured
-    }
 
 
 def add_measured_efficiencies(case: CaseInputs) -> None:

@@ -8,7 +8,7 @@ range it never takes.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -55,8 +55,8 @@ CHOOSING = frozenset(
 )
 COARSER = 4
 """How many times fewer steps the first grid has for quantities that follow a whole number that is searched for at each point."""
-PEAKS, ROUNDS = 2, 40
-"""Best points of a grid that are looked at closely, and grids round each."""
+ROUNDS = 40
+"""Grids round the best point of a grid."""
 COMPARED = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 BEYOND = 1000
 """How many times further than the first grid a quantity may reach; one that goes on has a pole, and no end."""
@@ -260,7 +260,8 @@ class BoxGrid:
         values = np.broadcast_to(found, [len(steps) for steps in window]).astype(float)
         lacking = np.argwhere(~np.isfinite(values))
         if len(lacking):  # by itself, the point says why
-            self.ranges.at(self.point(_place(window, lacking[0]))).value(name)
+            place = [int(steps[i]) for steps, i in zip(window, lacking[0], strict=True)]
+            self.ranges.at(self.point(place)).value(name)
             raise NoValue("a number too large to work with")
         return values
 
@@ -291,40 +292,37 @@ class BoxGrid:
     ) -> Place:
         """Where a quantity (its negative, by the sign) is highest: at the better end of each axis along which it moves one way, and along the free ones
         round the best of the places seen."""
-        ends = (slice(0, 1), slice(-1, None))
-        parts = tuple(slice(None) if way is None else ends[way * sign > 0] for way in ways)
-        tables = [
-            (
-                tuple(steps[part] for steps, part in zip(window, parts, strict=True)),
-                sign * values[parts],
-            )
-            for window, values in tables
-        ]
-        seen = [next(_peaks(window, values, 1)) for window, values in tables]
-        best = max(seen, key=itemgetter(0))
-        if not free:
-            return best[1]
-        reach = max(float(np.abs(values).max()) for _, values in tables)
+        found = []
         for window, values in tables:
-            spans = [
-                _gap(steps) if k in free and len(steps) > 2 else 0 for k, steps in enumerate(window)
-            ]
-            for _, peak in _peaks(window, values, PEAKS):
-                best = max(best, self._climbed(name, sign, peak, spans), key=itemgetter(0))
-        if best[0] > BEYOND * reach and any(self.axes[k].steps == STEPS for k in free):
+            value, best = _best(window, sign * values)
+            place = tuple(
+                at if way is None else int(steps[-1 if way * sign > 0 else 0])
+                for at, way, steps in zip(best, ways, window, strict=True)
+            )
+            found.append((value, place, window))
+        if not free:
+            return max(found, key=itemgetter(0))[1]
+        climbed = []
+        for value, place, window in found:
+            spans = [_gap(x) if k in free and len(x) > 2 else 0 for k, x in enumerate(window)]
+            climbed.append(self._climbed(name, sign, value, place, spans))
+        value, place = max(climbed, key=itemgetter(0))
+        reach = max(float(np.abs(values).max()) for _, values in tables)
+        if value > BEYOND * reach and any(self.axes[k].steps == STEPS for k in free):
             raise NoValue("division by zero")
-        return best[1]
+        return place
 
-    def _climbed(self, name: str, sign: int, place: Place, spans: list[int]) -> tuple[float, Place]:
+    def _climbed(
+        self, name: str, sign: int, best: float, place: Place, spans: list[int]
+    ) -> tuple[float, Place]:
         """The highest point near one, from grids that get finer round the best point of the one before; a corner that two grids do not exceed is it."""
-        best, unchanged, steps = -np.inf, 0, ZOOM[max(sum(map(bool, spans)), 1)]
+        unchanged, steps = 0, ZOOM[max(sum(map(bool, spans)), 1)]
         for _ in range(ROUNDS):
             window = tuple(
                 self._around(k, at, span, steps)
                 for k, (at, span) in enumerate(zip(place, spans, strict=True))
             )
-            values = sign * self.values(name, window, self.scenarios(window))
-            value, reached = next(_peaks(window, values, 1))
+            value, reached = _best(window, sign * self.values(name, window, self.scenarios(window)))
             reached = reached if value > best else place
             best, unchanged = max(best, value), unchanged + 1 if reached == place else 0
             corner = all(
@@ -370,16 +368,9 @@ def _gap(steps: Array) -> int:
     return int(np.diff(steps).max()) if len(steps) > 1 else 0
 
 
-def _place(window: Window, inner: Sequence[Any]) -> Place:
-    return tuple(int(steps[i]) for steps, i in zip(window, inner, strict=True))
-
-
-def _peaks(window: Window, values: Array, most: int) -> Iterator[tuple[float, Place]]:
-    """The highest places of a grid, no two adjacent, with their values."""
-    left = values.copy() if most > 1 else values
-    for _ in range(most):
-        inner = np.unravel_index(int(np.argmax(left)), left.shape)
-        if left[inner] > -np.inf:
-            yield float(values[inner]), _place(window, inner)
-        if most > 1:
-            left[tuple(slice(max(i - 1, 0), i + 2) for i in inner)] = -np.inf
+def _best(window: Window, values: Array) -> tuple[float, Place]:
+    """The highest value of a grid, and its place."""
+    inner = np.unravel_index(int(np.argmax(values)), values.shape)
+    return float(values[inner]), tuple(
+        int(steps[i]) for steps, i in zip(window, inner, strict=True)
+    )

@@ -93,9 +93,9 @@ def inputs_of_specs(
     preset: PresetSpec | None,
     model: LoadedSpec[ModelSpec],
     device: LoadedSpec[HardwareSpec],
-    roles: Roles,
 ) -> CaseInputs:
-    """The inputs that the specs and the preset give at some precisions, whatever else a case sets; the preset overrides the specs."""
+    """The inputs that the specs and the preset give at the precisions of a request, whatever else it sets; the preset overrides the specs."""
+    roles: Roles = {role: next(iter(request.precision.get(role, ())), None) for role in ROLE_INPUT}
     stored = model.spec.quantization if model.spec else None
     by_name = stored and roles["weights"] == stored.format and model_by_hub_name(model.name)
     if by_name:  # the name says so too: one checkpoint, whichever says it

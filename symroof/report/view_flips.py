@@ -100,7 +100,7 @@ def _first_each(breaks: Iterable[Flip]) -> list[Flip]:
 
 def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
     """A flip as plain data."""
-    beyond = frozenset() if flip.spread.everywhere else flip.beyond
+    beyond = flip.spread.beyond
     return {
         "name": Code(flip.name),
         "label": input_name(flip.name, subject),

@@ -34,7 +34,7 @@ class BatchLimit:
 def solved(study: Study, name: str, unknown: str) -> BatchLimit | None:
     """A threshold as a limit; None if a required input has no value."""
     try:
-        solution = study.first.memo.solved.get((name, unknown)) or study.solve(name, unknown)
+        solution = study.solve(name, unknown)
     except (InputError, NoValue):
         return None
     if solution.missing:

@@ -45,9 +45,3 @@ def test_the_relation_of_what_is_searched():
     derivation = Study(**SERVED, arrival_rate="1 request/s").derive("steady_batch")
     assert derivation.implicit_text == f"steady_batch = min({busy}, most_decoding)"
     assert [step.symbol.name for step in derivation.steps] == ["steady_batch"]
-    plain = Study(**SERVED).derive("itl")
-    assert (plain.implicit, plain.implicit_text, plain.search) == (None, "", None)
-    assert (
-        "implicit" not in plain.as_json()
-        and derivation.as_json()["implicit"]["text"] == derivation.implicit_text
-    )

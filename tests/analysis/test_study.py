@@ -8,8 +8,6 @@ import pytest
 import symroof as sr
 from symroof.api import Study
 
-from ..near import near
-
 STUDIES = Path(__file__).resolve().parents[2] / "specs" / "studies"
 H100 = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 16, "batch": 2}
 
@@ -82,18 +80,6 @@ def test_a_range_has_a_middle_and_two_ends():
     )
 
 
-def test_lists_make_cases_and_plain_questions_go_to_the_first():
-    several = sr.Study("llama-3-8b", ["h100-sxm", "h200"], prompt=1024, batch=[1, 8])
-    assert [(case.hardware.name, int(case.case.value("batch"))) for case in several.cases] == [
-        ("h100-sxm", 1),
-        ("h100-sxm", 8),
-        ("h200", 1),
-        ("h200", 8),
-    ]
-    assert several.value("batch") == 1
-    assert several.first.hardware.name == "h100-sxm"
-
-
 def test_without_a_case_the_error_names_the_missing_input():
     assert "needs" in refused(lambda: sr.Study().value("ttft"))
     message = refused(lambda: sr.Study("llama-3-8b", prompt=10).value("ridge_point"))
@@ -144,11 +130,6 @@ def test_what_a_study_may_not_be(keywords, words):
 # -------------------------------------------------------------------------------------------------- targets, files
 
 
-def test_targets_in_seconds_or_with_a_unit():
-    for target in (0.05, "50 ms"):
-        assert sr.Study(**H100, targets={"itl": target}).value("itl_target") == near(0.05)
-
-
 def test_load_reads_a_file_and_paths_in_it_are_beside_it(tmp_path):
     models = tmp_path / "models"
     models.mkdir()
@@ -172,9 +153,6 @@ def test_load_reports_faults_with_their_places(tmp_path):
         "model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 0}\n", encoding="utf-8"
     )
     assert refused(lambda: Study.load(path)).startswith(f"{path}:3:12: workload.prompt: ")
-
-
-# ----------------------------------------------------------------------------------------------------- how it shows
 
 
 # ---------------------------------------------------------------------------------------------------- derivations

@@ -98,8 +98,7 @@ def test_flips_by_hand(label):
     assert made == {key: (*map(near, row[:3]), *row[3:]) for key, row in by_hand.items()}
     assert len(every) == len(made) and never(answers, every) == unmoved
     assert all(
-        (f.turns, f.until, *f.spread, f.beyond) == ((), None, None, None, True, frozenset())
-        for f in every
+        (f.turns, f.until, *f.spread) == ((), None, None, None, True, frozenset()) for f in every
     )
     wrong_now = {not row[4] and key[1] for key, row in table.items()} == {
         key[1] for key in table
@@ -151,7 +150,7 @@ def test_flips_over_ranges_of_other_inputs():
         name: near(value) for name, value in by_hand.items()
     }
     spans = {
-        name: (near(f.spread.low), near(f.spread.high), f.spread.everywhere, f.beyond)
+        name: (near(f.spread.low), near(f.spread.high), f.spread.everywhere, f.spread.beyond)
         for name, f in made.items()
     }
     assert spans["mbu"] == spans["mfu"] == (None, None, True, frozenset())

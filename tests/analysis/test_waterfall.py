@@ -5,7 +5,6 @@ from math import prod
 import pytest
 
 import symroof as sr
-from symroof.analysis.differences import differences
 from symroof.analysis.waterfall import waterfall
 
 from ..near import near
@@ -48,17 +47,6 @@ def test_effects_add_up_to_the_difference_and_factors_multiply_to_the_ratio(pair
         assert all(step.effect for step in found.steps)
 
 
-def test_definitions_come_first_then_choices_then_inputs():
-    kinds = [
-        change.kind
-        for change in differences(
-            sr.Study(**PLAIN).first, sr.Study(**PLAIN, preset="tutorial-mlsysim").first
-        )
-    ]
-    assert kinds == sorted(kinds, key=("definition", "switch", "input").index)
-    assert set(kinds) == {"definition", "switch", "input"}
-
-
 def test_from_a_preset_the_way_there_is_gone_backwards():
     """A tool's term of its own formula acts once: beside another formula and a switch that count the same it would come and go."""
     there, back = (
@@ -77,11 +65,6 @@ def test_from_a_preset_the_way_there_is_gone_backwards():
         "scores and probabilities are written and read (left out)"
     ) == 1
     assert not any(step.label.startswith("fusion") for step in back.steps)
-
-
-def test_the_same_case_twice_differs_in_nothing():
-    found = way(PLAIN, PLAIN, "ttft")
-    assert (found.steps, found.without_effect, found.effect, found.factor) == ((), (), 0, 1)
 
 
 @pytest.mark.parametrize(

@@ -106,15 +106,6 @@ def test_the_largest_batch_shares_memory_with_the_draft():
     )
 
 
-def test_a_configuration_that_only_the_draft_pushes_over_does_not_fit():
-    batch = study().solve("max_batch_memory").integer["at_most"] + 1
-    assert study(batch=batch).value("fits") is False
-    assert (
-        sr.Study(**{k: v for k, v in CASE.items() if k != "draft"}, batch=batch).value("fits")
-        is True
-    )
-
-
 def test_a_model_that_drafts_for_itself_costs_a_whole_step():
     alone = study(draft="llama-3.1-8b", batch=8)
     assert float(alone.value("draft_cost")) == 1

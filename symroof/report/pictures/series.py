@@ -136,7 +136,8 @@ def at_last_step(case: BoundCase) -> BoundCase:
 
 def at_a_context(subject: BoundCase, context: float) -> BoundCase:
     """The case at a context, without prompt and output; inputs that are formulas of these are replaced by their numbers."""
-    if context not in subject.memo.at_context:
+
+    def made() -> BoundCase:
         inputs = {**subject.given, "context": Input(number(context), "map")}
         case = subject.with_changes(given=inputs).given_case
         for name, value in subject.given.items():
@@ -146,8 +147,9 @@ def at_a_context(subject: BoundCase, context: float) -> BoundCase:
             elif formula and not LENGTHS.isdisjoint(case.reachable_names(name)):
                 with suppress(NoValue):  # unknown here, unknown there
                     inputs[name] = replace(value, setting=number(subject.case.value(name)))
-        subject.memo.at_context[context] = subject.with_changes(given=inputs)
-    return subject.memo.at_context[context]
+        return subject.with_changes(given=inputs)
+
+    return subject.once(("at context", context), made)
 
 
 def known(case: BoundCase, *names: str) -> bool:
