@@ -295,11 +295,11 @@ class BoxGrid:
         found = []
         for window, values in tables:
             value, best = _best(window, sign * values)
-            place = tuple(
-                at if way is None else int(steps[-1 if way * sign > 0 else 0])
-                for at, way, steps in zip(best, ways, window, strict=True)
-            )
-            found.append((value, place, window))
+            place = list(best)
+            for k, way in enumerate(ways):
+                if way is not None:
+                    place[k] = int(window[k][-1 if way * sign > 0 else 0])
+            found.append((value, tuple(place), window))
         if not free:
             return max(found, key=itemgetter(0))[1]
         climbed = []

@@ -100,13 +100,12 @@ def _first_each(breaks: Iterable[Flip]) -> list[Flip]:
 
 def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
     """A flip as plain data."""
-    beyond = flip.spread.beyond
     return {
         "name": Code(flip.name),
         "label": input_name(flip.name, subject),
         "now": flip.now.plain() if flip.now.value else "0",
-        "at": _ends(flip, beyond) if beyond else flip.at.plain(),
-        "ends_named": bool(beyond),
+        "at": _ends(flip) if flip.spread.beyond else flip.at.plain(),
+        "ends_named": bool(flip.spread.beyond),
         "up": flip.up,
         "counted": flip.now.symbol.counted,
         "until": flip.until and f"{int(flip.until):,}" if flip.now.symbol.counted else None,
@@ -122,18 +121,15 @@ def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
     }
 
 
-def _ends(flip: Flip, beyond: frozenset[str]) -> str:
+def _ends(flip: Flip) -> str:
     """The value with its range, where an end may be ``never`` (no value flips it there) or ``any`` (every value does)."""
     never_, any_ = (ABOVE, BELOW) if flip.up else (BELOW, ABOVE)
     words = {never_: "never", any_: "any"}
-    low, high = (
-        Result(flip.now.symbol, value).plain()
-        for value in (flip.spread.low or flip.value, flip.spread.high or flip.value)
-    )
-    low, high = (
-        words[side] if side in beyond else end for side, end in ((BELOW, low), (ABOVE, high))
-    )
-    return f"{Result(flip.now.symbol, flip.value).plain()} ({low} to {high})"
+    ends = []
+    for side, value in ((BELOW, flip.spread.low), (ABOVE, flip.spread.high)):
+        plain = Result(flip.now.symbol, value or flip.value).plain()
+        ends.append(words[side] if side in flip.spread.beyond else plain)
+    return f"{Result(flip.now.symbol, flip.value).plain()} ({' to '.join(ends)})"
 
 
 def _more(changes: int) -> str:
