@@ -96,13 +96,8 @@ def _use(found: Recommendation) -> list[str]:
 
 def _times(one: Purchase) -> list[tuple[str, Result | None]]:
     """The latencies, and percentiles that targets are of as they were simulated."""
-    decided = {check.name: check for check in one.run.simulated}
-    named = [("TTFT", one.ttft), ("ITL", one.itl)]
-    for name, check in decided.items():
-        value, slow = check.metric.value, one.run.slowest(check)
-        found = Result(check.metric.symbol, value, value, slow)
-        named.append((f"{name.upper()} {check.statistic}", found))
-    return named
+    decided = [(f"{c.name.upper()} {c.statistic}", c.metric) for c in one.run.simulated]
+    return [("TTFT", one.ttft), ("ITL", one.itl), *decided]
 
 
 def _devices(found: Recommendation, show: int) -> list[str]:

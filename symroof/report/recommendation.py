@@ -62,7 +62,7 @@ def group_label(case: BoundCase) -> str:
         and case.assumptions["scheduling"] == "disaggregated"
         and case.case.has_value("served_devices")
     ):
-        own, all_devices = devices(case), int(case.case.value("served_devices")) * copies
+        own, all_devices = devices(case), round(float(case.case.value("served_devices")) * copies)
         replicas = f"{copies} replicas of {own}" if copies > 1 else f"{own}"
         in_all = (
             f"{all_devices} × {case.hardware.title}: {replicas} that decode, "

@@ -191,9 +191,9 @@ class Group:
             and (priced or not prices_move(name))
             and (self.loaded or first.has_value(name))
         ]
-        rising = WITHOUT_QUEUE[has_mix(self.cases[0].given)]
-        if not self.loaded:
-            rising = tuple(self.metrics[name] for name in ISOLATED_METRICS if name in self.metrics)
+        rising = tuple(self.metrics[name] for name in ISOLATED_METRICS if name in self.metrics)
+        if self.rate:
+            rising = WITHOUT_QUEUE[has_mix(self.cases[0].given)]
         quick = tuple(dict.fromkeys((*rising, *plain, *([LOAD] if self.rate else []))))
         whole: Compiled | None = None
         if self.rate:  # where prefill keeps up at some batch; they share most of their formulas
@@ -245,7 +245,7 @@ class Group:
             return {}
         found = self.called(self.rising, at, self.worst)
         metrics = {name: found[metric] for name, metric in self.metrics.items() if metric in found}
-        if self.loaded:
+        if self.rate:
             itl, reading, outside = found.values()
             metrics = {"ttft": outside + reading, "itl": itl}
         return {

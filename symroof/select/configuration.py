@@ -165,24 +165,19 @@ class Run:
             reasons[MEMORY] = self.bound_case.why_unknown("fits")
         return reasons | unknown_targets(self.bound_case)
 
-    def with_decided(
-        self, simulated: tuple[TargetCheck, ...], when_slow: Mapping[str, float]
-    ) -> "Run":
-        """The run with what simulation found for some targets; ``when_slow``: their shares of the limit at the slow end of what was measured."""
+    def with_decided(self, simulated: tuple[TargetCheck, ...]) -> "Run":
+        """The run with what simulation found for some targets: as expected, and at the slow end of what was measured."""
         if not self.shares:
             return replace(self, simulated=simulated)
-        found = {one.name: float(Fraction(one.metric.value) / one.limit) for one in simulated}
+        found = {c.name: float(Fraction(c.metric.value) / c.limit) for c in simulated}
+        slow = {c.name: float(Fraction(c.metric.high or 0) / c.limit) for c in simulated}
         return replace(
             self,
             simulated=simulated,
             shares={**self.shares, **found},
-            slow={**self.slow, **when_slow} if self.slow else {},
+            slow={**self.slow, **slow} if self.slow else {},
             fast={**self.fast, **found} if self.fast else {},
         )
-
-    def slowest(self, check: TargetCheck) -> float:
-        """A simulated percentile at the slow end of what was measured, which decides."""
-        return float(self.slow.get(check.name, 0)) * float(check.limit) or float(check.metric.value)
 
     @property
     def state(self) -> State:

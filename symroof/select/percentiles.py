@@ -134,11 +134,11 @@ def _simulated(run: Run, percentiles: Mapping[str, str]) -> Run:
     for name, statistic in percentiles.items():
         limit = case.targets[name]
         met = False if found[name] > limit else True if slow[name] <= limit else None
-        metric = metric_of(name, case.case) or f"loaded_{name}"
-        symbol = replace(case.case.theory.symbol(metric), digits=3)
-        checks.append(TargetCheck(name, Result(symbol, found[name]), limit, met, statistic))
-    shares = {name: float(value / case.targets[name]) for name, value in slow.items()}
-    return run.with_decided(tuple(checks), shares)
+        tested = metric_of(name, case.case) or f"loaded_{name}"
+        symbol = replace(case.case.theory.symbol(tested), digits=3)
+        metric = Result(symbol, found[name], found[name], slow[name])
+        checks.append(TargetCheck(name, metric, limit, met, statistic))
+    return run.with_decided(tuple(checks))
 
 
 def _figures(case: BoundCase, percentiles: Mapping[str, str]) -> dict[str, Fraction]:

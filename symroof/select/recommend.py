@@ -18,7 +18,7 @@ from symroof.cases.quantity_result import Result, plain_value
 from symroof.errors import InputError
 from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration, Run
 from symroof.select.search_space import Layouts, domain
-from symroof.select.selection import Selection, select_from
+from symroof.select.selection import MONEY, Selection, select_from
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.searches import largest_whole
 
@@ -143,7 +143,8 @@ class Purchase:
     @cached_property
     def load(self) -> float | None:
         """Arriving requests over what all replicas sustain, as expected."""
-        return self.run.quick.get(LOAD) if queues(self.run.own.case) else None
+        found = self.result(LOAD) if queues(self.run.own.case) else None
+        return None if found is None else float(found.value)
 
     @cached_property
     def highest_rate(self) -> float | None:
@@ -160,7 +161,7 @@ class Purchase:
         def served(parts: Array) -> Array:
             load, *metrics = function.codes(most * parts / PARTS)
             met = (x <= y * (1 + CLOSE) for x, y in zip(metrics, limits.values(), strict=True))
-            return np.logical_and.reduce([load < 1, *met])
+            return np.asarray(np.logical_and.reduce([load < 1, *met]))
 
         found = most / PARTS * float(largest_whole(served, np.array([PARTS]))[0])
         return found if found >= now * (1 - CLOSE) else now
@@ -295,7 +296,7 @@ class Recommendation:
     def stays_up_to(self) -> float | None:
         """The price of one device an hour up to which the pick stays the cheapest; None where no other passes."""
         pick, other = self.pick, self.runner_up
-        if pick is None or other is None or not pick.priced:
+        if pick is None or other is None or not pick.priced or self.choice.order not in MONEY:
             return None
         mine, theirs = self.spent(pick), self.spent(other)
         return float(pick.prices_now * theirs / mine) if mine and theirs else None
@@ -310,7 +311,8 @@ class Recommendation:
     def undecided_by_price(self) -> tuple[Purchase, ...]:
         """The other devices that some price found for them, and some price found for the pick, would put first."""
         pick = self.pick
-        if pick is None or not pick.priced or not self.spent(pick):
+        by_price = pick is not None and pick.priced and self.choice.order in MONEY
+        if pick is None or not by_price or not self.spent(pick):
             return ()
 
         def at(one: Purchase, price: float) -> float:

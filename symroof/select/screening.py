@@ -219,8 +219,7 @@ def _price(group: Group, at: Points, most: Array) -> Array:
 
 def _served(group: Group, at: Points) -> tuple[Points, Array | None]:
     """The same with the least number of copies whose waits are within the targets, and where some number does; None where no wait was looked at."""
-    # a batch that was solved for meets the ITL target with every slot taken
-    judged = [name for name in ("ttft", *(["itl"] * group.chosen_batch)) if name in group.limits]
+    judged = [name for name in ("ttft", "itl") if name in group.limits]
     if not judged or group.late is None or not group.open_copies:
         return at, None
 
