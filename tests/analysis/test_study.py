@@ -70,16 +70,6 @@ def test_a_label_that_changes_over_a_range_comes_as_all_of_them():
     assert set(ranged.value("prefill_bound")) == {"compute", "memory"}
 
 
-def test_a_range_has_a_middle_and_two_ends():
-    value = sr.Study(**H100, mfu="0.5..0.7").value("prefill_compute_time")
-    flops = sr.Study(**H100).value("prefill_flops")
-    assert float(value) == pytest.approx(flops / 0.6 / 989.4e12)
-    assert (value.low, value.high) == (
-        pytest.approx(flops / 0.7 / 989.4e12),
-        pytest.approx(flops / 0.5 / 989.4e12),
-    )
-
-
 def test_without_a_case_the_error_names_the_missing_input():
     assert "needs" in refused(lambda: sr.Study().value("ttft"))
     message = refused(lambda: sr.Study("llama-3-8b", prompt=10).value("ridge_point"))

@@ -50,9 +50,7 @@ def test_eight_bits_of_weights_beside_sixteen_of_activations(hardware, chosen, w
         ]
 
 
-@pytest.mark.parametrize(
-    ("share", "impossible"), [(0.5, False), (1, False), (1.01, True), (1.9, True), (3, True)]
-)
+@pytest.mark.parametrize(("share", "impossible"), [(1, False), (1.01, True)])
 def test_more_than_the_roof_is_impossible(share, impossible):
     """20 GB at 2 TB/s take 10 ms; a step that is given as shorter reads more than there is bandwidth for."""
     case = {

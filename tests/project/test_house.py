@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 6980,
     "report": 7714,
     "cli": 3887,
-    "tests": 39584,
+    "tests": 39569,
     "other": 3657,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
