@@ -40,14 +40,14 @@ class Study(core.Study):
     __doc__ = core.Study.__doc__
 
     def sweep(self, quantities: Any = None, **over: Any) -> xarray.Dataset:
-        """A grid of quantities over any inputs, one variable a quantity along the axes it depends on.
+        """Compute a grid of quantities over any inputs, as an ``xarray.Dataset``.
 
-        An axis is a keyword: numbers in base units, or a text such as ``"128:32768:x2"``; models, devices, precisions and
-        counting choices by name. Lists of the study that no keyword names are axes, too. Units and meanings are in the
-        attributes of the variables, assumptions, inputs with their sources and warnings in those of the whole. Whether a point
-        fits in memory comes along with every latency, rate and cost. More than a gigabyte of numbers are dask arrays.
+        Each keyword is an axis: numbers in base units, text such as ``"128:32768:x2"``, or names of models, devices, precisions and
+        counting choices. Lists in the study are axes, too. The attributes of each variable have its unit and meaning; those of
+        the dataset have assumptions, inputs with sources, and warnings. Every latency, rate and cost comes with ``fits``.
+        A grid of more than a gigabyte consists of dask arrays.
 
-        A keyword whose value is a formula, in SymPy or as text, is no axis but a column of that name, with the ``quantities`` or alone.
+        If the value of a keyword is a formula, in SymPy or as text, it becomes a column of that name instead of an axis.
 
         >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096)
         >>> grid = study.sweep(batch=[1, 64, 256], quantities=["itl", "kv_cache_bytes"])
@@ -59,7 +59,7 @@ class Study(core.Study):
         (['share', 'share_low', 'share_high', 'ratio', 'ratio_low', 'ratio_high', 'fits'], 's', 'itl/batch', [16.0, 6.0])
 
         Raises:
-            InputError: everything wrong with the axes; a quantity that has no value anywhere; a column that is called as something else is.
+            InputError: all problems of the axes; a quantity without any value; a column with a name that is taken.
         """
         from symroof.specs.user_theory import unit_of
         from symroof.sweep.axes import axes_of
@@ -90,25 +90,24 @@ class Study(core.Study):
         label: str = "",
         style: str = "screen",
     ) -> Picture:
-        """A picture as a Matplotlib ``Figure``: its kinds are those of ``symroof plot``, and as there they assume measured efficiencies and
-        0.92 of a device's memory is used unless the study says otherwise. A quantity over inputs has the value of :meth:`value`.
+        """Draw a picture, as ``symroof plot`` does, and return it as a Matplotlib ``Figure``.
 
         Args:
             kind: ``roofline``, ``latency-throughput``, ``regimes``, ``pareto``, ``memory``, ``tornado``, ``ttft`` or ``itl``; ``waterfall`` with a
-                second side; with ``over`` a quantity by name or symbol, one of the study's own too, or a SymPy expression.
-            ax: Matplotlib axes to draw into; by default a figure of its own.
-            over: the input that it is drawn over, by name or symbol, around the value it has here; two for a map in colours.
-            against: what a waterfall leads to: a study, the file or name of one, a preset that counts this one, or a number with its unit.
-            quantity: what a waterfall is of.
-            title, label: of a quantity over inputs the title, and what it is called at the axis and in words.
+                second side; with ``over`` a quantity by name or symbol, or a SymPy expression.
+            ax: Matplotlib axes to draw into; by default a new figure.
+            over: the input on the axis, by name or symbol; two for a map.
+            against: the other side of a waterfall: a study, its file or name, a preset, or a number with its unit.
+            quantity: the quantity of a waterfall.
+            title, label: the title, and the name of the quantity at the axis and in text.
             style: ``screen``, ``print`` or ``dark``; an SVG of ``screen`` follows the theme of its reader.
 
         Returns:
-            The figure, with ``.data`` (what it shows: name -> array, of a curve rows of x and y in base units), ``.says`` for its takeaway and ``.alt``.
-            ``.savefig("x.svg")`` (or ``.pdf``, ``.png``) gives the same bytes every time.
+            The figure. ``.data`` maps names to arrays (of a curve, rows of x and y in base units), ``.says`` is its takeaway, ``.alt`` its text alternative.
+            ``.savefig("x.svg")`` (or ``.pdf``, ``.png``) writes the same bytes every time.
 
         Raises:
-            InputError: no such kind; what the kind needs and this study lacks; a second side for a kind that takes none.
+            InputError: an unknown kind; something that the kind needs and the study lacks; ``against`` for a kind without a second side.
 
         >>> from symroof.symbols import batch, itl, price
         >>> Study("llama-3-8b", "h100-sxm", prompt=4096, price="2.5 USD/hour").plot(price*itl/batch, over=batch).says
@@ -171,18 +170,17 @@ class Study(core.Study):
     def calibrate(
         self, measured: str | os.PathLike[str], fit: Sequence[str] | None = None
     ) -> Calibration:
-        """Fit efficiencies and overheads to the latencies of a CSV file, starting from the first case.
+        """Fit efficiencies and overheads to measured latencies.
 
         Args:
-            measured: the CSV file: a row for each measurement, a column for each input that varies, and latencies such as ``ttft_ms``.
-            fit: the inputs to fit (default: mfu, mbu, step_overhead, and link_latency where the rows determine it).
+            measured: a CSV file with a row for each measurement, a column for each input that varies, and latencies such as ``ttft_ms``.
+            fit: the inputs to fit (default: mfu, mbu, step_overhead, and link_latency if the rows determine it).
 
         Returns:
-            Each input with its interval (95 %, Student's t), and the residuals. The fit has the least squares of relative
-            residuals, exactly: within a regime of the roofline it is linear, and every regime is solved.
+            Each input with its interval (95 %, Student's t), and the residuals. The fit minimizes the squares of relative residuals.
 
         Raises:
-            InputError: everything wrong with the file; a row faster than the roof allows.
+            InputError: all problems of the file; a row faster than the device allows.
 
         >>> fit = Study("llama-3.1-8b", "h100-sxm").calibrate("docs/measured.csv")
         >>> [parameter.name for parameter in fit.parameters], round(fit["mbu"].value, 2)
@@ -208,31 +206,31 @@ class Study(core.Study):
         warmup: float | None = None,
         judge: str | None = None,
     ) -> DrawnSimulation:
-        """One instance of the first case step by step: requests arrive, wait, are prefilled and decoded. What a step holds is the engine's
-        rule (switch ``scheduling``), how long it takes the theory's formula at just those requests.
+        """Simulate one replica of the first case step by step: requests arrive, wait, are prefilled and decoded. The switch ``scheduling``
+        decides which requests are in a step; the same formulas as for ``itl`` decide how long it takes.
 
         Args:
-            arrivals: ``poisson``, ``bursty``, ``uniform`` at ``arrival_rate/dp``; ``closed-loop`` (the default without a rate): users met at work;
-                or ``burst`` (the default with ``users``): all at once, as a benchmark sends them.
-            requests: how many (default 2,000, or 20 a user); of a trace the first so many.
-            seed: draws with the same seed are the same.
-            users: each sends the next request when the last has ended (default: the batch of a closed loop; of a burst all requests).
-            burstiness: coefficient of variation of the gaps between bursty arrivals (default: 2, or the study's ``traffic``, which has arrivals and lengths, too).
+            arrivals: ``poisson``, ``bursty``, ``uniform`` at ``arrival_rate/dp``; ``closed-loop`` (the default without a rate): users in the steady
+                state; or ``burst`` (the default with ``users``): all at once, as a benchmark sends them.
+            requests: their number (default 2,000, or 20 for each user); of a trace, the first ones.
+            seed: of the random numbers.
+            users: each sends its next request when the last one has ended (default: the batch for a closed loop, all requests for a burst).
+            burstiness: coefficient of variation of the gaps between bursty arrivals (default: 2, or the value in the study's ``traffic``).
             trace: a file of recorded requests: Azure, BurstGPT, Mooncake, or columns ``arrival,prompt,output``.
-            speed: how many times faster than recorded they come.
+            speed: replays a trace so many times faster.
             lengths: ``{"prompt": "lognormal:512,1.2", "output": "choice:64*0.8,1024*0.2"}``; also ``uniform:1..99``, ``exponential:64``, a number.
-            turns, think: requests of a session, each with all text before it as a cached prefix, and mean seconds between them.
-            budget: tokens of a step of a group (default: ``chunk + batch``, or the engine's); where prefills pause the decode, prompt tokens of one
-                of their steps (default: ``prefill_batch`` whole prompts).
+            turns, think: requests in a session, each with the earlier text as a cached prefix, and mean seconds between them.
+            budget: most tokens of a step (default: ``chunk + batch``, or the engine's); if prefill pauses decode, most prompt tokens of a step
+                (default: ``prefill_batch`` whole prompts).
             replications: independent runs, for intervals (95 %).
-            warmup: share of the requests that end first and are not counted (default 0.1, of a trace or burst 0).
-            judge: what every target is of: ``mean``, ``p50``, ``p90`` or ``p99`` (default: what each says, else the mean).
+            warmup: share of the first requests that is not counted (default 0.1; 0 for a trace or burst).
+            judge: compares targets with ``mean``, ``p50``, ``p90`` or ``p99`` (default: as each target says, else the mean).
 
         Returns:
-            Its ``.summary``, ``.rates``, ``.requests`` (a record array) and ``.plot("distribution")`` or ``.plot("timeline")``.
+            A result with ``.summary``, ``.rates``, ``.requests`` (a record array) and ``.plot("distribution")`` or ``.plot("timeline")``.
 
         Raises:
-            InputError: everything wrong with arguments and trace; what the case lacks.
+            InputError: all problems of the arguments and the trace; missing inputs.
 
         >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, batch=32, chunk=512, arrival_rate=8)
         >>> found = study.simulate(requests=400, seed=1)
@@ -251,14 +249,14 @@ class Study(core.Study):
     def report(
         self, folder: str | os.PathLike[str] | None = None, formats: Sequence[str] = ("html", "md")
     ) -> Review:
-        """The design review of the study, which a notebook shows as its first page; with a ``folder`` it is written there, too, as ``symroof report`` does.
+        """Make the design review of the study. A notebook shows its first page. With a ``folder``, the review is also written there.
 
         Args:
             folder: where to write the review and its pictures.
-            formats: of ``html``, ``md``, ``tex`` and ``pdf``.
+            formats: any of ``html``, ``md``, ``tex`` and ``pdf``.
 
         Returns:
-            The review: ``.says`` is the recommendation and the verdict, ``.save(folder)`` writes it.
+            The review. ``.says`` is the recommendation and verdict, ``.save(folder)`` writes it.
 
         Raises:
             InputError: a study without a model or a device.
@@ -277,7 +275,7 @@ class Study(core.Study):
         return [*sorted(PUBLIC), *(name for name in super().__dir__() if name.startswith("_"))]
 
     def check(self) -> Report:
-        """Check the claim files that the study names, relative to its own folder; a study without any has an empty report.
+        """Check the claims of the study. The report of a study without claims is empty.
 
         Raises:
             InputError: everything wrong with them.
@@ -291,7 +289,7 @@ class Study(core.Study):
 
 
 class Theory:
-    """A user-defined theory, defined in Python as in its file: inputs, formulas over them and over the engine's names, thresholds.
+    """A set of inputs, formulas and thresholds of your own.
 
     >>> import sympy
     >>> width, patch = sympy.symbols("width patch", positive=True)
@@ -306,15 +304,15 @@ class Theory:
     2 s
 
     Args:
-        inputs: name -> its unit (``"byte/s"``, ``""`` or None for a plain number), or an entry with ``unit``, ``means``, ``default``, ``latex``, ``counts``
-            (whole things) and ``sign`` (``positive``, ``nonnegative``, ``real``). A name may be the caller's own SymPy symbol: its sign is
-            then that of the input, one that is an integer counts whole things, and it appears in every expression.
-        define: name -> a formula, as text or in SymPy, or an entry with ``formula``, ``unit``, ``means``, ``latex``; without a unit it has that of its formula.
-        thresholds: name -> a pair of an equation and its unknown, or an entry with ``equation``, ``unknown``, ``means``; or a list of entries, as in a file.
-        title: what it calls itself.
+        inputs: from a name to its unit (``"byte/s"``, ``""`` or None for a plain number), or to an entry with ``unit``, ``means``, ``default``, ``latex``,
+            ``counts`` (integers only) and ``sign`` (``positive``, ``nonnegative``, ``real``). A name may be your own SymPy symbol. Its assumptions
+            then decide sign and ``counts``, and it appears in all expressions.
+        define: from a name to a formula, as text or in SymPy, or to an entry with ``formula``, ``unit``, ``means``, ``latex``. By default, the unit follows from the formula.
+        thresholds: from a name to an equation and its unknown, or to an entry with ``equation``, ``unknown``, ``means``; or a list of entries, as in a file.
+        title: its title.
 
     Raises:
-        InputError: everything wrong with its names and formulas.
+        InputError: all problems of its names and formulas.
     """
 
     def __init__(
@@ -332,7 +330,7 @@ class Theory:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Theory:
-        """A theory from its file, or a shipped one by name.
+        """Read a theory from its file, or an included one by its name.
 
         Raises:
             InputError: no such file or name, everything wrong with it.
@@ -358,7 +356,7 @@ class Theory:
         return {name: symbol(name, self.declared) for name in self.declared}
 
     def study(self, model: Any = None, hardware: Any = None, **chosen: Any) -> Study:
-        """A study of this theory: keywords are those of :class:`Study`, its inputs among them.
+        """A study of this theory. Keywords are those of :class:`Study` and the inputs of the theory.
 
         >>> Theory({"width": "byte"}, {"area": "width^2"}).study(width=3).value("area")
         9 byte^2
@@ -388,14 +386,14 @@ class Theory:
 
 
 def solve_symbolic(equation: Any, for_: Any = None) -> Solution:
-    """A named threshold, or ``lhs = rhs`` for an input, without any case: the answer stays symbolic.
+    """Solve a named threshold, or an equation for an input, without a model or device: the answer stays symbolic.
 
     Args:
-        equation: the name of a threshold (``symroof list thresholds``), or an equation over names: a SymPy ``Eq``, or text in the grammar of formulas.
-        for_: the unknown, by name or symbol: any input or quantity; a threshold has its own.
+        equation: the name of a threshold (``symroof list thresholds``), or an equation: a SymPy ``Eq``, or text such as ``"itl = 20 ms"``.
+        for_: the unknown, by name or symbol: any input or quantity. A threshold has its own.
 
     Returns:
-        The closed form in named coefficients, with the conditions under which it exists.
+        The closed form with the conditions under which it holds.
 
     Raises:
         InputError: an unknown name, sides of different dimensions, an unknown that does not occur.
@@ -410,7 +408,7 @@ def solve_symbolic(equation: Any, for_: Any = None) -> Solution:
 
 
 def models() -> CatalogueTable:
-    """The models of the catalogue: name, parameters, those a token multiplies, attention, experts, other names.
+    """The models of the catalogue: name, parameters, active parameters, attention, experts, other names.
 
     >>> models()["llama-3-8b"]["parameters"]
     8030261248
@@ -419,7 +417,7 @@ def models() -> CatalogueTable:
 
 
 def hardware() -> CatalogueTable:
-    """The devices of the catalogue: name, dense 16-bit peak, memory bandwidth and capacity as its source writes them.
+    """The devices of the catalogue: name, dense 16-bit peak, memory bandwidth and capacity, as their sources write them.
 
     >>> hardware()["h100-sxm"]["mem_bandwidth"]
     '3.35 TB/s'
@@ -428,7 +426,7 @@ def hardware() -> CatalogueTable:
 
 
 def quantities() -> CatalogueTable:
-    """Every quantity: name, LaTeX, base unit, meaning, reference, and its definition in SymPy for a dense model under the default assumptions.
+    """All quantities: name, LaTeX, base unit, meaning, reference, and definition in SymPy for a dense model with default counting choices.
 
     >>> quantities()["kv_bytes_per_token"]["definition"]
     2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers
@@ -452,7 +450,7 @@ def quantities() -> CatalogueTable:
 
 
 def thresholds() -> CatalogueTable:
-    """Every named threshold: what it is solved for, what the answer means, its equation. :func:`solve` takes the name.
+    """All named thresholds: unknown, meaning of the answer, and equation. :func:`solve` accepts the names.
 
     >>> thresholds()["max_batch_memory"]["unknown"]
     'batch'
@@ -472,16 +470,16 @@ def calibrate(
     fit: Sequence[str] | None = None,
     **case: Any,
 ) -> Calibration:
-    """Fit efficiencies and overheads to measured latencies, over a study or a case in keywords.
+    """Fit efficiencies and overheads to measured latencies.
 
     Args:
-        measured: the CSV file of latencies, as :meth:`Study.calibrate` takes it.
-        study: a study or its file; without one, the keywords are the case.
+        measured: a CSV file of latencies, as for :meth:`Study.calibrate`.
+        study: a study or its file; without it, keywords describe the case.
         fit: the inputs to fit; by default mfu, mbu and overheads.
-        case: keywords of :class:`Study`; over a study file they override it.
+        case: keywords of :class:`Study`, which override the study.
 
     Raises:
-        InputError: everything wrong with the files.
+        InputError: all problems of the files.
 
     >>> fit = calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm")
     >>> round(fit["mfu"].value, 2), round(fit["mbu"].value, 2)

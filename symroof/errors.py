@@ -73,7 +73,7 @@ def _escaped(c: str) -> str:
 
 
 class InputError(ValueError):
-    """Invalid input: a name, a value, an equation, a file. The command line exits with code 2.
+    """Invalid input: a name, a value, an equation or a file. On the command line, the exit code is 2.
 
     Attributes:
         problems: every problem, with its location and a hint.

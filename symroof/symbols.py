@@ -1,16 +1,16 @@
 """Every input and quantity in SymPy: ``from symroof.symbols import batch, itl``, or ``import *`` for all of them.
 
 All expressions that symroof returns use these objects, so ``sympy.diff(study.sympy("itl"), batch)`` works as expected.
-An input is a symbol, ``positive`` where it is never zero, ``nonnegative`` where it may be, ``real`` where it may be negative; none is declared
-an integer, since SymPy would drop non-integer roots. Conditions (``fits``) and labels (``decode_bound``) have no assumptions.
+An input is a symbol: ``positive``, ``nonnegative`` if it may be zero, or ``real`` if it may be negative. None is an integer, because
+SymPy would drop non-integer roots. Conditions (``fits``) and labels (``decode_bound``) have no assumptions.
 
 >>> from symroof.symbols import batch, draft_tokens, free_memory
 >>> batch, batch.is_positive, draft_tokens.is_nonnegative, free_memory.is_real, free_memory.is_nonnegative
 (batch, True, True, True, None)
 
-A quantity is an unknown function of the inputs that it depends on, under whatever counting choices, and is printed by its name. So SymPy's
-rules hold for it: what cannot be said without its formula stays unevaluated or is refused, until a case gives its value or
-``study.sympy`` writes it out. Any other symbol is the caller's own, whatever its name:
+A quantity is a function of all inputs that it may depend on, and is printed by its name. SymPy's rules apply: what needs its formula stays
+unevaluated or is refused, until a case gives its value or ``study.sympy`` gives its formula. A symbol that you make yourself is your own,
+whatever its name:
 
 >>> import sympy
 >>> from symroof.symbols import itl, prompt
@@ -19,7 +19,7 @@ rules hold for it: what cannot be said without its formula stays unevaluated or 
 >>> (itl*batch).subs(batch, 5), sympy.limit(itl/batch, batch, sympy.oo), prompt in itl.free_symbols
 (5*itl(batch = 5), Limit(itl/batch, batch, oo, dir='-'), True)
 
-:data:`latex` spells them as reports do, for ``sympy.latex`` and ``sympy.init_printing``:
+:data:`latex` has the notation of reviews, for ``sympy.latex`` and ``sympy.init_printing``:
 
 >>> from symroof import symbols
 >>> sympy.latex(symbols.n_kv_heads*symbols.head_dim, symbol_names=symbols.latex)

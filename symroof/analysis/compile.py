@@ -59,13 +59,13 @@ class Output:
 
 @dataclass(frozen=True, repr=False)
 class Compiled:
-    """A function of arrays that broadcast against each other, as NumPy's own do; :func:`compile` makes it. It can be pickled.
+    """A function of arrays that broadcasts as NumPy does, made by :func:`compile`. It can be pickled.
 
-    Numbers come in base units. Where a quantity has no value (a queue without a steady state, a division by zero) it is
-    NaN; a label is then empty. Outputs of cases that do not fit in memory are numbers all the same: compile ``fits`` as well.
+    Results are in base units. A quantity without a value (a queue without a steady state, a division by zero) is NaN, a label
+    without a value is empty. Cases that do not fit in memory have numbers, too, so compile ``fits`` as well.
 
     Attributes:
-        inputs: the names of the arguments, in their order.
+        inputs: the names of the arguments, in order.
 
     >>> from symroof import compile
     >>> step = compile(["itl", "decode_bound"], ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
@@ -145,15 +145,15 @@ class Compiled:
 def compile(
     quantities: Any, inputs: Sequence[Any], study: Study | BoundCase | None = None, **case: Any
 ) -> Compiled:
-    """Quantities as a NumPy function of some inputs, everything else as the first case of a study (or the keywords) has it.
+    """Turn quantities into a NumPy function of some inputs. All other inputs keep their values in the study or the keywords.
 
     Args:
-        quantities: a name or a SymPy expression, whose results come as one array, or several, whose results come as a tuple.
-        inputs: the names or symbols of the arguments: inputs, or quantities that then replace their definition.
-        study: a study, or one of its cases; without one, the keywords are the case.
+        quantities: a name or SymPy expression, which returns an array, or several, which return a tuple.
+        inputs: the arguments, by name or symbol. A quantity as an argument replaces its definition.
+        study: a study or one of its cases; without it, keywords describe the case.
         case: keywords of :class:`Study`.
 
-    Called with the axes of a grid (``batch[:, None], prompt[None, :]``), what moves along one axis is worked out along it alone.
+    Call it with the axes of a grid (``batch[:, None], prompt[None, :]``): what depends on one axis is computed along that axis only.
 
     >>> import numpy as np
     >>> itl = compile("itl", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
@@ -171,10 +171,10 @@ def compile(
     >>> rate(np.array([1, 16])).round()
     array([122., 110.])
 
-    Arrays are taken as they are: whether a batch is whole and a share below one is for the caller to check (:meth:`Study.sweep` does).
+    The values of arrays are not checked (:meth:`Study.sweep` checks them).
 
     Raises:
-        InputError: no quantity, an unknown quantity or input, an input twice, a quantity with a missing input.
+        InputError: no quantity, an unknown quantity or input, a repeated input, a missing input.
     """
     bound_case = study if isinstance(study, BoundCase) else (study or Study(**case)).first
     single = isinstance(quantities, str) or is_sympy(quantities)

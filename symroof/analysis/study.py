@@ -43,7 +43,7 @@ class Declaring(Protocol):
 
 
 class Study:
-    """A model, a device and a workload, bound to the theory.
+    """A model, a device, a workload and targets.
 
     >>> study = Study(model="llama-3-70b", hardware="h100-sxm", prompt=4096, tp=2)
     >>> study.value("kv_cache_bytes")
@@ -51,27 +51,27 @@ class Study:
     >>> float(study.value("kv_cache_bytes"))
     1342177280.0
 
-    Everything is optional: without a model or a device, derivations and solutions stay symbolic. A study may hold several
-    cases (lists of devices, batches ...); methods that return one value use the first, :attr:`cases` has all.
+    Everything is optional. Without a model or a device, derivations and solutions stay symbolic. Lists (of devices, batches ...) make
+    several cases. Methods that return one value use the first case; :attr:`cases` has all.
 
     Args:
-        model: names of the catalogue or of the hub, paths (a spec, a ``config.json``, a GGUF file), or a model spec; a list makes a case each.
-        hardware: names of the catalogue or paths; a list makes a case each.
-        preset: a named set of switches and values that everything else overrides.
-        assume: counting choices, switch -> value (``symroof list assumptions``).
+        model: a name from the catalogue or the hub, the path of a model spec, ``config.json`` or GGUF file, or a model spec; a list makes several cases.
+        hardware: a name from the catalogue, or a path; a list makes several cases.
+        preset: counts as another tool does (``"genz"``); all other arguments override it.
+        assume: counting choices, from switch to value (``symroof list assumptions``).
         assume_family: the family of models to read an unknown ``config.json`` as.
-        draft: the model that drafts tokens for speculative decoding; its cost per token is derived.
-        theory: a user-defined theory, a :class:`symroof.Theory`, a file or a shipped one (``training-step``): its inputs are keywords,
-            plain numbers in the units that it declares; its quantities are like any other.
-        prefill: instances that only prefill, where they have a layout of their own: ``{"tp": 4, "instances": 3}`` beside all that decode (``dp``).
-        targets: limits by metric: ``{"ttft": 0.2, "itl": "50 ms"}``; a plain number is in seconds, or in USD.
-        efficiency: where efficiencies that are not given come from: ``"measured"`` (what to expect, a range: the default unless some are given) or ``"peak"`` (a bound).
-        engine: the engine, or its class, that ``"measured"`` is of: ``"compiled"`` (the default), ``"earlier"`` (compiled engines until 2024), ``"eager"``, ``"ggml"``.
-        chosen: any input or quantity by name (``prompt``, ``batch``, ``tp``, ``mfu`` ...), and ``weights``, ``kv``, ``activations`` for
-            precisions. A number is in base units, a text carries its unit (``"3.35 TB/s"``), ``"0.5..0.7"`` is a range, a list makes a case each.
+        draft: the draft model of speculative decoding.
+        theory: formulas of your own: a :class:`symroof.Theory`, a file, or an included one (``training-step``). Its inputs become keywords;
+            plain numbers are in the units that it declares.
+        prefill: instances that only prefill: ``{"tp": 4, "instances": 3}``.
+        targets: limits by metric: ``{"ttft": 0.2, "itl": "50 ms"}``; a plain number is in seconds or USD.
+        efficiency: ``"measured"`` predicts with an interval (the default, unless ``mfu`` or ``mbu`` is given); ``"peak"`` gives the theoretical minimum.
+        engine: the engine (``"vllm"``, the default), or its class: ``"compiled"``, ``"earlier"`` (until 2024), ``"eager"``, ``"ggml"``.
+        chosen: any input or quantity (``prompt``, ``batch``, ``tp``, ``mfu`` ...), and the precisions ``weights``, ``kv``, ``activations``.
+            Numbers are in base units, text has a unit (``"3.35 TB/s"``), ``"0.5..0.7"`` is a range, a list makes several cases.
 
     Raises:
-        InputError: an unknown name, a value that cannot be read, a value outside its bounds; all of them at once.
+        InputError: unknown names, unreadable values, values outside their limits; all of them at once.
 
     >>> study = Study("llama-3-8b", ["h100-sxm", "h200"], prompt=4096, batch=[1, 8], weights="fp8")
     >>> len(study.cases)
@@ -116,15 +116,15 @@ class Study:
         line: Request | None = None,
         targets: dict[str, Any] | None = None,
     ) -> Self:
-        """A study from its file, or a shipped one by name, with a stronger request over it.
+        """Read a study from its file, or an included one by its name.
 
         Args:
-            path: a study file or the file of a user-defined theory, or the name of a shipped one.
-            line: a request that overrides the file, as the command line does.
+            path: the file of a study or theory, or the name of an included one.
+            line: a request that overrides the file.
             targets: limits by metric that override those of the file.
 
         Raises:
-            InputError: everything wrong with the file, with places and hints.
+            InputError: all problems of the file, with places and hints.
 
         >>> study = Study.load("llama-3-8b-chat", targets={"itl": "30 ms"})
         >>> {metric: float(limit) for metric, limit in study.first.targets.items()}
@@ -149,17 +149,17 @@ class Study:
     def define(
         self, name: str, formula: Any, unit: str = "", means: str = "", latex: str | None = None
     ) -> Self:
-        """Define a quantity, from then on like any other in this study and in no other; the study is returned.
+        """Define a quantity of your own in this study, and return the study.
 
         Args:
-            name: in snake case, no name of symroof; a definition of the same name is replaced.
-            formula: text, a number or a SymPy expression over inputs and quantities, those defined before among them.
+            name: in snake case, not a name of symroof; replaces an earlier definition.
+            formula: text, a number or a SymPy expression over inputs and quantities, including those defined before.
             unit: its unit (``FLOP``, ``byte/s``); a plain number without one.
-            means: what it is, in a line.
-            latex: how formulas spell it.
+            means: its meaning, in one line.
+            latex: its LaTeX.
 
         Raises:
-            InputError: a name that cannot be one, an unreadable formula, a formula of another unit, definitions in a circle.
+            InputError: an invalid name, an unreadable formula, a formula of another unit, circular definitions.
 
         >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096, hit_rate=0.25)
         >>> study.define("wasted_prefill", "prefill_flops*(1 - hit_rate)", unit="FLOP", means="work a perfect prefix cache would save")
@@ -239,10 +239,10 @@ class Study:
         return printed
 
     def result(self, name: Any) -> Result:
-        """A quantity or a SymPy expression of the first case with unit, range and flags; its numbers are in base units.
+        """A quantity or SymPy expression in the first case, with unit, interval and flags, in base units.
 
         Raises:
-            InputError: no such quantity, an input it needs is missing, it has no value here (a division by zero).
+            InputError: an unknown quantity, a missing input, or no value here (a division by zero).
 
         >>> result = Study("llama-3-8b", "h100-sxm").result("kv_bytes_per_token")
         >>> result.value, result.symbol.unit, result.text()
@@ -257,12 +257,12 @@ class Study:
             raise NoValueHere(problem, missing) from None
 
     def value(self, name: Any) -> Any:
-        """A quantity or a SymPy expression of the first case as a :class:`Number`: a float in base units with ``unit``, ``low``, ``high`` and ``flags``.
+        """A quantity or SymPy expression in the first case as a :class:`Number`: a float in base units with ``unit``, ``low``, ``high`` and ``flags``.
 
-        A truth (``fits``) is a ``bool`` and a label (``decode_bound``) a text; over ranges that are given, a tuple of all that occur.
+        A truth (``fits``) is a ``bool``, a label (``decode_bound``) a ``str``; with ranges as inputs, a tuple of all that occur.
 
         Raises:
-            InputError: no such quantity, an input it needs is missing, it has no value here.
+            InputError: an unknown quantity, a missing input, or no value here.
 
         Warns:
             DoesNotFit: a latency, rate or cost of a configuration that does not fit in memory.
@@ -289,7 +289,7 @@ class Study:
             raise InputError(problem) from None
 
     def derive(self, name: Any) -> Derivation:
-        """Definition, expansion to inputs, substituted line and value of a quantity; symbolic where inputs are missing.
+        """Derive a quantity: definition, expansion to inputs, numbers and value. It stays symbolic if inputs are missing.
 
         Raises:
             InputError: no such quantity.
@@ -305,14 +305,13 @@ class Study:
     def sympy(self, name: Any, depth: int | None = None) -> Any:
         """A quantity of the first case as a SymPy expression in the symbols of :mod:`symroof.symbols`.
 
-        Quantities at changed inputs are written out and sums stay ``Sum`` (``.doit()`` adds them up). Numbers are exact and in base units;
-        a truth is a relation, a label a ``Piecewise`` over plain symbols of the labels. What is searched (``steady_batch``, ``best_batch``) has no
-        formula and stays by its name: :meth:`values` has its number, ``derive(name).implicit`` the relation it solves. ``xreplace`` substitutes numbers
-        in within milliseconds, where ``subs`` takes seconds; ``study.value(expression)`` is faster still.
+        Sums stay ``Sum`` (``.doit()`` adds them up), truths are relations, and labels are a ``Piecewise``. Numbers are exact and in base units.
+        A quantity that is found by a search (``steady_batch``, ``best_batch``) stays a symbol: :meth:`values` has its number, ``derive(name).implicit``
+        its equation. Substitute with ``xreplace``, which takes milliseconds where ``subs`` takes seconds; ``study.value(expression)`` is faster still.
 
         Args:
             name: a quantity or input, by name or symbol.
-            depth: how many times definitions are substituted: 1 is the formula as it is declared; by default down to inputs.
+            depth: how often definitions are substituted: 1 is the formula as it is defined; by default down to inputs.
 
         Raises:
             InputError: no such quantity.
@@ -333,7 +332,7 @@ class Study:
         return definition_in_sympy(self._printed(name), self.first, depth)
 
     def symbol(self, name: str) -> Any:
-        """The SymPy object of a name, as written in the expressions of this study: one of its own too, of the sign that it declares or that its formula shows.
+        """The SymPy object of a name, as in the expressions of this study, including names that it defines.
 
         Raises:
             InputError: no such name.
@@ -347,11 +346,11 @@ class Study:
         return symbol(known(name, self.declared), self.declared)
 
     def values(self, quantities: bool = False) -> dict[Any, Any]:
-        """The exact numbers of the first case by symbol, in base units, for ``xreplace``: inputs, defaults, and what has a value but no
-        formula. A derived quantity and its derivatives are no items of it, but their numbers are found where an expression names them.
+        """The exact numbers of the first case by symbol, in base units, for ``xreplace``: inputs, defaults, and quantities without a formula.
+        Other quantities and their derivatives are not items, but are found if an expression contains them.
 
         Args:
-            quantities: with the derived quantities as items, for ``subs``.
+            quantities: also include derived quantities as items, for ``subs``.
 
         >>> from symroof.symbols import batch, kv_cache_bytes
         >>> study = Study("llama-3-8b", prompt=4096, batch=8)
@@ -365,10 +364,10 @@ class Study:
         return values(self.first, quantities)
 
     def solve(self, equation: Any, for_: Any = None) -> Solution:
-        """A named threshold, or ``lhs = rhs`` for an input, in the first case.
+        """Solve a named threshold, or an equation for an input, in the first case.
 
         Args:
-            equation: the name of a threshold (``symroof list thresholds``), or an equation over names, as text or a SymPy ``Eq``.
+            equation: the name of a threshold (``symroof list thresholds``), or an equation, as text or a SymPy ``Eq``.
             for_: the unknown, by name or symbol; a threshold has its own.
 
         Raises:

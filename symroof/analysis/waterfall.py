@@ -83,12 +83,12 @@ def change_label(change: CaseDifference) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Waterfall:
-    """The way from one value of a quantity to another.
+    """The steps from one value of a quantity to another.
 
     Attributes:
         start, end: the quantity on both sides, with unit and flags.
-        steps: what moves it, in order; their effects add up to the difference.
-        without_effect: what differs and moves nothing after the steps before it.
+        steps: the differences, in order; their effects add up to the whole difference.
+        without_effect: differences that change nothing after the steps before them.
         presets: what each preset of the two sides sets, where nothing moves.
         basis: what the two values rest on where they depend on efficiencies: ``bound at 100 % of peak``, the first side's before the second's.
 

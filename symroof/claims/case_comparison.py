@@ -25,23 +25,23 @@ Side = Study | str | os.PathLike[str]
 
 
 def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) -> Waterfall:
-    """Why two cases, or two tools, give different numbers: the effect of each difference, one after another.
+    """Explain why two cases, or two tools, give different numbers, as the effect of one difference after another.
 
-    Definitions come first, then counting choices, then inputs; each acts on what the ones before it made, and the effects add up
-    to the difference exactly. From a preset to a case without one, the steps are reversed. A study of several cases is represented by its first.
+    Definitions come first, then counting choices, then inputs. The effects add up to the difference exactly. From a preset to a case
+    without one, the steps are reversed. A study of several cases is represented by its first case.
 
     Args:
         a: a :class:`Study`, the file or name of one, a preset (``"genz"``), or ``"symroof"`` for the default counting.
         b: the same. One side may be a number with its unit (``"14.2 ms"``): the difference is then one step, not explained.
-        quantity: any quantity or input by name or symbol.
-        study: what presets count; by default the other side.
+        quantity: any quantity or input, by name or symbol.
+        study: the case that presets count; by default the other side.
 
     Returns:
         The steps from one value to the other: ``.steps`` (``.label``, ``.effect`` in the base unit, ``.factor``), ``.start``, ``.end``,
         ``.without_effect``, ``.as_json()``; a table in a notebook. ``study.plot("waterfall", against=...)`` draws it.
 
     Raises:
-        InputError: no such study or preset or quantity, a side without a value of it, a number of another dimension.
+        InputError: an unknown study, preset or quantity, a side without a value, a number of another dimension.
 
     >>> case = Study("llama-3-8b", "h100-sxm", prompt=2048)
     >>> way = diff(case, Study("llama-3-8b", "h100-sxm", prompt=4096, batch=8), "kv_cache_bytes")

@@ -65,12 +65,12 @@ def check(
 
     Args:
         paths: claim files (YAML) and notes (Markdown), one path or several; or ``Eq(quantity, formula)``.
-        read_past_errors: judge what can be read; the report then holds the problems, and each faulty claim as ``unchecked``.
+        read_past_errors: check what can be read; the report then has the problems, and each faulty claim as ``unchecked``.
         track: iterates over the claims of all files, so that a caller can show progress.
-        efficiency, engine: ``measured`` or ``peak``, and whose efficiencies, for every claim that states none; otherwise claims assume 100 % of peak.
+        efficiency, engine: ``measured`` or ``peak``, and the engine, for claims that state no efficiency; otherwise these assume 100 % of the peak.
 
     Raises:
-        InputError: everything wrong with the files, each at its place; then nothing is judged.
+        InputError: all problems of the files, with their places; then nothing is checked.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -81,7 +81,7 @@ def check(
     >>> report, report.claims[0].derived
     (Report(1 rounded), '295.34 FLOP/byte')
 
-    Is a formula right? The difference, in SymPy, says where not:
+    Check a formula. The difference, in SymPy, shows what is wrong:
 
     >>> import sympy
     >>> from symroof.symbols import head_dim, kv_bytes_per_element, kv_bytes_per_token, n_heads, n_layers

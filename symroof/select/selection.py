@@ -212,17 +212,17 @@ def select(
     by: str | None = None,
     **case: Any,
 ) -> Selection:
-    """Every configuration of a study against memory and its targets.
+    """Find the configurations of a study that fit in memory and meet its targets.
 
     Args:
-        study: a :class:`~symroof.analysis.study.Study`, or a study file; without one, the keywords are the case.
+        study: a :class:`~symroof.analysis.study.Study` or its file; without it, keywords describe the case.
         among: lists of candidates that replace the study's own: ``{"hardware": "all", "tp": [1, 2, 4, 8], "weights": ["fp16", "fp8"]}``;
-            ``{"devices": [4, 8]}`` lays so many devices out in every way.
-        by: the order of those that pass: cost, throughput, rate (a device's), ttft, itl, price (of an instance) or fleet; by default
-            where any price is known fleet with an arrival rate and cost without one, else rate.
-        case: keywords of :class:`~symroof.analysis.study.Study`; over a study file they override it.
+            ``{"devices": [4, 8]}`` tries all layouts of so many devices.
+        by: the order of those that pass: cost, throughput, rate (of a device), ttft, itl, price (of a replica) or fleet. By default fleet with
+            an arrival rate, else cost; rate if no price is known.
+        case: keywords of :class:`~symroof.analysis.study.Study`, which override the study.
 
-    What is not given is searched for each: group sizes, chunks or prefill on devices of its own, the largest batch that passes, replicas.
+    For each candidate, everything that is not given is searched: parallelism, chunk size, disaggregated prefill, batch and replicas.
 
     >>> choice = select(model="llama-3-8b", hardware=["a100-80gb-sxm", "h100-sxm"], prompt=4096, mfu=0.5, batch=1, tp=1, targets={"ttft": 0.2})
     >>> [(configuration.label, configuration.state) for configuration in choice.configurations]
