@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symroof.select.configuration import Configuration
-    from symroof.select.recommend import Purchase, Recommendation
+    from symroof.select.recommend import Recommendation
     from symroof.select.selection import Selection
 
 MOST_ROWS = 12  # of a table, where nobody asks for more
@@ -83,7 +83,9 @@ def _use(found: Recommendation) -> list[str]:
         return wrapped(found.reason)
     lines = wrapped(f"Use {pick.devices:,} × {device_word(pick)}: {layout_text(pick)}", "    ")
     price = ", ".join(text for text in (price_text(pick), tokens_text(pick)) if text)
-    times = [f"{name} {result.plain(DIGITS)}" for name, result in _times(pick) if result]
+    means = [("TTFT", pick.ttft), ("ITL", pick.itl)]
+    simulated = [(f"{c.name.upper()} {c.statistic}", c.metric) for c in pick.run.simulated]
+    times = [f"{name} {one.plain(DIGITS)}" for name, one in (*means, *simulated) if one]
     times += [f"at {100 * pick.load:.0f} % of capacity"] if pick.load is not None else []
     said = [price or "no price of it is known", "   ".join(times)]
     if pick.highest_rate and pick.headroom is not None:
@@ -92,12 +94,6 @@ def _use(found: Recommendation) -> list[str]:
             f"{100 * pick.headroom:.0f} % more may arrive ({rate.plain(DIGITS)}) before another replica is needed"
         )
     return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
-
-
-def _times(one: Purchase) -> list[tuple[str, Result | None]]:
-    """The latencies, and percentiles that targets are of as they were simulated."""
-    decided = [(f"{c.name.upper()} {c.statistic}", c.metric) for c in one.run.simulated]
-    return [("TTFT", one.ttft), ("ITL", one.itl), *decided]
 
 
 def _devices(found: Recommendation, show: int) -> list[str]:

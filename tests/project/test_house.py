@@ -32,21 +32,21 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1817,
+    "top level": 1815,
     "symbolic": 5459,
     "theory": 5432,
     "specs": 5728,
     "checkpoints": 3753,
-    "study": 8745,
-    "select": 2745,
+    "study": 8744,
+    "select": 2741,
     "simulate": 2097,
     "servers": 1631,
     "sweep": 1326,
     "calibrate": 1514,
     "check": 6980,
-    "report": 7714,
-    "cli": 3887,
-    "tests": 39569,
+    "report": 7712,
+    "cli": 3878,
+    "tests": 39553,
     "other": 3657,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

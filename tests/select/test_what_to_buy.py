@@ -5,7 +5,6 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.report.selection_tables import parts
 from symroof.select.selection import select
 
 CASE = {"model": "llama-3.1-8b", "hardware": "h200", "prompt": 2048, "output": 300}
@@ -54,21 +53,6 @@ def test_one_copy_less_does_not_bear_the_rate_where_all_is_slow(choice, place):
     assert enough.value("load") < 1 and enough.value("loaded_ttft") <= Fraction(1, 2)
     assert enough.value("sustained_itl") <= Fraction(1, 20)
     assert less.value("load") >= 1 or less.value("loaded_ttft") > Fraction(1, 2)
-
-
-def test_equally_good_runs_are_one_row_of_a_front():
-    """Reserves that both leave room enough change neither latency nor rate."""
-    reserves = select(
-        **{**CASE, "arrival_rate": None},
-        batch=8,
-        efficiency="peak",
-        among={"memory_reserve": "1 GB,2 GB"},
-    )
-    (rows,) = (part.rows for part in parts(reserves, 20) if part.title == "Pareto fronts")
-    assert rows[0][2] == "h200, memory_reserve 1 GB, and 1 more as good"
-    assert len(rows) < sum(
-        len(front.runs) for front in (*reserves.fronts, *reserves.fitting_fronts)
-    )
 
 
 def test_a_layout_whose_slots_are_waited_for_does_not_hide_one_that_passes():
