@@ -256,13 +256,13 @@ class Study(core.Study):
             formats: any of ``html``, ``md``, ``tex`` and ``pdf``.
 
         Returns:
-            The review. ``.says`` is the recommendation and verdict, ``.save(folder)`` writes it.
+            The review. ``.says`` is what to buy and what it costs, ``.save(folder)`` writes it.
 
         Raises:
             InputError: a study without a model or a device.
 
-        >>> Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8, targets={"itl": "50 ms"}).report().says
-        'Use 1 × NVIDIA H100 SXM5 80 GB. Llama 3 8B on NVIDIA H100 SXM5 80 GB, batch 8, prompt 1,024 fits and meets its target: inter-token latency 8.6 ms (6.6 to 13 ms) against 50 ms.'
+        >>> Study("llama-3-8b", "h100-sxm", prompt=1024, output=256, batch=8, targets={"itl": "50 ms"}).report().says.partition(" (")[0]
+        'Use 1 × H100 SXM for Llama 3 8B. 2,850 USD/month'
         """
         from symroof.report.review_files import Review
 

@@ -78,7 +78,6 @@ class Study:
     4
     """
 
-    reviewed: BoundCase | None = None  # the case that a review details, where one was recommended
     most_cases = MOST_CASES  # that its lists may multiply to
 
     def __init__(

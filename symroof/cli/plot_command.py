@@ -82,7 +82,7 @@ def command(
 
     symroof plot itl chat.yaml --over batch,prompt --style dark -o itl.png
 
-    Kinds that show one case show the first; pareto, memory and latency-throughput compare all. A waterfall starts at STUDY, or at
+    Kinds that show one case show the first; memory and latency-throughput compare all, pareto what `symroof select` ranks. A waterfall starts at STUDY, or at
     the case of the options, and ends at B: `symroof diff` prints the same as tables. The takeaway of a picture is printed, and part of its
     text alternative.
     """

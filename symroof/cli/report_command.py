@@ -20,8 +20,8 @@ from symroof.report.markup import FORMATS as OUTPUTS
 from symroof.report.review_parts import BRIEF, PARTS
 
 if TYPE_CHECKING:
-    from symroof.analysis.study import Study
     from symroof.analysis.waterfall import Waterfall
+    from symroof.report.recommendation import Reviewed
 
 FORMATS = (*OUTPUTS, "pdf", "json")
 DEFAULT_FORMATS = "html,md"
@@ -71,7 +71,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     B is a study, a case in quotes, a preset that counts this one, or a number: --against 'itl = 14.2 ms'.
     """
     from symroof.analysis.verdict import findings
-    from symroof.report.recommendation import reviewed, subject_of
+    from symroof.report.recommendation import reviewed
     from symroof.report.render import tex_engine
     from symroof.report.review_files import conclusion, review_files
     from symroof.report.view import view
@@ -84,17 +84,16 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     name = slug(Path(study).stem) if study else "case"
     folder = Path(out) if out else _own_folder(name)
     rest, counts = device_counts(pairs(options.pop("among"), "--among"))
-    made, found = reviewed(with_candidates(study_from(study, options), rest, bool(rest)), counts)
-    listed = options["sections"]
-    other = _other(made, options)
+    review = reviewed(with_candidates(study_from(study, options), rest, bool(rest)), counts)
+    other = _other(review, options)
     parts: tuple[str, ...] = PARTS if options["full"] else BRIEF
-    if listed is not None:
+    if (listed := options["sections"]) is not None:
         chosen = _chosen(listed, PARTS, "section", "--sections")
         parts = tuple(part for part in PARTS if part in chosen)
-    data = view(made, reproduce(list(context.obj or ())), parts, other, found)
+    data = view(review, reproduce(list(context.obj or ())), parts, other)
     failures = data["claims"].pop("failures") if data["claims"] else []
     drawn = not options["no_plots"] and out != "-"
-    files = review_files(made, name, formats, data, other, with_figures=drawn)
+    files = review_files(review, name, formats, data, other, with_figures=drawn)
     if out == "-":
         sys.stdout.buffer.write(files[f"{name}.{formats[0]}"])
     else:
@@ -106,7 +105,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     failed = [
         report_bug(error, place, "--debug" in (context.obj or ())) for place, error in failures
     ]
-    return next(iter(failed), int(options["strict"] and bool(findings(subject_of(made)))))
+    return next(iter(failed), int(options["strict"] and bool(findings(review.subject))))
 
 
 def _own_folder(name: str) -> Path:
@@ -123,7 +122,7 @@ def _own_folder(name: str) -> Path:
     return folder
 
 
-def _other(made: Study, options: dict[str, Any]) -> tuple[str, list[Waterfall]] | None:
+def _other(review: Reviewed, options: dict[str, Any]) -> tuple[str, list[Waterfall]] | None:
     """The argument of --against, and the waterfalls from the case of the review to it; None without it.
 
     Raises:
@@ -137,17 +136,18 @@ def _other(made: Study, options: dict[str, Any]) -> tuple[str, list[Waterfall]] 
             raise click.BadParameter(message, param_hint="--sections")
         return None
     from symroof.claims.case_comparison import split_number_side, waterfall_to_text, waterfalls
-    from symroof.report.recommendation import subject_of
+    from symroof.report.recommendation import as_they_stand
     from symroof.theory.theory_files import listed
 
-    other = other_side(made, against, options)
+    other = other_side(review.study, against, options)
     if isinstance(other, str):
         name, number = split_number_side(other) or ("", other)
         if not name:
             message = f"a number belongs to one quantity: --against 'itl = {number[:40]}'"
             raise click.BadParameter(message, param_hint="--against")
-        return number, [waterfall_to_text(made, name, number)]
-    return against, waterfalls(subject_of(made), subject_of(other), listed("shown", "against"))
+        return number, [waterfall_to_text(review.study, name, number)]
+    there = as_they_stand(other.cases)[0].case
+    return against, waterfalls(review.subject, there, listed("shown", "against"))
 
 
 def _chosen(listed: str, known: Sequence[str], what: str, option: str) -> list[str]:

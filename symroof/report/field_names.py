@@ -1,6 +1,10 @@
 """Readable names of inputs, quantities and operators for the first pages of a review."""
 
+from symroof.analysis.case_titles import degrees, devices
 from symroof.cases.bound_case import BoundCase
+from symroof.specs.catalogue import has_entry
+from symroof.specs.hardware import HardwareSpec
+from symroof.theory.layout import DEGREES
 
 INPUTS_BY_NAME = {
     "peak_flops": "peak compute", "mem_capacity": "memory per device", "mfu": "MFU", "mbu": "MBU", "tp": "tensor-parallel degree",
@@ -15,8 +19,8 @@ INPUTS_BY_NAME = {
 }  # fmt: skip
 QUANTITIES_BY_NAME = {
     "ttft": "Time to first token (TTFT)", "itl": "Inter-token latency (ITL)", "itl_last": "Inter-token latency (ITL), last step",
-    "decode_throughput": "Output throughput of the batch", "response_time": "Response time", "cost_per_mtok": "Cost per million output tokens",
-    "cost_per_mtok_at_rate": "Cost per million output tokens at the arrival rate",
+    "decode_throughput": "Output throughput of the batch", "response_time": "Response time", "cost_per_mtok": "Cost per million output tokens at full load",
+    "cost_per_mtok_at_rate": "Cost per million output tokens",
     "loaded_ttft": "TTFT under load", "loaded_itl": "ITL under load", "sustained_itl": "ITL under load", "sustained_throughput": "Sustained output throughput",
     "instance_price": "Price per instance", "fleet_price": "Price of the fleet", "load": "Load (arrivals over capacity)", "memory_bytes": "Memory", "concurrency": "Requests that memory holds",
 }  # fmt: skip
@@ -31,6 +35,29 @@ OPERATORS_BY_NAME = {
     "ssm_in": "state space, input projection", "ssm_x": "state space, x projection", "ssm_dt": "state space, step projection", "scan": "state space, scan",
     "ssm_out": "state space, output projection", "conv": "state space, convolution", "latent_down": "experts, down to the latent", "latent_up": "experts, up from the latent",
 }  # fmt: skip
+
+
+def short_device(device: HardwareSpec | None) -> str:
+    """A device by its name in the catalogue, as people write it: ``H100 SXM``."""
+    if device is None:
+        return "device"
+    known = has_entry("hardware", device.name)
+    return device.name.replace("-", " ").upper() if known else device.title
+
+
+def short_label(case: BoundCase) -> str:
+    """The devices of one instance and what the study lists besides, as pictures and tables name a case.
+
+    >>> from symroof.analysis.study import Study
+    >>> short_label(Study("llama-3-8b", "h100-sxm", prompt=512, tp=2, dp=3, batch=[8, 16]).first)
+    'H100 SXM × 2, batch 8'
+    """
+    count = devices(case) if case.case.has_value("instance_devices") else 1
+    word = f"{short_device(case.hardware)}{f' × {count}' if count > 1 else ''}"
+    model = [case.model.shown_name] if case.several_models and case.model else []
+    layout = [text for text in degrees(case) if not text.startswith(("tp ", "dp "))]
+    listed = (f"{name} {value}" for name, value in case.varied if name not in DEGREES)
+    return ", ".join([*model, word, *layout, *listed])
 
 
 def operator_name(name: str) -> str:
@@ -89,5 +116,5 @@ def quantity_name(name: str, answers: BoundCase) -> str:
 def quantity_words(name: str, answers: BoundCase) -> str:
     """The name of a quantity, or else its meaning."""
     if name == "sustained_itl" and "arrival_rate" in answers.given:
-        return "ITL at full slots"
+        return "ITL at full load"
     return QUANTITIES_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning

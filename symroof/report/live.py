@@ -15,29 +15,30 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.compile import compile
-from symroof.analysis.study import Study
 from symroof.analysis.verdict import (
     LOAD,
     TARGET_METRICS,
+    at_rate,
     limit_of,
     measured_alone,
+    metric_of,
     metrics_of,
     queues,
+    under_load,
     unknown_targets,
     waits_without_end,
 )
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.case_inputs import PRICE
 from symroof.cases.quantity_result import NOT_EVERYWHERE, WITHOUT_RANGE, plural
-from symroof.report.field_names import input_name, quantity_name
-from symroof.report.page_one import key_metrics
-from symroof.report.recommendation import group_label
-from symroof.report.view_case import NO_STEADY_STATE, WIDE, brief, metric
+from symroof.report.field_names import input_name, quantity_name, short_label
+from symroof.report.view_case import NO_STEADY_STATE, metric
 from symroof.resources import data_folder
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.kernels import nearly_equal
 from symroof.table_formats import FAILS, IN_PART, PASSES, UNKNOWN
 from symroof.theory.symbols import Symbol
+from symroof.theory.theory_files import listed
 from symroof.units import is_whole, parse_quantity, parse_unit, scaled
 
 MOST_CASES, MOST_CORNERS, LARGEST_BATCH = 3, 64, 4096
@@ -55,18 +56,21 @@ Columns = Mapping[str, Array]
 the price and the ends of the list prices."""
 
 
-def live(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """Data and script of the sliders; None without a model on a device, or a batch that is a plain number."""
-    chosen = dict.fromkeys([_key(subject), *map(_key, study.cases)])
-    by_key = {_key(case): case for case in (*study.cases, subject)}
-    listed = [by_key[key] for key in chosen][:MOST_CASES]
+def live(every: Sequence[BoundCase]) -> dict[str, Any] | None:
+    """Data and script of the sliders, which start on the first case; None without a model on a device, or a batch that is a plain number."""
+    subject, by_key = every[0], dict[Any, BoundCase]()
+    for case in every:  # told apart by all but the inputs that the sliders move
+        moved = ("batch", *_second(case))
+        given = str({name: each for name, each in case.given.items() if name not in moved})
+        key = (case.chosen_model.name, case.chosen_device.name, case.assumptions, given)
+        by_key.setdefault(key, case)
+    listed = [*by_key.values()][:MOST_CASES]
     cases = [_case(case) for case in listed if case.model and case.hardware and _grid(case)]
-    if not cases or listed[0] is not subject:
+    if not cases or not _grid(subject):
         return None
     data = {
         "cases": cases,
         "inputs": [_input(name, subject) for name in _grid(subject)],
-        "wide": float(WIDE),
         "unknown": UNKNOWN,
         "signs": {"missed": FAILS, "partly": IN_PART},
         "part": WITHOUT_RANGE[NOT_EVERYWHERE],
@@ -91,14 +95,6 @@ def _input(name: str, case: BoundCase) -> dict[str, Any]:
         "unit": unit,
         "whole": name != "arrival_rate",
     }
-
-
-def _key(case: BoundCase) -> tuple[Any, ...]:
-    """What tells cases apart that have sliders of their own: all but the inputs that these move."""
-    given = {
-        name: each for name, each in case.given.items() if name not in ("batch", *_second(case))
-    }
-    return (case.chosen_model.name, case.chosen_device.name, case.assumptions, str(given))
 
 
 def _second(case: BoundCase) -> tuple[str, ...]:
@@ -187,7 +183,7 @@ def _case(case: BoundCase) -> dict[str, Any]:
             first = np.where(np.isnan(first), other, first)
         rows.append(_row(case, each[0], first) | _judged(case, each[0], first[..., 0]))
     return {
-        "label": group_label(replace(case, varied=())),
+        "label": short_label(replace(case, varied=())),
         "stops": [[_short(stop) for stop in stops] for stops in grid.values()],
         "start": [stops.index(float(case.case.value(name))) for name, stops in grid.items()],
         "rows": rows,
@@ -210,6 +206,24 @@ def _metrics(case: BoundCase) -> list[tuple[str, ...]]:
     listed = [*([(LOAD,)] if queues(case.case) else []), *tested]
     shown = {name for names in listed for name in names}
     return [*listed, *((name,) for name in key_metrics(case) if name not in shown)]
+
+
+SERVER, REQUEST = listed("shown", "server"), listed("shown", "request")
+"""Key metrics of a server under load, and of one request alone."""
+
+
+def key_metrics(case: BoundCase) -> list[str]:
+    """What the page shows of a case beside memory and targets.
+
+    >>> from symroof.analysis.study import Study
+    >>> key_metrics(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
+    ['loaded_ttft', 'sustained_itl', 'concurrency', 'sustained_throughput', 'cost_per_mtok']
+    """
+    own = SERVER if under_load(case.case) else REQUEST
+    spelled = {"itl_last": metric_of("itl", case.case)}
+    names = dict.fromkeys(at_rate(spelled.get(name) or name, case.case) for name in own)
+    idle = () if queues(case.case) else ("fleet_price",)
+    return [name for name in names if name not in idle and case.get(name)]
 
 
 def _judged(case: BoundCase, name: str, values: Array) -> dict[str, Any]:
@@ -243,7 +257,7 @@ def _memory(case: BoundCase, found: Columns) -> dict[str, Any]:
     fits = found["fits"][..., 0]
     usable = case.result("usable_memory")
     marks = _marks(fits.all(-1), ~fits.any(-1))
-    return row | {"target": usable.plain(brief(usable)), "marks": marks, "memory": True}
+    return row | {"target": usable.plain(3), "marks": marks, "memory": True}
 
 
 def _row(case: BoundCase, name: str, values: Array) -> dict[str, Any]:
@@ -317,7 +331,7 @@ def _starting(case: BoundCase, told: Mapping[str, Any]) -> list[list[str]]:
     return [
         [
             row["label"],
-            metric(next(filter(case.get, alike), alike[0]), case, in_brief=True),
+            metric(next(filter(case.get, alike), alike[0]), case),
             row.get("target", ""),
             row["marks"][place] if "marks" in row else "",
         ]

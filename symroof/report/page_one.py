@@ -1,254 +1,357 @@
-"""Data of page one of a review: what to use, its numbers against targets, the options, and what decides. Words are in the template."""
+"""Page one of a review as one structure: what to buy, how sure that is, what else there is, what would change it, and what to do next.
+
+A text is a string; a list of texts and :class:`Code` is one sentence.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
-from typing import Any
+import math
+import shlex
+from typing import TYPE_CHECKING, Any
 
-from symroof.analysis.case_titles import case_label, case_title
-from symroof.analysis.constraints import passes
-from symroof.analysis.study import Study
-from symroof.analysis.tipping_points import flips
+import numpy as np
+
+from symroof.analysis.compile import compile
 from symroof.analysis.verdict import (
     LOAD,
-    TARGET_METRICS,
+    MEMORY,
     TargetCheck,
     at_rate,
-    efficiency_basis,
     limit_of,
-    metric_of,
+    measured_alone,
     metrics_of,
-    overloaded,
-    queues,
     target_checks,
-    under_load,
     unknown_targets,
+    waits_without_end,
 )
-from symroof.cases.bound_case import BoundCase
-from symroof.report.field_names import input_name, quantity_name
+from symroof.cases.bound_case import BOUND, BoundCase
+from symroof.cases.measured_efficiencies import kind_of
+from symroof.cases.quantity_result import Result
+from symroof.report.field_names import quantity_name
 from symroof.report.markup import Code
-from symroof.report.recommendation import (
-    LATENCIES,
-    beyond_reach,
-    cost,
-    group_label,
-    recommendation,
+from symroof.report.purchase_text import (
+    DIGITS,
+    FORMATS,
+    device_word,
+    labelled,
+    layout_text,
+    named,
+    paid_text,
+    tokens_text,
+    undecided_text,
+    usd,
 )
-from symroof.report.view_case import (
-    brief,
-    cell,
-    decision_metrics,
-    marked,
-    metric,
-    target_row,
-    targets_outcome,
-)
-from symroof.report.view_latency import bound_of
-from symroof.specs.efficiencies import FITTED
-from symroof.table_formats import FAILS, IN_PART, PASSES, UNKNOWN
-from symroof.theory.theory_files import listed
-from symroof.units import format_quantity
+from symroof.report.recommendation import Reviewed
+from symroof.report.view_case import NO_STEADY_STATE, decision_metrics
+from symroof.report.view_flips import change_in_words, flip_rows
+from symroof.specs.efficiencies import shipped_efficiencies
+from symroof.symbolic.blocks import Array
+from symroof.symbolic.searches import largest_whole
+from symroof.table_formats import UNKNOWN
+from symroof.units import significant
+from symroof.vllm.serve_line import serve_command
 
-MOST_NUMBERS, MOST_INPUTS, MOST_OPTIONS = 9, 8, 6
-DIGITS = 3
-"""Significant digits of sizes in prose."""
+if TYPE_CHECKING:
+    from symroof.select.recommend import Purchase
 
-SERVER, REQUEST = listed("shown", "server"), listed("shown", "request")
-"""Key metrics of a server under load, and of one request alone; page one shows one of the two."""
+Text = list[str]
+"""A sentence in pieces, of which some are code."""
 
-UNBOUNDED = ("fleet_price",)
-"""Key metrics that no efficiency moves at given replicas."""
-EFFICIENCIES = ("mfu", "mbu")
+MOST_ROWS, MOST_CHANGES, FURTHEST = 6, 3, 64
+NARROW = 0.9
+"""Share of a target from which on its slow end meets it narrowly."""
+LATENCIES = ("ttft", "itl")
+TARGETS = {
+    "ttft": "time to first token", "itl": "time between tokens", "cost": "USD per million tokens",
+    "price": "price of a replica", "fleet_price": "price of all GPUs", LOAD: "load, as a share of capacity",
+}  # fmt: skip
 
 
-def verdict(study: Study, subject: BoundCase) -> dict[str, Any]:
-    """State, numbers, what limits, the options side by side, and the commands to go on with."""
-    recommended, recommended_case = recommendation(study, subject)
+WORK = {"prompt": "prompts of {}", "output": "responses of {}", "context": "a context of {}", "arrival_rate": "{}"}  # fmt: skip
+
+
+def page_one(review: Reviewed) -> dict[str, Any]:
+    """The heading, the price, a few sentences, both targets, and the lists and tables below them."""
+    one, passes = review.pick or review.shown.best[0], review.pick or not review.asks
     return {
-        "state": state(subject),
-        "case": case_title(subject) + _batch_not_set(subject),
-        "use": group_label(subject) if subject.targets and passes(subject) else None,
-        "needed": in_prose(subject, "memory_bytes"),
-        "usable": in_prose(subject, "usable_memory"),
-        "short": _short_of(subject),
-        "spare": in_prose(subject, "free_memory"),
-        "targets": [target_row(check) for check in target_checks(subject)],
-        "unjudged": unknown_targets(subject),
-        "prefill_bound": bound_of("prefill", subject),
-        "decode_bound": bound_of("decode", subject),
-        "prefill_intensity": in_prose(subject, "prefill_intensity"),
-        "decode_intensity": in_prose(subject, "decode_intensity"),
-        "ridge": in_prose(subject, "effective_ridge"),
-        "under_load": under_load(subject.case),
-        "numbers": key_numbers(subject),
-        "basis": efficiency_basis(subject),
-        "bounds": bounds(study),
-        "rests_on": decisive_inputs(subject),
-        "does_not_fit": subject.does_not_fit,
-        "some_do_not_fit": any(case.does_not_fit for case in study.cases),
-        "recommended": recommended,
-        "options": options(study, subject, recommended_case),
-        "beyond": beyond_reach(subject),
-        "next": next_steps(study),
-        "standing": subject.range_position if any(case.box for case in study.cases) else "",
+        "heading": heading(review),
+        "price": _price(one) if passes else [f"Closest: {named(one)} ({one.lacks}).", ""],
+        "said": _said(review, one),
+        **(_targets(one) if review.asks else _without_targets(one.case)),
+        "blocks": [block for block in _blocks(review, one) if any(block.values())],
     }
 
 
-def _batch_not_set(subject: BoundCase) -> str:
-    one = subject.hardware and "prompt" in subject.given and "batch" not in subject.given
-    return ", batch 1 (not set)" if one else ""
+def heading(review: Reviewed) -> str:
+    """What to use; or what there is to know where a study asks for nothing, or nothing passes."""
+    pick, one, spec = review.pick, review.shown.best[0], review.study.spec
+    model = one.case.model.shown_name if one.case.model else "the model"
+    purpose = spec.title if spec and spec.title else model
+    if pick:
+        return f"Use {named(pick)} for {purpose}"
+    if one.case.fits is None:
+        return f"Whether {model} fits on {named(one)} is not known"
+    if not review.asks:
+        word = "does not fit" if one.case.never_fits else "does not always fit"
+        of = f"{spec.title}: " if spec and spec.title else ""
+        return f"{of}{model} {word if one.case.does_not_fit else 'fits'} on {named(one)}"
+    if one.configuration.state == "unknown":
+        return f"Whether {named(one)} meets every target of {purpose} is not known"
+    return f"Nothing passes for {purpose}"
 
 
-def in_prose(subject: BoundCase, name: str) -> str:
-    """A value rounded for prose, or "not known"."""
-    result = subject.get(name)
-    return result.plain(brief(result)) if result else UNKNOWN
+def _price(one: Purchase) -> Text:
+    """What is paid a month, the rest of that sentence, and the head room."""
+    if one.usd_per_month is None or one.usd_per_hour is None:
+        return ["No price of it is known.", ""]
+    tokens = tokens_text(one)
+    if tokens and one.load is None:
+        tokens += f" at full load, {_requests(one.batch)}"
+    paid = ", ".join(filter(None, (f"{usd(one.usd_per_hour)} USD/hour", tokens)))
+    room = ""
+    if one.headroom is not None:
+        room = f", with head room for {100 * one.headroom:.0f} % more requests"
+    return [f"{usd(one.usd_per_month)} USD/month", f"({paid}){room}."]
 
 
-def state(subject: BoundCase) -> str:
-    """The state that selects the headline."""
-    if subject.fits is None:
-        return "memory_unknown"
-    if subject.never_fits:
-        return "does_not_fit"
-    if subject.does_not_fit:
-        return "fits_partly"
-    return targets_outcome(subject)
+def _requests(count: float) -> str:
+    return f"{count:,.0f} request{'s' * (count != 1)} at a time"
 
 
-def _short_of(subject: BoundCase) -> str | None:
-    free = subject.get("free_memory")
-    if free is None or not isinstance(free.value, float | Fraction) or free.value >= 0:
-        return None
-    return format_quantity(-free.value, "byte", DIGITS)
+def _said(review: Reviewed, one: Purchase) -> list[str]:
+    """What is bought and what for, the head room, and what fails as the study has it."""
+    said, asked = [], review.shown.best[0]
+    if one is not asked:
+        lacks = f"misses {asked.lacks}"
+        if asked.case.does_not_fit:
+            lacks = f"does not fit: it needs {_memory(asked.case)}"
+        said.append(f"Nothing passes as the study fixes it: {labelled(asked)} {lacks}.")
+        said.append("With layout, batch and replicas left open, this is the cheapest.")
+    case, device = one.case, one.case.hardware
+    work = [words.format(_now(name, case)) for name, words in WORK.items() if name in case.given]
+    model = case.model.shown_name if case.model else "The model"
+    where = f" on {device.title}" if device else ""
+    unset = " (batch not set)" if review.fixed and "batch" not in case.given else ""
+    said.append(f"{model}{where}: {layout_text(one)}{unset}; {', '.join(work)}.")
+    if one.case.does_not_fit:
+        said.append(f"It needs {_memory(case)}. All times and costs below assume that it fits.")
+    elif not review.asks:
+        said.append(f"It needs {_memory(case)}; the study sets no targets.")
+    return said
 
 
-def key_numbers(subject: BoundCase) -> list[list[str]]:
-    """Rows of quantity, value with range, bound at 100 % of peak, target and slack: memory, metrics with a target, other key metrics."""
-    checks = {check.metric.name: check for check in target_checks(subject)}
-    names = dict.fromkeys([*checks, *key_metrics(subject)])
-    if overloaded(subject):
-        names = dict.fromkeys([LOAD, TARGET_METRICS["ttft"], *names])
-    sizes = [
-        metric(name, subject, in_brief=True)
-        for name in ("memory_bytes", "usable_memory", "free_memory")
-    ]
-    memory = [[quantity_name("memory_bytes", subject), sizes[0], "", *sizes[1:]]]
-    return [*memory, *(_number(name, subject, checks.get(name)) for name in names)][:MOST_NUMBERS]
+def _now(name: str, case: BoundCase) -> str:
+    """An input as it is, or its name where it has no number."""
+    return case.result(name).plain(DIGITS) if case.case.has_value(name) else name
 
 
-def key_metrics(subject: BoundCase) -> list[str]:
-    """The metrics on page one, in addition to memory.
-
-    >>> key_metrics(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
-    ['loaded_ttft', 'sustained_itl', 'concurrency', 'sustained_throughput', 'cost_per_mtok']
-    """
-    itl = TARGET_METRICS["itl"]
-    spelled = {"itl_last": metric_of("itl", subject.case), itl: at_rate(itl, subject.case)}
-    own = SERVER if under_load(subject.case) else REQUEST
-    names = [spelled.get(name, name) for name in own]
-    return [
-        name
-        for name in names
-        if name and subject.get(name) and (name != "fleet_price" or queues(subject.case))
-    ]
+def _memory(case: BoundCase) -> str:
+    """``196 GB of memory, and 157 GB is usable``."""
+    needed, usable = (case.get(name) for name in ("memory_bytes", "usable_memory"))
+    if needed is None or usable is None:
+        return "more memory than is known"
+    return f"{needed.plain(DIGITS)} of memory, and {usable.plain(DIGITS)} is usable"
 
 
-def bounds(study: Study) -> list[list[str]]:
-    """The latencies, rate and cost of each case at 100 % of peak; empty if no case assumes less."""
+# -------------------------------------------------------------------------------------------------------------- targets
+
+
+def _targets(one: Purchase) -> dict[str, Any]:
+    """A row for each target."""
+    case, run = one.case, one.run
+    simulated = {check.name: check for check in run.simulated}
+    checks = {check.name: simulated.get(check.name, check) for check in target_checks(case)}
+    if LOAD in checks and checks[LOAD].met:
+        del checks[LOAD]
     rows = []
-    for case in study.cases:
-        if case.at_peak:
-            found = map(case.peak_bound, (*decision_metrics(case).values(), "cost_per_mtok"))
-            cells = [cell(bound) if bound else UNKNOWN for bound in found]
-            rows.append([marked(case_label(case), case), *cells])
-    return rows
+    for name, check in checks.items():
+        words, (value, span) = TARGETS[name], _in_two(check.metric)
+        if name in simulated:
+            slow = Result(check.metric.symbol, check.metric.high or check.metric.value)
+            words, span = f"{words}, {check.statistic}", f"up to {slow.plain(DIGITS)}"
+        rows.append([words, value, span, check.bound.plain(), _outcome(check)])
+    for name in case.targets.keys() - checks.keys():
+        symbol = case.case.theory.symbol(metrics_of(name, case.case)[0])
+        why = unknown_targets(case).get(name, "missed")
+        value = NO_STEADY_STATE if waits_without_end(name, case.case) else UNKNOWN
+        rows.append([TARGETS[name], value, "", limit_of(symbol, case.targets[name]).plain(), why])
+    return {"header": ["target", "predicted", _interval(case), "limit", "outcome"], "rows": rows}
 
 
-def _number(name: str, subject: BoundCase, check: TargetCheck | None) -> list[str]:
-    """A row of the key numbers; the target of a metric without a value, such as an unbounded wait, has no slack."""
-    bound = subject.peak_bound(name) if name not in UNBOUNDED else None
-    own = [quantity_name(name, subject), metric(name, subject, in_brief=True), cell(bound, brief(bound)) if bound else ""]  # fmt: skip
-    if check is None:
-        names = {t: metrics_of(t, subject.case) for t in subject.targets}
-        limit = next((subject.targets[t] for t, metrics in names.items() if name in metrics), None)
-        symbol = subject.case.theory.symbol(name)
-        return [*own, "" if limit is None else limit_of(symbol, limit).plain(), ""]
-    own[1] = cell(check.metric, brief(check.metric))
-    slack = f"{'-' if check.slack < 0 else ''}{check.gap.plain(brief(check.metric))}"
+def _without_targets(case: BoundCase) -> dict[str, Any]:
+    """What a case gives, where there is nothing to compare it with."""
+    rows = []
+    for name in (*decision_metrics(case).values(), at_rate("cost_per_mtok", case.case)):
+        if found := case.get(name):
+            bound = case.peak_bound(name)
+            least = _in_two(bound)[0] if bound else ""
+            rows.append([quantity_name(name, case), *_in_two(found), least])
+    header = ["quantity", "predicted", _interval(case), "theoretical minimum"]
+    return {"header": header, "rows": rows}
+
+
+def _interval(case: BoundCase) -> str:
+    return "80 % interval" if case.box and measured_alone(case) else "range"
+
+
+def _in_two(result: Result) -> tuple[str, str]:
+    value = Result(result.symbol, result.value).plain(DIGITS)
+    return value, result.span(DIGITS) if result.ranged else ""
+
+
+def _outcome(check: TargetCheck) -> str:
+    """Met, met narrowly or missed, and where in its interval."""
+    if check.met is False:
+        return "missed"
     if check.met is None:
-        slack += ", met in part of the ranges"
-    elif check.straddles:
-        slack += ", at the median price"
-    return [*own, check.bound.plain(), slack]
+        end = "at the slow end" if check.slack >= 0 else "by the value predicted"
+        return f"missed {end}"
+    if check.straddles:
+        return "met at the median price"
+    high = check.metric.value if check.metric.high is None else check.metric.high
+    return "met, narrowly" if float(high) > NARROW * float(check.limit) else "met"
 
 
-def decisive_inputs(subject: BoundCase) -> list[list[str]]:
-    """Rows of input, value (empty if it is zero, and so not modelled) and evidence: efficiencies, then defaults that could change the verdict."""
-    latencies = ("ttft", "itl") if subject.get("itl") else ("ttft",)
-    inputs = subject.inputs((*latencies, "fits"), everything=False)
-    flipping = {flip.name for flip in flips(subject)} - {*EFFICIENCIES}
-    names = [n for n in FITTED if n in inputs and (n in EFFICIENCIES or not inputs[n].defaulted)]
-    names += [name for name, entry in inputs.items() if entry.defaulted and name in flipping]
+# --------------------------------------------------------------------------------------------------------------- blocks
+
+
+def _blocks(review: Reviewed, one: Purchase) -> list[dict[str, Any]]:
+    """The parts below the targets: a name, and a text, a list or a table."""
+    passes = review.pick is not None or not review.asks
+    changes = _changes(review, one) if passes else _repairs(review)
+    header, rows = _instead(review, one)
+    empty: dict[str, Any] = {"text": "", "texts": [], "header": [], "rows": []}
+    blocks: list[dict[str, Any]] = [
+        {"name": "How sure.", "text": " ".join([_latency(one.case), *_prices(review)])},
+        {"name": "Instead.", "header": header, "rows": rows},
+        {"name": "Changes if" if passes else "It would pass if", "texts": changes},
+        {"name": "Next.", "texts": _next(review, one)},
+    ]
+    return [empty | block for block in blocks if any(list(block.values())[-1:])]
+
+
+def _latency(case: BoundCase) -> str:
+    """Whether anybody measured this device with models of this kind."""
+    if case.basis == BOUND:
+        return "Latency: this is the theoretical minimum, and a real server is slower."
+    measured = any(value.measured for value in case.given.values())
+    if not measured or case.hardware is None or case.engine is None:
+        return "Latency: at the efficiencies that the study gives."
+    spec = shipped_efficiencies()
+    mine = kind_of(case, case.hardware, case.engine_class)
+    same = sum(kind.rows for kind in spec.measured if not kind.differences(mine))
+    if same:
+        return f"Latency: {same:,} public measurement{'s' * (same > 1)} of {mine.words}."
+    near = "nobody measured this device with models of this kind, only others of its generation"
+    return f"Latency: {spec.beyond(mine) or near}."
+
+
+def _prices(review: Reviewed) -> list[str]:
+    """How far the prices found for the pick lie apart, and whether they decide."""
+    pick = review.pick
+    if pick is None or not pick.priced:
+        return []
+    (low, high), now = pick.prices, usd(pick.prices_now)
+    said = f"Price: {now} USD/hour per {device_word(pick)}"
+    said += f", the median of list prices from {usd(low)} to {usd(high)}." if low < high else "."
+    return [said, *filter(None, [undecided_text(review.ranking)])]
+
+
+def _instead(review: Reviewed, one: Purchase) -> tuple[list[str], list[list[str]]]:
+    """The best of each other device, or what else the study lists, and how its price compares."""
+    others = [other for other in review.candidates if other is not one]
+    mine = review.ranking.spent(one) if review.pick else None
+    at_rate = one.load is not None
     rows = []
-    for name in names[:MOST_INPUTS]:
-        entry, words = inputs[name], input_name(name, subject)
-        if name in EFFICIENCIES:
-            words += f" ({subject.case.theory.symbol(name).meaning})"
-        source = "set in the study" if entry.source == "study" else entry.source
-        if entry.defaulted and not source.startswith("default "):
-            source = "default"
-        rows.append([words, cell(entry) if entry.value else "", source])
-    return rows
+    for other in others[:MOST_ROWS]:
+        spent = review.ranking.spent(other)
+        price = ratio = ""
+        if spent and not {MEMORY, LOAD} & {*other.run.missed_as_expected, *other.run.missed}:
+            price = usd((at_rate and other.usd_per_month) or spent)
+            ratio = significant(spent / mine, 2) if mine else ""
+        rows.append([labelled(other), price, ratio, other.lacks])
+    head = "USD/month" if at_rate else "USD per million tokens"
+    return ["candidate", head, "× the pick", "misses"], rows
 
 
-def options(study: Study, subject: BoundCase, recommended: BoundCase | None) -> list[list[str]]:
-    """Rows of the cases side by side: what is recommended instead, the reviewed case, and the others by cost.
-
-    Each with its outcome and what decides in few digits, without ranges; empty where there is nothing to compare.
-    """
-    others = sorted((case for case in study.cases if case is not subject), key=cost)
-    rows = [*([recommended] if recommended else []), subject, *others]
-    return (
-        [_option(case, case is recommended) for case in rows[:MOST_OPTIONS]]
-        if len(rows) > 1
-        else []
-    )
-
-
-def _option(case: BoundCase, with_batch: bool) -> list[str]:
-    price = "fleet_price" if "arrival_rate" in case.given else "instance_price"
-    names = (*decision_metrics(case).values(), at_rate("cost_per_mtok", case.case), price)
-    numbers = (
-        replace(found, low=None, high=None).plain(brief(found))
-        if (found := case.get(name))
-        else UNKNOWN
-        for name in names
-    )
-    batch = f", batch {int(case.case.value('batch')):,}" if with_batch else ""
-    return [marked(f"{group_label(case)}{batch}", case), outcome(case), *numbers]
-
-
-def outcome(case: BoundCase) -> str:
-    """What a case amounts to in a cell: a sign, and what it misses, or that it meets all."""
-    if case.does_not_fit:
-        return f"{FAILS} does not fit"
-    names = [check.name for check in target_checks(case) if check.met is False]
-    if names:
-        words = [f"misses {name.upper() if name in LATENCIES else name}" for name in names]
-        words = ["overloaded" if n == LOAD else said for n, said in zip(names, words, strict=True)]
-        return f"{FAILS} {', '.join(words)}"
-    met = {True: f"{PASSES} meets all", None: f"{IN_PART} in part of the ranges"}
-    return met.get(passes(case), UNKNOWN) if case.targets else f"{PASSES} fits"
+def _changes(review: Reviewed, one: Purchase) -> list[Text]:
+    """What would change the pick: prices, longer prompts, more requests, what narrower weights or another batch would save."""
+    ranking, case, said = review.ranking, one.case, []
+    stays = ranking.stays_up_to
+    if review.pick and stays is not None and math.isfinite(stays):
+        price = f"more than {usd(stays)} USD/hour each (now {usd(one.prices_now)})"
+        said.append([f"{device_word(one)} costs {price}: then {named(ranking.rivals[0])}"])
+    if longest := _longest_prompt(one):
+        much = f"{longest[0]:,} tokens (now {_now('prompt', case)})"
+        said.append([f"prompts are longer than {much}: {longest[1]} is then missed"])
+    if one.highest_rate:
+        rate = Result(case.case.theory.symbol("arrival_rate"), one.highest_rate).plain(DIGITS)
+        much = f"{rate} (now {_now('arrival_rate', case)})"
+        said.append([f"more than {much} arrive: it then needs another replica"])
+    if not review.asks and (held := case.get("concurrency")):
+        said.append([f"more than {held.plain(DIGITS)} run at a time: memory is full"])
+    if less := review.cheaper:
+        said.append(
+            [f"the batch may change: {named(less)}, {layout_text(less)}, {paid_text(less)}"]
+        )
+    if review.found and ranking is review.found and review.found.cheaper:
+        weights, less = review.found.cheaper
+        word = FORMATS.get(weights, weights)
+        text = f"{word} weights are acceptable: {named(less)}, {paid_text(less)},"
+        said.append([text, Code(f"--weights {weights}")])
+    return said
 
 
-def next_steps(study: Study) -> dict[str, Any] | None:
-    """The commands to go on with; None where the study is no file."""
-    if study.document is None:
+def _longest_prompt(one: Purchase) -> tuple[int, str] | None:
+    """The longest prompt up to which the latencies meet their targets at the slow end, and what the next misses; None where that is beyond what the model reads, or takes simulations."""
+    case, model = one.case.slow_end, one.case.model
+    names = [name for name in LATENCIES if name in case.targets]
+    if not one.passes or not names or "prompt" not in case.given or one.run.simulated:
         return None
-    file = study.document.file.replace("\\", "/").rpartition("/")[2]
-    return {
-        "select": Code(f"symroof select {file}"),
-        "compare": Code(f"symroof diff {file} --measured 'itl = …'"),
-    }
+    most = FURTHEST * int(case.case.value("prompt"))
+    most = min(most, (model.max_context if model else None) or most)
+    function = compile([metrics_of(name, case.case)[0] for name in names], ["prompt"], case)
+    limits = [float(case.targets[name]) for name in names]
+
+    def met(prompts: Array) -> list[Array]:
+        return [x <= limit for x, limit in zip(function.codes(prompts), limits, strict=True)]
+
+    found = int(largest_whole(lambda x: np.logical_and.reduce(met(x)), np.array([most]))[0])
+    after = zip(names, met(np.array(found + 1.0)), strict=True)
+    missed = " and ".join(name.upper() for name, kept in after if not kept)
+    return (found, missed) if found < most else None
+
+
+def _repairs(review: Reviewed) -> list[Text]:
+    """What would make the first case pass: one input at another value, or other targets."""
+    subject = review.subject
+    found = flip_rows(review.study, subject)
+    said = [[change_in_words(row)] for row in (found["mending"] if found else [])[:MOST_CHANGES]]
+    checks = [check for check in target_checks(subject) if check.met is not True]
+    if checks and not subject.does_not_fit and all(check.name in LATENCIES for check in checks):
+        needed = []
+        for check in checks:  # its slow end in two digits, rounded up: a limit that it keeps
+            high = float(check.metric.value if check.metric.high is None else check.metric.high)
+            size = 10.0 ** (math.floor(math.log10(high)) - 1)
+            limit = limit_of(check.metric.symbol, float(f"{math.ceil(high / size) * size:.2g}"))
+            needed.append(f"{check.name.upper()} {limit.plain()}")
+        said.append([f"the target{'s are' if len(needed) > 1 else ' is'} {' and '.join(needed)}"])
+    return said
+
+
+def _next(review: Reviewed, one: Purchase) -> list[Text]:
+    """The command that serves it, what to measure, and the command that fits the prediction to it."""
+    document, said = review.study.document, []
+    file = shlex.quote(document.file.replace("\\", "/").rpartition("/")[2]) if document else ""
+    if review.asks and not review.pick:
+        look = Code(f"symroof select {file} --details")
+        return [["See what each candidate lacks:", look]] if file else []
+    if command := serve_command(one):
+        apart = " (each instance that decodes)" if len(one.group) > 1 else ""
+        said.append([f"Serve it{apart}:", Code(command)])
+    load = f"with {_requests(one.batch)}"
+    if one.load is not None:
+        load = f"at {_now('arrival_rate', one.case)}"
+    said.append([f"Measure the time to first token and between tokens {load}."])
+    fit = Code(f"symroof calibrate measured.csv {file}".rstrip())
+    return [*said, ["Fit the prediction to what you measured:", fit]]

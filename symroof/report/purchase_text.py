@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symroof.analysis.verdict import LOAD, MEMORY
 from symroof.cases.quantity_result import Result
-from symroof.specs.catalogue import has_entry
+from symroof.report.field_names import short_device
 from symroof.units import significant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symroof.select.recommend import Purchase, Recommendation
+    from symroof.select.recommend import Purchase, Ranking, Recommendation
 
 DIGITS = MOST_NAMED = 3
 FORMATS = {"fp8": "FP8", "nvfp4": "FP4"}
@@ -25,9 +25,23 @@ def usd(amount: float) -> str:
 
 
 def device_word(one: Purchase) -> str:
-    """A device by its name in the catalogue, as people write it: ``H100 SXM``."""
-    name = one.hardware
-    return name.replace("-", " ").upper() if has_entry("hardware", name) else one.title
+    """A device in short: ``H100 SXM``."""
+    return short_device(one.case.hardware)
+
+
+def named(one: Purchase) -> str:
+    """How many of which device: ``9 × B200``."""
+    return f"{one.devices:,} × {device_word(one)}"
+
+
+def labelled(one: Purchase) -> str:
+    """The same with what the study lists besides."""
+    return ", ".join([named(one), *(f"{name} {value}" for name, value in one.run.own.varied)])
+
+
+def up_to(batch: int) -> str:
+    """``up to 12 requests``."""
+    return f"up to {batch:,} request{'s' * (batch != 1)}"
 
 
 def layout_text(one: Purchase) -> str:
@@ -36,14 +50,12 @@ def layout_text(one: Purchase) -> str:
     said = []
     if len(one.group) > 1:
         prefill = one.replicas * one.group["prefill"]
-        said.append(
-            f"{one.run.copies:,} instances of {own:,} that decode, up to {one.batch:,} requests each"
-        )
+        said.append(f"{one.run.copies:,} instances of {own:,} that decode, {up_to(one.batch)} each")
         said.append(f"and {prefill // own:,} instances of {own:,} that prefill")
         return " ".join(said)
     each = f" of {own:,}" if own > 1 else ""
     replicas = f"{one.replicas:,} replica{'s' * (one.replicas != 1)}{each}"
-    said.append(f"{replicas}, up to {one.batch:,} request{'s' * (one.batch != 1)}{' each' * (one.replicas > 1)}")  # fmt: skip
+    said.append(f"{replicas}, {up_to(one.batch)}{' each' * (one.replicas > 1)}")  # fmt: skip
     if one.parallel["attention_dp"] > 1:
         said.append(f"attention in {one.parallel['attention_dp']} groups of {one.parallel['tp']}")
     if one.chunk is not None:
@@ -77,31 +89,6 @@ def _purchase_row(one: Purchase, ranges: bool) -> tuple[str, ...]:
     return (name, f"{one.devices:,}", one.layout, f"{one.batch:,}", chunk, month, *times, load, one.lacks)  # fmt: skip
 
 
-def purchase_view(found: Recommendation) -> dict[str, Any]:
-    """Page one of a review of what is recommended, as plain values."""
-    pick = found.pick
-    header, rows = purchase_rows(found.best)
-    data: dict[str, Any] = {
-        "use": f"{pick.devices:,} × {device_word(pick)}" if pick else None,
-        "reason": found.reason,
-        "header": list(header),
-        "rows": [list(row) for row in rows],
-        "prices": prices_text(found),
-        "cheaper": cheaper_text(found),
-    }
-    if pick:
-        paid = [text for text in (price_text(pick), tokens_text(pick)) if text]
-        rate = pick.highest_rate
-        symbol = pick.case.case.theory.symbol("arrival_rate")
-        data |= {
-            "layout": layout_text(pick),
-            "price": ", ".join(paid),
-            "load": f"{100 * pick.load:.0f} %" if pick.load is not None else None,
-            "highest_rate": Result(symbol, rate).plain(DIGITS) if rate else None,
-        }
-    return data
-
-
 def price_text(one: Purchase) -> str:
     """``61.1 USD/hour, 44,600 USD/month``; empty without a price."""
     if one.usd_per_hour is None or one.usd_per_month is None:
@@ -115,27 +102,32 @@ def tokens_text(one: Purchase) -> str:
     return "" if cost is None else f"{usd(float(cost.value))} USD per million output tokens"
 
 
-def prices_text(found: Recommendation) -> list[str]:
+def paid_text(one: Purchase) -> str:
+    """What it costs in the unit that it is compared in: a month where requests arrive, else a million tokens."""
+    return f"{usd(one.usd_per_month or 0)} USD/month" if one.load is not None else tokens_text(one)
+
+
+def undecided_text(found: Ranking) -> str:
+    """Whether the prices found decide between the pick and others; empty where they do."""
+    pick, near = found.pick, found.undecided_by_price
+    if pick is None or not near:
+        return ""
+    spread = max(one.prices[1] / one.prices[0] for one in (pick, *near))
+    names = list(dict.fromkeys(device_word(one) for one in near))
+    more = [f"{len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else []
+    *first, last = (*names[:MOST_NAMED], *more)
+    whom = f"{', '.join(first)} and {last}" if first else last
+    return f"The prices found do not decide between {device_word(pick)} and {whom}: sellers of one device differ by up to {spread:.2g} times."
+
+
+def prices_text(found: Ranking) -> list[str]:
     """How far prices differ, whether they decide, and up to which price the pick stays first."""
     pick, stays = found.pick, found.stays_up_to
-    if pick is None or not pick.priced:
-        return []
-    said = []
-    near = found.undecided_by_price
-    if near:
-        spread = max(one.prices[1] / one.prices[0] for one in (pick, *near))
-        names = [device_word(one) for one in near[:MOST_NAMED]]
-        more = [f"{len(near) - MOST_NAMED:,} more"] if len(near) > MOST_NAMED else []
-        listed = [*names, *more]
-        whom = f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else listed[0]
+    said = [text for text in [undecided_text(found)] if text]
+    if pick and stays is not None and math.isfinite(stays):
+        then = device_word(found.rivals[0])
         said.append(
-            f"The prices found do not decide between {device_word(pick)} and {whom}: sellers of one device differ by up to {spread:.2g} times."
-        )
-    if stays is not None and math.isfinite(stays):
-        other = found.runner_up
-        then = f", then {device_word(other)}" if other else ""
-        said.append(
-            f"{device_word(pick)} stays first up to {usd(stays)} USD/hour a device (now {usd(pick.prices_now)}){then}."
+            f"{device_word(pick)} stays first up to {usd(stays)} USD/hour a device (now {usd(pick.prices_now)}), then {then}."
         )
     return said
 
@@ -146,5 +138,5 @@ def cheaper_text(found: Recommendation) -> str:
     if cheaper is None:
         return ""
     weights, one = cheaper
-    price = f"{usd(one.usd_per_month or 0)} USD/month" if one.load is not None else tokens_text(one)
-    return f"Cheaper if {FORMATS.get(weights, weights)} weights are acceptable: {one.devices:,} × {device_word(one)}, {price} (--weights {weights})"
+    word = FORMATS.get(weights, weights)
+    return f"Cheaper if {word} weights are acceptable: {named(one)}, {paid_text(one)} (--weights {weights})"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +15,14 @@ if TYPE_CHECKING:
     from symroof.analysis.study import Study
     from symroof.analysis.waterfall import Waterfall
     from symroof.report.pictures.draw import Picture
+    from symroof.report.recommendation import Reviewed
 
 Compared = tuple[str, "list[Waterfall]"]
 """What a review is compared with: its name, and the way to each quantity of it."""
 
 
 def review_files(
-    study: Study,
+    review: Reviewed,
     name: str,
     formats: Sequence[str],
     data: dict[str, Any],
@@ -37,17 +36,21 @@ def review_files(
         formats: of ``html``, ``md``, ``tex``, ``pdf`` and ``json``.
         data: what :func:`symroof.report.view.view` makes of the study.
     """
+    from symroof.report.pictures.picture_kinds import of_review
+
     parts = data["parts"]
     unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {
         figure for part in parts for figure in FIGURES_OF.get(part, ())
     }
     plots = (
-        [*_pictures(study, unused), *(_waterfall(other) if other and "against" in parts else [])]
+        [*of_review(review, unused), *(_waterfall(other) if other and "against" in parts else [])]
         if with_figures
         else []
     )
     if "html" in formats and "verdict" in parts:
-        data["live"] = _live(study)
+        from symroof.report.live import live
+
+        data["live"] = live([one.case for one in review.candidates])
     files = {f"{name}.{chosen}": _render(data, chosen, name, plots) for chosen in formats}
     endings = {
         FORMATS[chosen].figure_ending
@@ -57,20 +60,6 @@ def review_files(
     return files | {
         f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings
     }
-
-
-def _pictures(study: Study, unused: Collection[str]) -> list[Picture]:
-    from symroof.report.pictures.picture_kinds import of_review
-    from symroof.report.recommendation import subject_of
-
-    return of_review(study, subject_of(study), unused)
-
-
-def _live(study: Study) -> dict[str, Any] | None:
-    from symroof.report.live import live
-    from symroof.report.recommendation import subject_of
-
-    return live(study, subject_of(study))
 
 
 def _waterfall(other: Compared) -> list[Picture]:
@@ -94,7 +83,7 @@ def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture]) 
         p.name.replace("-", "_"): {
             "file": _file(p, chosen, name, ending),
             "alt": p.alt,
-            "says": p.says,
+            "caption": p.caption,
         }
         for p in plots
     }
@@ -118,19 +107,9 @@ def _file(picture: Picture, chosen: str, name: str, ending: str) -> str:
 
 
 def conclusion(data: dict[str, Any]) -> tuple[str, ...]:
-    """The recommendation and the verdict as the review words them; none where the review has no verdict."""
-    from symroof.report.render import render
-
-    if "verdict" not in data["parts"]:
-        return ()
-    found = re.search(
-        r"^\*\*(.+)\*\*\n+(.+)$", render(data | {"parts": ("verdict",)}, "md"), flags=re.MULTILINE
-    )
-    return (
-        tuple(html.unescape(re.sub(r"\\([^\w\s])", r"\1", words)) for words in found.groups())
-        if found
-        else ()
-    )  # without Markdown's escapes
+    """The first lines of page one; none where the review is without it."""
+    page = data["page"]
+    return (f"{page['heading']}.", " ".join(page["price"]).strip(), *page["said"]) if page else ()
 
 
 class Review:
@@ -138,24 +117,24 @@ class Review:
 
     >>> from symroof.analysis.study import Study
     >>> review = Review(Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, batch=8, targets={"itl": "50 ms"}), "symroof report")
-    >>> "fits" in review.says, review._repr_markdown_().count("\\n# ")
-    (True, 0)
+    >>> review.says.partition(".")[0]
+    'Use 1 × H100 SXM for Llama 3 8B'
 
     Attributes:
-        says: the recommendation and the verdict.
+        says: what to use, and what it costs.
     """
 
     def __init__(self, study: Study, reproduce: str) -> None:
         from symroof.report.recommendation import reviewed
 
-        self._study, self._found = reviewed(study)
+        self._review = reviewed(study)
         self._reproduce = reproduce
         self.says = " ".join(conclusion(self._view(BRIEF)))
 
     def _view(self, parts: Sequence[str]) -> dict[str, Any]:
         from symroof.report.view import view
 
-        return view(self._study, self._reproduce, parts, found=self._found)
+        return view(self._review, self._reproduce, parts)
 
     def save(
         self,
@@ -176,7 +155,7 @@ class Review:
         if data["claims"]:
             data["claims"].pop("failures")
         write_all(
-            Path(folder), review_files(self._study, "review", formats, data, with_figures=True)
+            Path(folder), review_files(self._review, "review", formats, data, with_figures=True)
         )
         return Path(folder) / f"review.{formats[0]}"
 

@@ -1,6 +1,6 @@
 """The parts of a review, in order: the sections of its data that each one shows, and its pictures."""
 
-BRIEF = ("verdict", "alternatives", "memory", "time", "flips", "thresholds", "claims", "against")
+BRIEF = ("verdict", "alternatives", "memory", "time", "flips", "assumes", "claims", "against")  # fmt: skip
 """The parts of a review before its appendix."""
 PARTS = (
     *BRIEF,
@@ -15,14 +15,14 @@ PARTS = (
 )
 """Every part, in order."""
 FIGURES_OF = {
-    "verdict": ("memory", "pareto"), "alternatives": ("pareto", "latency-throughput"), "memory": ("memory",), "all-thresholds": ("regimes",),
+    "verdict": ("pareto",), "alternatives": ("latency-throughput",), "memory": ("memory",), "all-thresholds": ("regimes",),
     "derivations": ("roofline", "ttft", "itl", "memory"), "sensitivities": ("tornado",), "against": ("waterfall",),
 }  # fmt: skip
 """The pictures of each part."""
 SHOWN_IN = {
-    "derivations": ("derivations",), "flips": ("verdict", "flips", "all-flips"), "cases": ("alternatives", "derivations"), "rooflines": ("time", "approximations"),
+    "derivations": ("derivations",), "flips": ("flips", "all-flips"), "isolated": ("derivations",), "bounds": ("derivations",), "assumes": ("assumes",), "rooflines": ("time", "approximations"),
     "ledger": ("ledger",), "memory": ("memory",), "itl": ("derivations",), "operators": ("time", "derivations"), "serving": ("serving",),
-    "thresholds": ("thresholds", "all-thresholds"), "closed_forms": ("all-thresholds",), "claims": ("claims",), "elasticities": ("sensitivities",), "levels": ("approximations",),
+    "thresholds": ("all-thresholds",), "closed_forms": ("all-thresholds",), "claims": ("claims",), "elasticities": ("sensitivities",), "levels": ("approximations",),
 }  # fmt: skip
 """The parts that use a section of the data; it is only computed for these. Other sections are always computed."""
 FIGURES = (

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import case_warnings
+from symroof.analysis.verdict import case_warnings, efficiency_basis, under_load
 from symroof.analysis.waterfall import HEADER, Waterfall
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT
-from symroof.errors import InputError, Problem
 from symroof.report import (
     page_one,
     view_case,
@@ -25,21 +24,18 @@ from symroof.report import (
     view_sensitivities,
     view_thresholds,
 )
+from symroof.report.field_names import short_label
 from symroof.report.markup import Code, symbol
-from symroof.report.purchase_text import purchase_view
-from symroof.report.recommendation import cheaper_open, subject_of
+from symroof.report.purchase_text import purchase_rows
+from symroof.report.recommendation import Reviewed
 from symroof.report.review_parts import FIGURES, PARTS, SHOWN_IN
 from symroof.version import __version__
 from symroof.vllm.serve_line import serve_command
 
 if TYPE_CHECKING:
     from symroof.claims.checked import Checked
-    from symroof.select.recommend import Recommendation
 
 View = dict[str, Any]
-
-MOST = {"flips": 3, "inputs": 5, "near": 6}
-"""Maximum rows on page one and in the body; the appendix has all."""
 
 
 def claims(study: Study, subject: BoundCase) -> dict[str, Any] | None:
@@ -73,10 +69,11 @@ def _claim_row(claim: Checked) -> list[Any]:
 
 
 SECTIONS: dict[str, Callable[[Study, BoundCase], Any]] = {
-    "verdict": page_one.verdict,
     "derivations": view_latency.derivations,
-    "flips": view_flips.flip_rows,
-    "cases": view_case.cases,
+    "flips": view_flips.flip_view,
+    "isolated": view_case.isolated,
+    "bounds": view_case.bounds,
+    "assumes": view_case.assumes,
     "ledger": view_case.ledger,
     "memory": view_case.memory,
     "itl": view_latency.itl,
@@ -101,37 +98,41 @@ def against(name: str, ways: Sequence[Waterfall]) -> dict[str, Any]:
 
 
 def view(
-    study: Study,
+    review: Reviewed,
     command: str,
     parts: Sequence[str] = (),
     other: tuple[str, Sequence[Waterfall]] | None = None,
-    found: Recommendation | None = None,
 ) -> View:
     """The data of the review; sections that none of its parts shows are None.
 
     Args:
         parts: the parts to print; all if empty.
         other: the name of the compared case, and the waterfalls to it.
-        found: the recommendation that the review starts on.
     """
-    subject = subject_of(study)
-    if subject.theory_only:
-        message = "a review needs a model and a device, and this study is only a theory"
-        raise InputError(Problem("report", message, hint="`symroof eval` evaluates it"))
+    study, subject = review.study, review.subject
+    view_thresholds.asked(study, subject)  # an unknown one is an error in every part
     spec = study.spec
     parts = list(parts or PARTS)
     sections = {
         name: section(study, subject) if {*SHOWN_IN.get(name, parts)} & {*parts} else None
         for name, section in SECTIONS.items()
     }
+    page = page_one.page_one(review) if "verdict" in parts else None
+    header, candidates = purchase_rows(review.candidates)
+    found, does_not_fit = review.found, subject.does_not_fit
     return {
         "title": (spec.title if spec and spec.title else None) or case_title(subject),
         "subject": case_title(subject),
-        "warnings": case_warnings(subject),
+        "page": page,
+        "warnings": case_warnings(subject)[does_not_fit:],  # page one begins with what does not fit
+        "candidates": {"header": header, "rows": candidates, "details": short_label(subject)},
+        "does_not_fit": does_not_fit,
+        "under_load": under_load(subject.case),
+        "asks": review.asks,
+        "bound_by": {step: view_latency.bound_of(step, subject) for step in ("prefill", "decode")},
+        "basis": efficiency_basis(subject),
         **sections,
         "against": against(*other) if other else None,
-        "purchase": purchase_view(found) if found and study.reviewed else None,
-        "cheaper_open": cheaper_open(study, found),
         "recommended": found.as_json(serve_command(found.pick)) if found else None,
         "parts": parts,
         "symbols": symbols(subject, sections["closed_forms"] or {}),
@@ -142,7 +143,6 @@ def view(
         "command": command,
         "figures": dict.fromkeys(FIGURES),
         "live": None,
-        "most": MOST,
     }
 
 

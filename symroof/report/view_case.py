@@ -5,21 +5,20 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.case_titles import case_label
 from symroof.analysis.study import Study
+from symroof.analysis.tipping_points import flips
 from symroof.analysis.verdict import (
     ISOLATED_METRICS,
     TARGET_METRICS,
-    all_met,
     at_rate,
     overloaded,
-    target_checks,
     under_load,
-    unknown_targets,
 )
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import WITHOUT_RANGE, Result
+from symroof.report.field_names import input_name, short_label
 from symroof.report.markup import Code, Ranged, symbol
+from symroof.specs.efficiencies import FITTED
 from symroof.symbolic.reading import parse
 from symroof.table_formats import UNKNOWN
 from symroof.theory.quantities import QUANTITIES
@@ -36,15 +35,15 @@ NO_STEADY_STATE = "unbounded: the queue has no steady state"
 """TTFT of an overloaded server."""
 
 
-def metric(name: str, case: BoundCase, in_brief: bool = False) -> str:
+def metric(name: str, case: BoundCase) -> str:
     """A metric of a case as text, including the TTFT of an overloaded server."""
     result = case.get(name)
     if result is None and name == TARGET_METRICS["ttft"] and overloaded(case):
         return NO_STEADY_STATE
-    return shown(result) if result is None or not in_brief else cell(result, brief(result))
+    return shown(result)
 
 
-def cell(result: Result, digits: int = 4) -> str:
+def cell(result: Result, digits: int = 3) -> str:
     """A result as a table cell, with its range separate."""
     alone = replace(result, low=None, high=None, flags=()).plain(digits)
     span = result.span(digits) if result.ranged else ""
@@ -53,35 +52,9 @@ def cell(result: Result, digits: int = 4) -> str:
     return Ranged(alone, span) if span else result.plain(digits)
 
 
-WIDE = Fraction(1, 5)
-"""Width of a range, as a share of the value, from which on a third digit says nothing."""
-
-
-def brief(result: Result) -> int:
-    """The digits of a number on page one: two where its range is wide, else three.
-
-    >>> brief(Study("llama-3-8b", "h100-sxm", prompt=4096, mfu="0.4..0.6").first.result("ttft"))
-    2
-    """
-    value, low, high = result.value, result.low, result.high
-    wide = (
-        isinstance(value, float | Fraction)
-        and low is not None
-        and high is not None
-        and high - low >= WIDE * abs(float(value))
-        and high > low
-    )
-    return 2 if wide else 3
-
-
 def marked(label: str, case: BoundCase) -> str:
     """The label of a case, with † if it does not fit in memory."""
     return f"{label} †" if case.does_not_fit else label
-
-
-def cases(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
-    """Every case of the study in a row."""
-    return [case_row(case) for case in study.cases]
 
 
 def decision_metrics(case: BoundCase) -> dict[str, str]:
@@ -103,45 +76,47 @@ def _last_step(case: BoundCase) -> str:
     return next((name for name in ISOLATED_METRICS["itl"] if case.get(name)), "itl")
 
 
-def case_row(case: BoundCase) -> dict[str, Any]:
-    """The comparison data of a case; ``isolated`` has the metrics of one prefill and of a decode-only batch."""
-    isolated = ("ttft", "itl", _last_step(case), "decode_throughput")
-    return {
-        "label": marked(case_label(case), case),
-        "fits": shown(case.fits) if case.fits else UNKNOWN,
-        **{word: metric(name, case) for word, name in decision_metrics(case).items()},
-        "isolated": [shown(case.get(name)) for name in isolated],
-        "verdict": _met(case),
-        "cost": shown(case.get("cost_per_mtok")),
-    }
+def isolated(study: Study, subject: BoundCase) -> list[list[str]]:
+    """The metrics of one prefill and of a decode-only batch, for each case of a server under load."""
+    if not under_load(subject.case):
+        return []
+    rows = []
+    for case in study.cases:
+        names = ("ttft", "itl", _last_step(case), "decode_throughput")
+        rows.append([marked(short_label(case), case), *(shown(case.get(name)) for name in names)])
+    return rows
 
 
-def _met(case: BoundCase) -> str:
-    """Whether a case meets its targets, as text."""
-    return {"partly": "in part", "not_known": UNKNOWN, "no_targets": "none set"}.get(
-        outcome := targets_outcome(case), outcome
-    )
+def bounds(study: Study, subject: BoundCase) -> list[list[str]]:
+    """The latencies, rate and cost of each case at 100 % of peak; empty if no case assumes less."""
+    rows = []
+    for case in study.cases:
+        if case.at_peak:
+            found = map(case.peak_bound, (*decision_metrics(case).values(), "cost_per_mtok"))
+            cells = [cell(bound) if bound else UNKNOWN for bound in found]
+            rows.append([marked(short_label(case), case), *cells])
+    return rows
 
 
-def targets_outcome(case: BoundCase) -> str:
-    """The outcome of a case's targets: met, missed, partly, not_known or no_targets. A missed target decides, even if others are unknown."""
-    checks = target_checks(case)
-    if all_met(checks) is not False and unknown_targets(case):
-        return "not_known"
-    return MET[all_met(checks)] if checks else "no_targets"
+MOST_INPUTS = 8
 
 
-MET = {True: "met", False: "missed", None: "partly"}
-
-
-def target_row(check: Any) -> dict[str, Any]:
-    """One target of a case."""
-    return {
-        "name": check.name,
-        "limit": check.against,
-        "value": check.metric.plain(brief(check.metric)),
-        "state": MET[check.met],
-    }
+def assumes(study: Study, subject: BoundCase) -> list[list[str]]:
+    """Rows of input, value and source: efficiencies, then defaults that could change the result."""
+    latencies = ("ttft", "itl") if subject.get("itl") else ("ttft",)
+    inputs = subject.inputs((*latencies, "fits"), everything=False)
+    flipping = {flip.name for flip in flips(subject)} - {"mfu", "mbu"}
+    names = [n for n in FITTED if n in inputs and (n in ("mfu", "mbu") or not inputs[n].defaulted)]
+    names += [name for name, entry in inputs.items() if entry.defaulted and name in flipping]
+    rows = []
+    for name in names[:MOST_INPUTS]:
+        entry, words = inputs[name], input_name(name, subject)
+        if name in ("mfu", "mbu"):
+            words += f" ({subject.case.theory.symbol(name).meaning})"
+        source = "set in the study" if entry.source == "study" else entry.source
+        source = "default" if entry.defaulted and not source.startswith("default ") else source
+        rows.append([words, cell(entry) if entry.value else "none", source])
+    return rows
 
 
 REPORTED = (
@@ -252,7 +227,7 @@ def all_usable(subject: BoundCase) -> bool:
 
 def memory_row(case: BoundCase, parts: Iterable[str]) -> list[str]:
     return [
-        marked(case_label(case), case),
+        marked(short_label(case), case),
         *(cell(memory_part(name, case)) for name in parts),
         cell(case.result("memory_bytes")),
         shown(case.get("usable_memory")),

@@ -8,25 +8,16 @@ from symroof.analysis.constraints import constraints
 from symroof.analysis.solved_equation import ABOVE, BELOW
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
-from symroof.analysis.verdict import MEMORY, splits_evenly
+from symroof.analysis.verdict import LOAD, MEMORY, splits_evenly
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.case_inputs import COPIES
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name
-from symroof.report.markup import Code
+from symroof.report.markup import Code, Ranged
 from symroof.select.required_changes import Lever, combined_change, required_changes
-from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
 from symroof.units import significant
 
-PRECISIONS = (
-    "weight_bytes_per_param",
-    "weight_bits",
-    "kv_bytes_per_element",
-    "act_bytes_per_element",
-    "state_bytes_per_element",
-)
-
+DIGITS = 3
 FAR = 10
 """Factor beyond which a flip for the worse is listed below the table."""
 
@@ -37,19 +28,6 @@ UNCHANGEABLE = frozenset(
 
 NEAREST = 5
 """Maximum flips in each direction in the body; the appendix has all."""
-
-CHOSEN = frozenset(
-    {
-        *(symbol.name for symbol in GROUPS["hardware"]),
-        *(name for name in DEGREES if name != COPIES),
-        *PRECISIONS,
-    }
-    - {"memory_share"}
-)
-"""Inputs that stay as they were chosen: the device, the layout of an instance, the precisions. The tables of flips have them; they are no risk."""
-
-MOST_RISKS = 3
-"""Flips that end the verdict on page one."""
 
 
 def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
@@ -63,9 +41,7 @@ def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     return {
         "better": [row(f, subject) for f in repairs],
         "worse": [row(f, subject) for f in near],
-        "nearest": NEAREST,
         "far": [row(f.as_things_stand, subject) for f in breaks if f not in near],
-        "far_factor": str(FAR),
         "never": [input_name(name, subject) for name in never(subject, every)],
         "ranged": bool(subject.box),
         "standing": subject.range_position,
@@ -82,12 +58,27 @@ def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
             for f in repairs
             if f.good and f.name not in UNCHANGEABLE and (f.distance is None or f.distance <= FAR)
         ],
-        "risks": [
-            row(f, subject)
-            for f in near
-            if f.ruins and f.distance is not None and f.inside is not False and f.name not in CHOSEN
-        ][:MOST_RISKS],
     }
+
+
+def flip_view(study: Study, subject: BoundCase) -> dict[str, Any] | None:
+    """The flips as tables: the nearest in words, and all by name."""
+    found = flip_rows(study, subject)
+    if found is None:
+        return None
+    asks = bool(subject.targets)
+    tables = {
+        f"{side}{which}": flip_table(found[side][:most], asks, in_words=not which)
+        for side in ("better", "worse")
+        for which, most in (("", NEAREST), ("_all", None))
+    }
+    far = [f"{change_in_words(row)}: {then_text(row, asks)}" for row in found["far"]]
+    return {name: found[name] for name in ("never", "ranged", "standing", "waits")} | tables | {"far": far, "far_factor": str(FAR)}  # fmt: skip
+
+
+def change_in_words(row: dict[str, Any]) -> str:
+    """``prompt length is above 2,300 tokens (now 1,500 tokens)``."""
+    return f"{row['label']} is {limit_text(row)} (now {row['now']})"
 
 
 def _first_each(breaks: Iterable[Flip]) -> list[Flip]:
@@ -103,13 +94,13 @@ def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
     return {
         "name": Code(flip.name),
         "label": input_name(flip.name, subject),
-        "now": flip.now.plain() if flip.now.value else "0",
-        "at": _ends(flip) if flip.spread.beyond else flip.at.plain(),
+        "now": flip.now.plain(DIGITS) if flip.now.value else "0",
+        "at": _ends(flip) if flip.spread.beyond else flip.at.plain(DIGITS),
         "ends_named": bool(flip.spread.beyond),
         "up": flip.up,
         "counted": flip.now.symbol.counted,
         "until": flip.until and f"{int(flip.until):,}" if flip.now.symbol.counted else None,
-        "more_turns": _more(len(flip.turns) - 1),
+        "more_turns": max(len(flip.turns) - 1, 0),
         "everywhere": flip.spread.everywhere,
         "inside": flip.inside,
         "evenly": _evenly(flip, subject),
@@ -121,24 +112,57 @@ def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
     }
 
 
+def limit_text(row: dict[str, Any]) -> Ranged | str:
+    """Where an input changes the result: ``above 51.4 request/s (43.5 to 60.2 request/s)``, and under which conditions."""
+    words = ("at most", "at least") if row["counted"] else ("below", "above")
+    value, _, span = row["at"].partition(" (")
+    more = ""
+    if row["until"]:
+        turns = row["more_turns"]
+        beyond = f" (and {turns} more change{'s' * (turns > 1)} beyond)" if turns else ""
+        more += f", back at {row['until']}{beyond}"
+    if row["evenly"]:
+        more += f"; {row['evenly']} divide the heads evenly"
+    if not row["everywhere"] and not row["ends_named"]:
+        more += ", in a part of the ranges only"
+    if row["inside"] is not None:
+        more += f", {'inside' if row['inside'] else 'outside'} its range"
+    alone = f"{words[row['up']]} {value}{more}"
+    return Ranged(alone, span.removesuffix(")")) if span else alone
+
+
+def then_text(row: dict[str, Any], targets: bool) -> str:
+    """What is wrong beyond it; or that all is well."""
+    words = {MEMORY: "does not fit", LOAD: "does not keep up", "ttft": "misses TTFT", "itl": "misses ITL"}  # fmt: skip
+    wrong = [words.get(name, f"misses {name.replace('_', ' ')}") for name in row["wrong"]]
+    return ", ".join(wrong) or ("fits, meets every target" if targets else "fits")
+
+
+def flip_table(
+    rows: Iterable[dict[str, Any]], targets: bool, in_words: bool = True
+) -> list[list[Any]]:
+    """Rows of input, value now, where it changes the result, the change and what then holds."""
+    return [
+        [
+            row["label" if in_words else "name"],
+            row["now"],
+            limit_text(row),
+            row["change"],
+            then_text(row, targets),
+        ]
+        for row in rows
+    ]
+
+
 def _ends(flip: Flip) -> str:
     """The value with its range, where an end may be ``never`` (no value flips it there) or ``any`` (every value does)."""
     never_, any_ = (ABOVE, BELOW) if flip.up else (BELOW, ABOVE)
     words = {never_: "never", any_: "any"}
     ends = []
     for side, value in ((BELOW, flip.spread.low), (ABOVE, flip.spread.high)):
-        plain = Result(flip.now.symbol, value or flip.value).plain()
+        plain = Result(flip.now.symbol, value or flip.value).plain(DIGITS)
         ends.append(words[side] if side in flip.spread.beyond else plain)
-    return f"{Result(flip.now.symbol, flip.value).plain()} ({' to '.join(ends)})"
-
-
-def _more(changes: int) -> str:
-    """The number of further crossings of a limit.
-
-    >>> _more(2), _more(1), _more(0)
-    ('2 more changes', '1 more change', '')
-    """
-    return f"{changes} more change{'s' * (changes > 1)}" if changes > 0 else ""
+    return f"{Result(flip.now.symbol, flip.value).plain(DIGITS)} ({' to '.join(ends)})"
 
 
 def change(factor: Fraction | float | None) -> str:

@@ -1,15 +1,12 @@
 """Data of a review: thresholds with formula, conditions, value, and whether they fit in memory."""
 
 import contextlib
-import math
-from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.solution_text import HOLDS
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
-from symroof.analysis.tipping_points import flips
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem, nearest
 from symroof.report.markup import Code, equation, formula, in_words, symbol
@@ -33,7 +30,6 @@ def thresholds(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """The solved thresholds of the study by group, without those that lack an input or, if the study requests all, do not
     concern the case."""
     found = [(group, threshold(name, one)) for group, name, one in solved(study, subject)]
-    _rank([entry for _, entry in found], subject)
     by_group = {group: [entry for own, entry in found if own == group] for group in HEADINGS}
     return [
         {"heading": HEADINGS[group], "entries": entries}
@@ -48,48 +44,35 @@ def closed_forms(study: Study, subject: BoundCase) -> dict[str, dict[str, Any]]:
     return {name: form for name, form in forms.items() if form}
 
 
-def solved(study: Study, subject: BoundCase) -> list[tuple[str, str, Solution]]:
-    """The thresholds of the study: group, name and solution."""
-    asked = [each.name for each in study.spec.thresholds] if study.spec else ["all"]
+def asked(study: Study, subject: BoundCase) -> list[str]:
+    """The thresholds that a study asks for.
+
+    Raises:
+        InputError: an unknown one.
+    """
+    named = [each.name for each in study.spec.thresholds] if study.spec else ["all"]
     every = [name for name, t in THRESHOLDS.items() if all(map(subject.case.is_set, t.when))]
-    listed = dict.fromkeys(every if "all" in asked or not asked else [])
-    found = []
-    for name in listed | dict.fromkeys(name for name in asked if name != "all"):
-        declared = study.declared.threshold(name)
-        if declared is None:
+    listed = dict.fromkeys(every if "all" in named or not named else [])
+    names = [*(listed | dict.fromkeys(name for name in named if name != "all"))]
+    for name in names:
+        if study.declared.threshold(name) is None:
             hint, message = nearest(name, THRESHOLDS), f"no threshold {name!r}"
             problem = Problem("thresholds", message, hint=hint)
             if study.document:
                 problem = study.document.problem(("thresholds",), message, hint)
             raise InputError(problem)
-        if all(subject.case.is_set(need) for need in declared.needs):
+    return names
+
+
+def solved(study: Study, subject: BoundCase) -> list[tuple[str, str, Solution]]:
+    """The thresholds of the study that have all they need: group, name and solution."""
+    found = []
+    for name in asked(study, subject):
+        declared = study.declared.threshold(name)
+        if declared and all(subject.case.is_set(need) for need in declared.needs):
             with contextlib.suppress(InputError, NoValue):
                 found.append((declared.group, name, solve(name, subject)))
     return found
-
-
-def _rank(entries: list[dict[str, Any]], subject: BoundCase) -> None:
-    """Rank the thresholds near the case, except those that repeat a flip of the verdict or that one device meets."""
-    flipped = [(flip.name, float(flip.crossing)) for flip in flips(subject)]
-    new = [
-        entry
-        for entry in entries
-        if entry["near"]
-        and entry["least"] != 1
-        and not any(_same(entry, *flip) for flip in flipped)
-    ]
-    for rank, entry in enumerate(sorted(new, key=lambda entry: float(entry["distance"])), 1):
-        entry["rank"] = rank
-
-
-def _same(entry: dict[str, Any], name: str, value: float) -> bool:
-    return bool(
-        entry["unknown"] == name
-        and (
-            abs(entry["at"] / value - 1) < ALIKE
-            or (entry["least"] is not None and abs(entry["least"] - value) <= 1)
-        )
-    )
 
 
 def threshold(name: str, solution: Solution) -> dict[str, Any]:
@@ -97,43 +80,12 @@ def threshold(name: str, solution: Solution) -> dict[str, Any]:
     return {
         "name": Code(name),
         "value": solution.in_ranges(),
-        "near": near(solution, solution.bound_case),
-        "distance": distance(solution, solution.bound_case),
-        "at": float(solution.value) if solution.value is not None else None,
-        "least": next(iter(solution.integer.values())) if solution.integer else None,
-        "rank": 0,
         "answer": solution.verdict,
         "reason": solution.reason.replace(" (does not fit)", ""),  # the table's last column says it
         "memory": within_memory(solution),
         "equation": formula(solution.written, solution.bound_case.case.theory.latex),
         "unknown": Code(solution.unknown),
     }
-
-
-ALIKE = 1e-3
-"""Relative difference below which two answers are equal."""
-FAR = 1000
-"""Factor from the case beyond which a threshold is only in the appendix."""
-
-
-def near(solution: Solution, subject: BoundCase) -> bool:
-    """Whether an answer is near the case and within the model's context length."""
-    value, model, unknown = solution.value, subject.model, solution.unknown
-    now = subject.case.value(unknown) if subject.case.has_value(unknown) else Fraction(0)
-    if value is None or not value or not now or not Fraction(1, FAR) <= value / now <= FAR:
-        return False
-    return not (
-        unknown in ("prompt", "context", "output")
-        and model
-        and model.max_context
-        and value > model.max_context
-    )
-
-
-def distance(solution: Solution, subject: BoundCase) -> float:
-    """The distance of an answer from the case in orders of magnitude; 0 if unknown."""
-    now = subject.case.value(solution.unknown) if subject.case.has_value(solution.unknown) else None
-    return abs(math.log10(solution.value / now)) if solution.value and now else 0.0
 
 
 def within_memory(solution: Solution) -> str:

@@ -217,7 +217,7 @@ class Purchase:
         run = self.run
         limit = float(run.own.targets[name])
         slow = name not in run.missed_as_expected
-        share = float((run.slow if slow and run.slow else run.shares).get(name, math.inf))
+        share = float(run.slow.get(name, math.inf) if slow and run.slow else run.share(name))
         symbol = self.case.case.theory.symbol(self._metric(name))
         wanted = Result(symbol, limit).plain(3)
         if not math.isfinite(share):
@@ -259,15 +259,9 @@ def _interval(result: Result | None) -> dict[str, Any] | None:
 
 
 @dataclass(frozen=True)
-class Recommendation:
-    """What to use, the best of each other device, and what would change the choice.
+class Ranking:
+    """What to use, the first of ``best`` where it passes, what else there is, and what would change the choice."""
 
-    Attributes:
-        choice: all that was listed, each at its best layout.
-        best: the best of each device, the first of them the pick where it passes.
-    """
-
-    choice: Selection
     best: tuple[Purchase, ...]
 
     @property
@@ -282,23 +276,16 @@ class Recommendation:
     @property
     def reason(self) -> str:
         """Why there is nothing to use; empty where there is."""
-        if self.pick:
-            return ""
-        closest = self.best[0] if self.best else None
-        return f"Nothing passes. Closest: {closest.devices:,} × {closest.title} ({closest.lacks})." if closest else "Nothing passes."  # fmt: skip
-
-    @property
-    def runner_up(self) -> Purchase | None:
-        """The next device that passes and has a price."""
-        return next((one for one in self.others if one.passes and one.priced), None)
+        near = [f"Closest: {one.devices:,} × {one.title} ({one.lacks})." for one in self.best[:1]]
+        return "" if self.pick else " ".join(["Nothing passes.", *near])
 
     @property
     def stays_up_to(self) -> float | None:
         """The price of one device an hour up to which the pick stays the cheapest; None where no other passes."""
-        pick, other = self.pick, self.runner_up
-        if pick is None or other is None or not pick.priced or self.choice.order not in MONEY:
+        pick = self.pick
+        if pick is None or not self.rivals or not pick.priced:
             return None
-        mine, theirs = self.spent(pick), self.spent(other)
+        mine, theirs = self.spent(pick), self.spent(self.rivals[0])
         return float(pick.prices_now * theirs / mine) if mine and theirs else None
 
     def spent(self, one: Purchase) -> float | None:
@@ -311,16 +298,31 @@ class Recommendation:
     def undecided_by_price(self) -> tuple[Purchase, ...]:
         """The other devices that some price found for them, and some price found for the pick, would put first."""
         pick = self.pick
-        by_price = pick is not None and pick.priced and self.choice.order in MONEY
-        if pick is None or not by_price or not self.spent(pick):
+        if pick is None or not pick.priced or not self.spent(pick):
             return ()
 
         def at(one: Purchase, price: float) -> float:
             return (self.spent(one) or math.inf) * price / one.prices_now
 
         highest = at(pick, pick.prices[1])
-        rivals = (one for one in self.others if one.passes and one.priced)
-        return tuple(one for one in rivals if at(one, one.prices[0]) < highest)
+        return tuple(one for one in self.rivals if at(one, one.prices[0]) < highest)
+
+    @property
+    def rivals(self) -> list[Purchase]:
+        """What passes and has a price, of other devices than the pick."""
+        own = self.pick.hardware if self.pick else None
+        return [one for one in self.others if one.passes and one.priced and one.hardware != own]
+
+
+@dataclass(frozen=True)
+class Recommendation(Ranking):
+    """The best of each device, and all that was listed, each at its best layout."""
+
+    choice: Selection
+
+    @property
+    def rivals(self) -> list[Purchase]:
+        return super().rivals if self.choice.order in MONEY else []
 
     @cached_property
     def cheaper(self) -> tuple[str, Purchase] | None:
@@ -332,8 +334,7 @@ class Recommendation:
         if narrow is None:
             return None
         study = Study()
-        request = self.choice.study.request.without(("weights",))
-        study.select(request.over(study.request))
+        study.select(self.choice.study.request.without(("weights",)).over(study.request))
         from symroof.select.candidates import with_candidates
 
         named = pick.run.own.request.hardware
@@ -344,8 +345,7 @@ class Recommendation:
             return None
         found = Purchase(narrowed.configurations[0])
         mine, theirs = self.spent(pick), self.spent(found)
-        less = found.passes and mine is not None and theirs is not None and theirs < mine
-        return (narrow, found) if less else None
+        return (narrow, found) if found.passes and mine and theirs and theirs < mine else None
 
     def as_json(self, command: str | None = None) -> dict[str, Any]:
         """``recommendation`` and ``reason`` of the contract; ``command`` starts the pick."""
@@ -386,4 +386,4 @@ def recommended_of(choice: Selection) -> Recommendation:
     for configuration in choice.configurations:
         device = configuration.run.own.hardware
         best.setdefault(device.name if device else None, Purchase(configuration))
-    return Recommendation(choice, tuple(best.values()))
+    return Recommendation(tuple(best.values()), choice)

@@ -31,12 +31,11 @@
     return (first ? places[0] * (second ? wide : 1) : 0) + (second ? places[1] ?? 0 : 0);
   }
 
-  // The value, and its range: two digits where that is wide, else three.
+  // The value, and its range, in three digits.
   function shown(row) {
     const at = placeIn(row.along), value = row.value[at], low = row.low?.[at], high = row.high?.[at];
     if (value === null) return [row.nowhere ?? page.unknown, ""];
-    const wide = high > low && high - low >= page.wide * Math.abs(value);
-    const text = number => row.counted && Number.isInteger(number) ? grouped(String(number)) : written(number, Math.min(wide ? 2 : 3, row.digits));
+    const text = number => row.counted && Number.isInteger(number) ? grouped(String(number)) : written(number, Math.min(3, row.digits));
     const unit = row.unit ? ` ${row.unit}` : "";
     if (row.low && (low === null || high === null)) return [text(value) + unit, page.part];
     return [text(value) + unit, row.low && low !== high ? `${text(low)} to ${text(high)}${unit}` : ""];

@@ -44,7 +44,7 @@ BUDGETS = {
     "sweep": 1326,
     "calibrate": 1514,
     "check": 6980,
-    "report": 7712,
+    "report": 7707,
     "cli": 3878,
     "tests": 39553,
     "other": 3657,

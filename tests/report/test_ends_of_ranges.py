@@ -3,6 +3,7 @@
 import pytest
 
 from symroof.api import Study
+from symroof.report.recommendation import reviewed
 from symroof.report.render import render
 from symroof.report.view import view
 from symroof.report.view_flips import flip_rows
@@ -112,5 +113,5 @@ def test_what_flips_far_away_only_has_no_range_and_says_where_it_stands():
     )
     assert "(" not in far["at"] and far["everywhere"]
     assert "More than a factor of 10 away, at the middle of the ranges: " in render(
-        view(study, "symroof report x.yaml", ("all-flips",)), "md"
+        view(reviewed(study), "symroof report x.yaml", ("all-flips",)), "md"
     )

@@ -177,7 +177,7 @@ def test_a_title_of_several_lines_stays_one(title, tmp_path):
     path.write_text(study_text(title=json.dumps(title)), encoding="utf-8")
     text = to_standard_output(path, "md", "--no-plots")
     heads = [block.text for block in blocks(text, "md") if block.kind in ("h1", "h2")]
-    assert heads[1] == "Verdict"
+    assert heads[1] == "Memory"
     tex = to_standard_output(path, "tex", "--no-plots")
     (line,) = re.findall(r"^\{\\LARGE\\bfseries .*$", tex, re.M)
     assert line.endswith(r"\par}")

@@ -17,13 +17,13 @@ from matplotlib.text import Text
 from symroof.analysis.waterfall import waterfall
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.report.pictures import ENDINGS, STYLES, bars, pareto
+from symroof.report.pictures import ENDINGS, STYLES, bars
 from symroof.report.pictures.curves import along
 from symroof.report.pictures.draw import draw
 from symroof.report.pictures.picture_kinds import KINDS, picture
-from symroof.report.pictures.series import UNDER_LOAD, configurations
 from symroof.report.pictures.tornado import swings
-from symroof.report.recommendation import subject_of
+from symroof.report.purchase_text import labelled, usd
+from symroof.report.recommendation import as_they_stand, reviewed
 from symroof.report.view_case import memory
 from symroof.specs.catalogue import find
 from tests.cli import study_text
@@ -44,8 +44,8 @@ LINES = {
     "short of memory": {"model": "llama-3-70b", "hardware": "h100-sxm", "engine": "ideal", "mem_capacity": "80 GB", "tp": 2, "prompt": 4096, "output": 512, "batch": 32, "mfu": 0.6, "mbu": 0.8, "targets": {"ttft": "250 ms", "itl": "50 ms"}},
     "numbers": {"params": 70e9, "n_layers": 80, "n_kv_heads": 8, "head_dim": 128, "weight_bytes_per_param": 2, "kv_bytes_per_element": 2, "act_bytes_per_element": 2, "hardware": "h100-sxm", "engine": "ideal", "mem_capacity": "200 GB", "prompt": 100, "batch": 3, "assume": {"detail": "kv"}},
 }  # fmt: skip
-NOTHING = {("states", "itl"), ("too large", "pareto"), ("one step", "ttft")}
-"""What there is nothing to draw for: no context moves a recurrent model's step, nothing fits, and without a prompt there is no first token."""
+NOTHING = {("states", "itl"), ("one step", "ttft")}
+"""What there is nothing to draw for: no context moves a recurrent model's step, and without a prompt there is no first token."""
 PAIRS = [(label, kind) for label in (*STEMS, *LINES) for kind in KINDS if (label, kind) not in NOTHING]  # fmt: skip
 CHEAP = {"model": "llama-3-8b", "hardware": ["h100-sxm", "l40s"], "prompt": 1024, "output": 256, "batch": [1, 16], "targets": {"itl": "50 ms"}}  # fmt: skip
 
@@ -59,7 +59,7 @@ def study(label):
 
 @lru_cache(maxsize=256)
 def drawn(label, kind):
-    return picture(kind, study(label), subject_of(study(label)))
+    return picture(kind, study(label), as_they_stand(study(label).cases)[0].case)
 
 
 def texts(figure):
@@ -253,40 +253,19 @@ def test_swings_are_the_metrics_of_cases_with_the_low_and_the_high_value():
 # ------------------------------------------------------------------------------------------------ comparisons
 
 
-@pytest.mark.full
-def test_the_best_within_the_target_is_found_by_trying_every_batch():
-    """Cost and ITL under load of whole batches of both devices, from cases bound one by one."""
-    sentence = picture("pareto", Study(**CHEAP)).says
-    costs = {}
-    for device in CHEAP["hardware"]:
-        first = Study(**(CHEAP | {"hardware": device, "batch": 1})).first.case
-        for batch in range(1, 440):
-            case = first.changed({"batch": batch})
-            if case.value("fits") and case.value("sustained_itl") <= case.value("itl_target"):
-                costs[device, batch] = float(case.value("cost_per_mtok"))
-    found = r"at batch ([\d,]+): ([\d.]+) USD per million"
-    batch, cost = re.search(found, sentence).groups()
-    assert min(costs.values()) == pytest.approx(costs["h100-sxm", int(batch)], rel=1e-12)
-    assert float(cost) == pytest.approx(min(costs.values()), rel=1e-2)
-
-
-@pytest.mark.full
-def test_nothing_on_the_front_is_beaten_and_all_of_it_fits():
-    twelve, sentence = study("twelve"), drawn("twelve", "pareto").says
-    every = configurations(twelve, UNDER_LOAD)
-    points = [point for one in every for point in pareto._points(one, "cost_per_mtok")]
-    front = sentence.partition("on the front: ")[2].rstrip(".").split("; ")
-    for one in every:
-        own = [point for point in points if point.one is one]
-        beaten = all(
-            any(o.itl <= p.itl and o.worth <= p.worth and o.spot != p.spot for o in points)
-            for p in own
-        )
-        assert own and beaten is (one.label not in front)
-        last, first = max(point.batch for point in own), one.cases[0]
-        line = {"hardware": first.hardware.name, "tp": int(first.case.value("tp"))}
-        line["weights"] = first.precisions["weights"]
-        assert Study(**(LINES["twelve"] | line | {"batch": last})).first.case.value("fits")
+def test_the_pick_is_on_the_picture_at_its_own_cost():
+    """Of a study that fixes its batch as eval has it; at a rate what select would buy, by the month."""
+    study = Study(**CHEAP)
+    made, review = picture("pareto", study), reviewed(study)
+    own = [float(review.subject.case.value(name)) for name in ("sustained_itl", "cost_per_mtok")]
+    assert made.data["pick"][0] == pytest.approx(own)
+    assert "batch 16" in words(made) and made.says.startswith("1 × H100 SXM, batch 16: ")  # fmt: skip
+    rate = {name: value for name, value in CHEAP.items() if name != "batch"} | {"arrival_rate": 40}
+    made, review = picture("pareto", Study(**rate)), reviewed(Study(**rate))
+    for one in review.found.best:
+        spot = made.data[labelled(one)][0]
+        assert spot == pytest.approx([float(one.itl.value), one.usd_per_month])
+    assert made.says.startswith(f"{labelled(review.pick)}: {usd(review.pick.usd_per_month)} USD/month")  # fmt: skip
 
 
 def test_the_parts_of_the_memory_add_up():
@@ -297,14 +276,6 @@ def test_the_parts_of_the_memory_add_up():
     sizes = [data[name][0] for name in ("weights", "cache", "reserve")]
     assert sum(sizes) == pytest.approx(float(needed), rel=1e-12)
     assert parts == ["Weights", "Cache", "Reserve"]
-
-
-def test_the_case_itself_is_on_the_front_picture():
-    study = Study(**CHEAP)
-    made = picture("pareto", study, study.cases[1])
-    assert "this case: batch 16" in words(made)
-    own = [float(study.cases[1].case.value(name)) for name in ("sustained_itl", "cost_per_mtok")]
-    assert made.data["this case"][0] == pytest.approx(own)
 
 
 def test_a_waterfall_ends_at_the_second_value_and_says_where_its_axis_starts():

@@ -7,15 +7,9 @@ import pytest
 from symroof.analysis.constraints import passes
 from symroof.api import Study
 from symroof.cases.request import request_of
+from symroof.report.page_one import page_one
 from symroof.report.purchase_text import usd
-from symroof.report.recommendation import (
-    beyond_reach,
-    recommendation,
-    reviewed,
-    subject_of,
-)
-from symroof.report.render import render
-from symroof.report.view import view
+from symroof.report.recommendation import reviewed
 from symroof.select.recommend import recommend
 
 from ..cli import call
@@ -40,27 +34,28 @@ def test_the_subject_is_the_cheapest_that_passes_else_the_last_of_the_first_devi
     )
     good = [case for case in listed.cases if passes(case)]
     assert len(good) > 1
-    assert subject_of(listed) is min(good, key=lambda case: case.case.value("cost_per_mtok"))
+    cheapest = min(good, key=lambda case: case.case.value("cost_per_mtok"))
+    assert reviewed(listed).subject is cheapest
     none = Study(
         **{**CASE, "hardware": ["a10g", "h100-sxm"], "batch": [1, 8]}, targets={"itl": "1 ms"}
     )
-    assert subject_of(none) is none.cases[1]
+    assert reviewed(none).subject is none.cases[1]
 
 
-def test_nothing_is_recommended_to_what_passes_and_the_nearest_where_nothing_does():
-    good = Study(**{**CASE, "batch": 1}, targets={"itl": "1 s"})
-    assert recommendation(good, good.first) == (None, None)
-    never = Study(**CASE, targets={"itl": "10 us"})
-    made, case = recommendation(never, never.first)
-    assert case is None and made["found"] is None and "× NVIDIA A10G" in made["nearest"]
+def test_nothing_else_is_recommended_to_what_passes_and_nothing_where_nothing_does():
+    good = reviewed(Study(**{**CASE, "batch": 1}, targets={"itl": "1 s"}))
+    assert good.opened is None and good.pick.case is good.subject
+    never = reviewed(Study(**CASE, targets={"itl": "10 us"}))
+    assert never.pick is None and "× A10G" in page_one(never)["price"][0]
 
 
-def test_what_no_tuning_reaches_is_said_by_its_bound():
-    """A step of an 8B in 16 bits reads 15.0 GB at 600 GB/s: no a10g is below 25 ms."""
-    missed = Study(**{**CASE, "batch": 1}, targets={"itl": "20 ms"}).first
-    ((name, bound, limit),) = beyond_reach(missed)
-    assert (name, limit) == ("itl", "20 ms") and float(bound.split()[0]) >= 15.01e9 / 600e9 * 1e3
-    assert beyond_reach(Study(**{**CASE, "batch": 1}, targets={"itl": "30 ms"}).first) == []
+def test_what_a_study_fixes_and_fails_is_said_with_what_passes_where_it_is_open():
+    """A step of an 8B in 16 bits reads 15.0 GB: 6.0 ms at three quarters of an H100's 3.35 TB/s, half of that on two."""
+    review = reviewed(Study(**CASE | {"hardware": "h100-sxm"}, targets={"itl": "6 ms"}))
+    page = page_one(review)
+    assert review.opened.pick is review.pick and review.pick.devices > 1
+    assert page["heading"].startswith(f"Use {review.pick.devices} × H100 SXM for")
+    assert "Nothing passes as the study fixes it: 1 × H100 SXM misses ITL" in page["said"][0]
 
 
 @pytest.fixture(scope="module")
@@ -76,26 +71,30 @@ def chat(tmp_path_factory):
 
 
 def test_a_review_starts_on_what_select_names(chat):
-    study, found = reviewed(Study.load(chat))
+    review = reviewed(Study.load(chat))
     pick = recommend(Study.load(chat)).pick
-    assert (found.pick.hardware, found.pick.devices, found.pick.batch) == (
+    assert (review.pick.hardware, review.pick.devices, review.pick.batch) == (
         pick.hardware,
         pick.devices,
         pick.batch,
     )
-    assert subject_of(study) is study.cases[0] and passes(study.cases[0])
-    assert [case.hardware.name for case in study.cases] == [one.hardware for one in found.best]
-    data = view(study, "x", ("verdict",), found=found)
-    text = render(data, "md")
-    assert f"**Use {pick.devices} × H100 SXM.**" in text
-    assert f"{usd(pick.usd_per_month)} USD/month" in text and "| L40S |" in text
-    assert "overloaded" not in text.partition("**Flips if**")[0]
+    assert review.subject is review.study.cases[0] and passes(review.subject)
+    page = page_one(review)
+    assert page["heading"] == f"Use {pick.devices} × H100 SXM for Llama 3.1 8B"
+    assert page["price"][0] == f"{usd(pick.usd_per_month)} USD/month"
+    rows = {row[0]: row for row in page["rows"]}
+    for name, result in (("first token", pick.ttft), ("between tokens", pick.itl)):
+        _, value, span, *_ = rows[f"time {'to ' * (name[0] == 'f')}{name}"]
+        assert f"{value} ({span})" == result.plain(3)
+    assert f"{usd(float(pick.cost_per_mtok.value))} USD per million output tokens" in page["price"][1]  # fmt: skip
+    (instead,) = (block for block in page["blocks"] if block["name"] == "Instead.")
+    assert "× L40S" in instead["rows"][0][0]
 
 
 def test_a_study_that_fixes_its_batch_is_reviewed_as_it_stands(chat):
     study = Study.load(chat, request_of(batch=8))
-    shown, found = reviewed(study)
-    assert shown == study and found.best
+    review = reviewed(study)
+    assert review.study is study and review.found.best and review.fixed
 
 
 @pytest.mark.full
@@ -106,8 +105,10 @@ def test_every_command_names_the_same_purchase(chat):
     assert review == chosen
 
 
-def test_where_nothing_passes_a_review_says_so():
+def test_where_nothing_passes_a_review_says_what_would():
     asked = Study("llama-3.1-8b", "l40s", prompt=2000, output=300, targets={"itl": "1 ms"})
-    study, found = reviewed(asked)
-    text = render(view(study, "x", ("verdict",), found=found), "md")
-    assert "**Nothing passes. Closest: 1 × NVIDIA L40S" in text and "Use " not in text
+    page = page_one(reviewed(asked))
+    assert page["heading"] == "Nothing passes for Llama 3.1 8B"
+    assert page["price"][0].startswith("Closest: 1 × L40S (ITL ")
+    (block,) = (block for block in page["blocks"] if block["name"] == "It would pass if")
+    assert block["texts"][-1][0].startswith("the target is ITL ")

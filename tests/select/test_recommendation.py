@@ -55,7 +55,7 @@ def test_all_devices_and_both_prices_are_counted(fleet):
 
 
 def test_at_the_price_at_which_the_pick_changes_both_cost_the_same(fleet):
-    pick, other = fleet.pick, fleet.runner_up
+    pick, other = fleet.pick, fleet.rivals[0]
     assert fleet.stays_up_to * pick.devices == pytest.approx(other.usd_per_hour)
 
 

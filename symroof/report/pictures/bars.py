@@ -17,9 +17,9 @@ from symroof.analysis.waterfall import (
 )
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT
-from symroof.report.field_names import QUANTITIES_BY_NAME, name_in_words
+from symroof.report.field_names import QUANTITIES_BY_NAME, name_in_words, short_label
 from symroof.report.pictures.chart import Axis, Chart, in_unit, lacking
-from symroof.report.pictures.series import compared, labels
+from symroof.report.pictures.series import compared
 from symroof.report.view_case import memory_part, memory_parts
 from symroof.units import format_quantity, significant
 
@@ -44,8 +44,8 @@ def memory(study: Study, subject: BoundCase) -> Chart:
         InputError: no case has a size and a capacity.
     """
     every = [
-        (case, label)
-        for case, label in zip(study.cases, labels(study.cases), strict=True)
+        (case, short_label(case))
+        for case in study.cases
         if case.get("memory_bytes") and case.get("usable_memory")
     ]
     if not every:
@@ -60,8 +60,8 @@ def memory(study: Study, subject: BoundCase) -> Chart:
     sizes = {name: np.array([float(case.case.value(name)) for case in cases]) for name in ("memory_bytes", "usable_memory")}  # fmt: skip
     chart = Chart(
         "memory",
-        case_title(subject) if single else compared(study, f"{len(shown)} cases"),
-        f"Weights, cache and reserve of each case as one bar, with a line at usable memory. {words}.",
+        case_title(subject) if single else compared(study.cases, f"{len(shown)} cases"),
+        f"Weights, cache and reserve as one bar, with a line at usable memory, {words}",
         _fitting([case for case, _ in every]),
         Axis("GB", 0, max(map(np.max, sizes.values())) / GIGABYTE * room, "{:,.4g}".format, 0),
         rows=names,
@@ -112,7 +112,8 @@ def _parts(chart: Chart, cases: list[BoundCase]) -> None:
 def _totals(chart: Chart, row: int, case: BoundCase, needed: float, usable: float) -> None:
     """The needed bytes at the bar and the usable ones at their line, or both at the line if there is no room."""
     total, most = (
-        case.result(name).plain().partition(" (")[0] for name in ("memory_bytes", "usable_memory")
+        case.result(name).plain(DIGITS).partition(" (")[0]
+        for name in ("memory_bytes", "usable_memory")
     )
     if case.does_not_fit:
         words = f"{total} of {most}:\ndoes not fit"
@@ -125,7 +126,7 @@ def _totals(chart: Chart, row: int, case: BoundCase, needed: float, usable: floa
 
 
 def _needed_of_usable(case: BoundCase, label: str) -> str:
-    needed, usable = case.result("memory_bytes").plain(), case.result("usable_memory").plain()
+    needed, usable = (case.result(name).plain(DIGITS) for name in ("memory_bytes", "usable_memory"))
     return f"{label}: {needed} of {usable}{', does not fit' if case.does_not_fit else ''}"
 
 

@@ -90,13 +90,21 @@ class Chart:
         return self.headline or sentence(text)
 
     @property
+    def caption(self) -> str:
+        """What the title leaves out; empty where it says all."""
+        rest = [text for text in self.found if text.lower() not in self.title.lower()]
+        return f"{sentence('; '.join(rest))}." if rest else ""
+
+    @property
     def says(self) -> str:
         """The takeaway in a sentence."""
         return sentence("; ".join(self.found)) + "."
 
     @property
     def alt(self) -> str:
-        return f"{self.shows} {self.says}"
+        """What is drawn, and the finding, in one sentence."""
+        flag = ", but the case does not fit in memory" if self.does_not_fit else ""
+        return f"{self.shows.rstrip('.')}: {self.found[0]}{flag}."
 
     def curve(
         self,

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.solved_equation import LIMIT, to_whole
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import NOT_EVERYWHERE, Result, plural
+from symroof.cases.quantity_result import plural
 from symroof.errors import InputError
 from symroof.report.pictures.chart import Chart, counted, seconds
 from symroof.symbolic.evaluation import NoValue
@@ -84,18 +83,6 @@ def with_bound(answers: BoundCase, quantity: str) -> str:
     """``46.5 ms (32.6 to 67.3 ms), bound 12.3 ms``."""
     bound = answers.peak_bound_text(quantity)
     return answers.result(quantity).plain() + (f", bound {bound}" if bound else "")
-
-
-def result_at(answers: BoundCase, quantity: str, by: str, point: float) -> Result:
-    """A quantity with its range at a value of one input that fits in memory."""
-    symbol = answers.case.theory.symbol(quantity)
-    value, *ends = (
-        Fraction(float(x)) if np.isfinite(x := along(case, quantity, by, [point])[0]) else None
-        for case in (answers.case, *answers.corners)
-    )
-    if None in ends:
-        return Result(symbol, value, flags=(NOT_EVERYWHERE,))
-    return Result(symbol, value, *((min(ends), max(ends)) if ends else (None, None)))  # type: ignore[type-var]
 
 
 def label_lines(head: str, value: str) -> tuple[str, ...]:

@@ -51,11 +51,11 @@ class Picture(Figure):
     Attributes:
         name: its kind.
         data: name -> array: of a curve or of marks rows of x and y, of bars a value a row.
-        title, says: what it says in a line, and in a sentence.
+        title, says, caption: what it says in a line, in a sentence, and what the line leaves out.
         alt: its text alternative.
     """
 
-    name = title = says = alt = style = ""
+    name = title = says = caption = alt = style = ""
     data: dict[str, Any]
 
     def form(self, ending: str) -> bytes:
@@ -103,6 +103,7 @@ def draw(chart: Chart, ax: Any = None, style: str = "screen") -> Picture:
         _Drawing(figure, ax or figure.axes[0], chart, style, own=ax is None).draw()
     figure.name, figure.data, figure.style = chart.name, chart.data, style
     figure.title, figure.says, figure.alt = chart.title, chart.says, printable(chart.alt)
+    figure.caption = chart.caption
     found: Picture = figure
     return found
 

@@ -36,11 +36,11 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
     Raises:
         InputError: no case has an ITL that the batch moves.
     """
-    of = metrics_of(study)
+    of = metrics_of(study.cases)
     needed = (of.itl, of.rate, "peak_context")
     every = [
         one
-        for one in configurations(study, of, *needed)
+        for one in configurations(study.cases, of, *needed)
         if "batch" in one.there.case.inputs_used(of.itl)
     ]
     if not every:
@@ -62,7 +62,7 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
     across = [*seen[:, 0], *target_of(shown)]
     chart = Chart(
         "latency-throughput",
-        case_title(subject) if single else compared(study, f"{count} configurations", of),
+        case_title(subject) if single else compared(study.cases, f"{count} configurations", of),
         f"Throughput against {of.latency} as the batch grows, both axes logarithmic.",
         [_sentence(one, single) for one in shown],
         Axis(of.latency, *logarithmic(across, 1.4), seconds),
@@ -143,10 +143,7 @@ def _sentence(one: Configuration, single: bool) -> str:
         texts.append("no batch reaches the ridge" if ridge.value else "compute limits every batch")
     beyond = [batch for batch in one.batches if batch > bounds.edge]
     texts += [f"batch {counted(batch)} does not fit" for batch in beyond]
-    pairs = ((bounds.memory, "memory"), (bounds.target, "the target"))
-    ends = sorted((p.value, name) for p, name in pairs if p and 1 <= p.value < math.inf)
-    first = f": {ends[0][1]} ends the batch first" if len(ends) == 2 and not beyond else ""
-    where = "under load "
+    name = "" if single else f"{one.label}: "
     if one.of is ISOLATED:
-        where = f"at a context of {int(one.there.case.value('context')):,} tokens "
-    return f"{'' if single else f'{one.label}: '}{where}{', '.join(texts)}{first}"
+        name += f"at a context of {int(one.there.case.value('context')):,} tokens "
+    return f"{name}{', '.join(texts)}"

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from symroof.cases.bound_case import BoundCase
     from symroof.report.pictures.chart import Chart
     from symroof.report.pictures.draw import Picture
+    from symroof.report.recommendation import Reviewed
 
 KINDS = {
     "roofline": "both phases and their operators under the roof of one device",
     "latency-throughput": "throughput against ITL as the batch grows, with what memory and the target allow",
     "regimes": "what limits a decode step, over batch and context",
-    "pareto": "cost, or throughput per device, against ITL for every case and batch, with the Pareto front",
+    "pareto": "cost against ITL of the candidates as select ranks them, with the pick marked",
     "memory": "weights and cache of every case against usable memory",
     "tornado": "how far each input moves TTFT, ITL and cost, from its low to its high value",
     "ttft": "TTFT against the prompt, with the target and where the bound changes",
@@ -79,11 +80,15 @@ def picture(
     return draw(found, ax, style)
 
 
-def of_review(study: Study, subject: BoundCase, unused: Collection[str] = ()) -> list[Picture]:
+def of_review(review: Reviewed, unused: Collection[str] = ()) -> list[Picture]:
     """The pictures of a review that are used and have data."""
+    from symroof.report.pictures.draw import draw
+    from symroof.report.pictures.pareto import ranked
+
     pictures = []
     for kind in KINDS:
         if kind not in unused:
             with contextlib.suppress(InputError):
-                pictures.append(picture(kind, study, subject))
+                made = ranked(review) if kind == "pareto" else chart(kind, review.study, review.subject)  # fmt: skip
+                pictures.append(draw(made))
     return pictures

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,11 +12,10 @@ from typing import Any
 import numpy as np
 from sympy import Number
 
-from symroof.analysis.case_titles import case_label
-from symroof.analysis.study import Study
 from symroof.analysis.verdict import queues, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import Input
+from symroof.report.field_names import short_label
 from symroof.report.pictures.curves import Bounds, along
 from symroof.specs.fields import ValueRange
 from symroof.symbolic.evaluation import NoValue
@@ -44,27 +44,27 @@ class Metrics:
 UNDER_LOAD = Metrics(
     "sustained_itl", "sustained_throughput", "sustained_throughput_per_device", "cost_per_mtok", "under load",
     "inter-token latency under load", "sustained output tokens per second, prefills included", "sustained output tokens per second of one device",
-    "US dollars per million output tokens, prefills included", "A server under load, prefills included, as targets are tested.",
+    "USD per million output tokens, at full load", "A server under load, prefills included, as targets are tested.",
 )  # fmt: skip
 FULL_SLOTS = replace(
     UNDER_LOAD,
-    where="at full slots",
-    latency="inter-token latency at full slots",
-    note="Every slot taken, prefills included: at the study's arrival rate fewer requests decode, in shorter steps.",
+    where="at full load",
+    latency="inter-token latency at full load",
+    note="Every slot taken, prefills included. At the study's arrival rate fewer requests decode, in shorter steps.",
 )
 """The same where an arrival rate is given: batches are compared with every slot taken, not at that rate."""
 ISOLATED = Metrics(
     "itl", "decode_throughput", "decode_throughput_per_device", "decode_cost_per_mtok", "at the last step",
     "inter-token latency at the last step", "output tokens per second of the whole batch, at the last step", "output tokens per second of one device, at the last step",
-    "US dollars per million output tokens, decode only, at the last step", "Decode alone: on a server under load, prefills lengthen the steps.",
+    "USD per million output tokens, decode only, at the last step", "Decode alone: on a server under load, prefills lengthen the steps.",
 )  # fmt: skip
 
 
-def metrics_of(study: Study) -> Metrics:
+def metrics_of(cases: Sequence[BoundCase]) -> Metrics:
     """Metrics under load if targets of every case apply to these; else of a decode-only batch."""
-    if not all(under_load(case.case) for case in study.cases):
+    if not all(under_load(case.case) for case in cases):
         return ISOLATED
-    return FULL_SLOTS if any(queues(case.case) for case in study.cases) else UNDER_LOAD
+    return FULL_SLOTS if any(queues(case.case) for case in cases) else UNDER_LOAD
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,32 +95,26 @@ class Configuration:
         return np.column_stack([along((case or self.there).case, n, "batch", batches) for n in names])  # fmt: skip
 
 
-def configurations(study: Study, of: Metrics, *needed: str) -> list[Configuration]:
-    """The cases of a study grouped by everything but the batch, in order; those that have some quantities."""
-    groups: dict[str, list[BoundCase]] = {}
-    for case, label in zip(study.cases, labels(study.cases, without=("batch",)), strict=True):
-        groups.setdefault(label, []).append(case)
-    return [
-        Configuration(label, tuple(cases), of)
-        for label, cases in groups.items()
-        if known(cases[0], *needed)
-    ]
+def configurations(cases: Sequence[BoundCase], of: Metrics, *needed: str) -> list[Configuration]:
+    """Cases grouped by everything but the batch, in order; those that have some quantities."""
+    groups: dict[Any, list[BoundCase]] = {}
+    for case in cases:
+        if known(case, *needed):
+            chunk = case.given["chunk"].setting if "chunk" in case.given else None
+            varied = tuple(pair for pair in case.varied if pair[0] != "batch")
+            label = short_label(replace(case, varied=varied))
+            groups.setdefault((label, str(chunk)), []).append(case)
+    return [Configuration(label, tuple(own), of) for (label, _), own in groups.items()]
 
 
-def labels(cases: tuple[BoundCase, ...], without: tuple[str, ...] = ()) -> list[str]:
-    """A label for each case: its devices, and the inputs that the study lists."""
-    varied = [tuple(pair for pair in case.varied if pair[0] not in without) for case in cases]
-    return [case_label(replace(c, varied=v)) for c, v in zip(cases, varied, strict=True)]
-
-
-def compared(study: Study, what: str, of: Metrics | None = None) -> str:
+def compared(cases: Sequence[BoundCase], what: str, of: Metrics | None = None) -> str:
     """What all cases have in common, and how many are drawn, for the line below a title."""
-    models = {case.model.shown_name for case in study.cases if case.model}
+    models = {case.model.shown_name for case in cases if case.model}
     said = [*models] if len(models) == 1 else []
     for name in ("prompt", "output"):
-        settings = [case.given[name].setting if name in case.given else None for case in study.cases]  # fmt: skip
+        settings = [case.given[name].setting if name in case.given else None for case in cases]
         if settings[0] is not None and all(each == settings[0] for each in settings):
-            said.append(f"{name} {int(study.first.case.value(name)):,}")
+            said.append(f"{name} {int(cases[0].case.value(name)):,}")
     at = ["at the context of the last step"] if of is ISOLATED else []
     return ", ".join([*said, what, *at])
 

@@ -103,9 +103,9 @@ OF_VERDICTS = {
         ),
         Insert("symroof/cli/options.py", "energy='2 J' (per token), ", "cost='2 USD' (per million"),
         Insert(
-            "templates/verdict.j2",
-            '<% elif name == "energy" %>energy per token',
-            '<% elif name == "cost" %>cost per million tokens',
+            "symroof/report/page_one.py",
+            '"energy": "energy per token", ',
+            '"cost": "USD per million tokens"',
         ),
     ],
 }
