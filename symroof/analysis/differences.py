@@ -6,12 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from sympy import Number
-
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import Input
 from symroof.cases.quantity_result import as_written
-from symroof.specs.fields import ValueRange
 from symroof.specs.preset import Definition
 from symroof.symbolic.expressions import Expr
 from symroof.symbolic.printing import text
@@ -95,8 +92,8 @@ def _comparable(name: str, side: BoundCase) -> object:
     given = side.given.get(name)
     if given is None:
         return None
-    if isinstance(given.setting, ValueRange):
-        return given.setting.low, given.setting.high
+    if given.ranged:
+        return given.low, given.high
     return given.setting, given.definition
 
 
@@ -105,7 +102,7 @@ def _defines(name: str, side: BoundCase) -> bool:
     given, quantity = side.given.get(name), QUANTITIES.get(name)
     if given is None or base_name(name) in WEIGHT_WIDTHS:
         return False
-    if not isinstance(given.setting, (Number, ValueRange)):
+    if given.is_formula:
         return True
     return quantity is not None and quantity.group not in ("model", "device") and name != "context"
 
@@ -196,8 +193,8 @@ def _shown(name: str, side: BoundCase) -> str:
     """What a name is on a side: its value as people write it, its formula, or its default."""
     given = side.given.get(name)
     if given is not None:
-        plain = isinstance(given.setting, (Number, ValueRange))
-        return as_written(name, given.setting) if plain else _formula(given.setting)
+        written = given.setting
+        return _formula(written) if given.is_formula else as_written(name, written)
     default, definition = default_of(name), side.case.theory.definition(name)
     if default is not None:
         return as_written(name, default)

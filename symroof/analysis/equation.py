@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ from symroof.theory.layout import shapes_layout
 from symroof.theory.steps import STEPS
 from symroof.theory.symbols import INPUTS, base_name
 
-Columns = Mapping[str, Sequence[float]]
+Points = Sequence[Mapping[str, float]]
 """The values of some inputs in each of several cases."""
 KINDS = ("compute", "memory")
 """The times of which a step takes the longer."""
@@ -194,24 +195,23 @@ class Equation(DropsCaches):
             MissingInput: an input that they need is missing.
         """
         case = self.bound_case.case
-        found = crossings(self.over_arrays({}), [self.axis(case)])[0]
+        found = crossings(self.over_arrays(), [self.axis(case)])[0]
         return replace(found, values=self._between(found.values))
 
-    def crossings_at(self, columns: Columns) -> list[tuple[float, ...]]:
-        """The crossings where some inputs have other values, all looked at together; none where the sides have no value there."""
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        cases = [self.bound_case.case.changed(row) for row in rows]
+    def crossings_at(self, points: Points) -> list[tuple[float, ...]]:
+        """The crossings at other values of some inputs, at all points in one search; none where the sides have no value there."""
+        cases = [self.bound_case.case.changed(point) for point in points]
         places = [replace(self, bound_case=self.bound_case.at(case)) for case in cases]
-        if any(map(shapes_layout, columns)):
-            alone: list[tuple[float, ...]] = [()] * len(rows)
+        if any(map(shapes_layout, points[0])):
+            alone: list[tuple[float, ...]] = [()] * len(points)
             for i, place in enumerate(places):
                 with suppress(NoValue):
                     alone[i] = place.crossings().values
             return alone
         try:
-            found = crossings(self.over_arrays(columns), [self.axis(case) for case in cases])
+            found = crossings(self.over_arrays(points), [self.axis(case) for case in cases])
         except NoValue:
-            return [()] * len(rows)
+            return [()] * len(points)
         return [there._between(each.values) for each, there in zip(found, places, strict=True)]
 
     def _between(self, values: tuple[float, ...]) -> tuple[float, ...]:
@@ -262,11 +262,11 @@ class Equation(DropsCaches):
         low, high = domain(self.unknown, case)
         return Axis(low, high, self.whole, case.theory.symbol(self.unknown).counted)
 
-    def over_arrays(self, columns: Columns) -> Sides:
-        """Left and right over arrays of the unknown; where there are columns, in each of their cases."""
-        case = self.bound_case.case.without_values((self.unknown, *columns))
+    def over_arrays(self, points: Points = ()) -> Sides:
+        """Left and right over arrays of the unknown; where there are points, at each of them."""
+        given = {name: np.array([float(p[name]) for p in points]) for name in chain(*points[:1])}
+        case = self.bound_case.case.without_values((self.unknown, *given))
         relation = balanced(self.relation)
-        given = {name: np.asarray(values, dtype=float) for name, values in columns.items()}
 
         def of(x: Any, column: Any) -> tuple[Any, Any]:
             flat = {name: values[column] for name, values in given.items()}

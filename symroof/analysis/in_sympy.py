@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy
 
@@ -186,7 +185,7 @@ def is_open(relation: Any) -> bool:
 # ------------------------------------------------------------------------------------------- an answer without numbers
 
 
-def piecewise(branches: Iterable[Branch], unknown: str, bound_case: BoundCase) -> Any:
+def piecewise(branches: Sequence[Branch], unknown: str, bound_case: BoundCase) -> Any:
     """Every candidate, each where its conditions hold at it; a single one without conditions is the expression itself.
 
     The conditions do not contain the unknown: the candidate is put in its place. SymPy compares neither infinite nor complex numbers, and does not
@@ -196,22 +195,19 @@ def piecewise(branches: Iterable[Branch], unknown: str, bound_case: BoundCase) -
     >>> Study().solve("max(kv_cache_bytes, weight_bytes) = mem_capacity", "batch").sympy
     Piecewise((mem_capacity/(context*kv_bytes_per_token), mem_capacity - weight_bytes >= 0))
     """
-    roots = [_Root.of(branch, unknown, bound_case) for branch in branches]
+    roots = [_root(branch, unknown, bound_case) for branch in branches]
 
     def relation(plain: Any) -> Any:
         return expression(written(plain), bound_case)
 
     ways = [
-        (
-            expression(root.tree, bound_case),
-            sympy.And(*filter(is_open, map(relation, root.conditions))),
-        )
-        for root in roots
+        (relation(form), sympy.And(*filter(is_open, map(relation, conditions))))
+        for form, conditions in roots
     ]
     pieces = list(ways)
     for first, later in sorted(_out_of_order(roots)):  # the answer is the first crossing
         (form, met), also = pieces[first], ways[later][1]
-        not_later = relation(_real(sympy.Le(roots[first].form, roots[later].form, evaluate=False)))
+        not_later = relation(_real(sympy.Le(roots[first][0], roots[later][0], evaluate=False)))
         pieces[first] = (form, sympy.And(met, sympy.Or(sympy.Not(also), not_later)))
     pieces = [(form, condition) for form, condition in pieces if condition is not sympy.false]
     if not pieces:
@@ -221,28 +217,20 @@ def piecewise(branches: Iterable[Branch], unknown: str, bound_case: BoundCase) -
     return sympy.Piecewise(*pieces, evaluate=False)
 
 
-@dataclass(frozen=True)
-class _Root:
-    """A candidate in plain symbols, with the conditions in which it stands for the unknown."""
+Root: TypeAlias = tuple[Any, tuple[Any, ...]]
+"""A candidate in plain symbols, and the conditions in which it stands for the unknown."""
 
-    tree: Expr
-    form: Any
-    conditions: tuple[Any, ...]
 
-    @classmethod
-    def of(cls, branch: Branch, unknown: str, bound_case: BoundCase) -> _Root:
-        assert branch.closed_form is not None, "answers without numbers are closed"
-        form = solvable(branch.closed_form, bound_case)
-        met = [solvable(c.tree, bound_case) for c in branch.conditions]
-        x = solvable(named_formula(unknown), bound_case)
-        over, under = sympy.fraction(form)
-        positive = sign(under) > 0 or sympy.Gt(under, 0, evaluate=False) in met
-        inside = (_real(_without_bars(condition, x, over, under, positive)) for condition in met)
-        return cls(
-            branch.closed_form,
-            form,
-            (*_exists(branch.closed_form, bound_case), *(c for c in inside if c is not sympy.true)),
-        )
+def _root(branch: Branch, unknown: str, bound_case: BoundCase) -> Root:
+    """A candidate without numbers, which is closed."""
+    form = solvable(branch.closed_form, bound_case)
+    met = [solvable(c.tree, bound_case) for c in branch.conditions]
+    x = solvable(named_formula(unknown), bound_case)
+    over, under = sympy.fraction(form)
+    positive = sign(under) > 0 or sympy.Gt(under, 0, evaluate=False) in met
+    inside = (_real(_without_bars(condition, x, over, under, positive)) for condition in met)
+    whole = _exists(branch.closed_form, bound_case)
+    return form, (*whole, *(c for c in inside if c is not sympy.true))
 
 
 def _without_bars(condition: Any, x: Any, over: Any, under: Any, positive: bool) -> Any:
@@ -296,16 +284,16 @@ POINTS, DECADES = 60, 2
 """Random values of all names at which candidates are looked at together, and over how many decades either way."""
 
 
-def _out_of_order(roots: Sequence[_Root]) -> set[tuple[int, int]]:
+def _out_of_order(roots: Sequence[Root]) -> set[tuple[int, int]]:
     """Pairs of candidates of which both may hold, and the later one be the smaller, as random values of their names show."""
     found = set[tuple[int, int]]()
     for seed in range(POINTS if len(roots) > 1 else 0):
         point = RandomPoint(f"{seed}", DECADES, whole=False)
         values = dict[int, float]()
-        for place, root in enumerate(roots):
+        for place, (form, conditions) in enumerate(roots):
             with suppress(ArithmeticError):
-                if all(holds(condition, point.evaluate, {}) for condition in root.conditions):
-                    values[place] = point.evaluate(root.form)
+                if all(holds(condition, point.evaluate, {}) for condition in conditions):
+                    values[place] = point.evaluate(form)
         found |= {(i, k) for i, k in combinations(values, 2) if values[k] < values[i]}
     return found
 

@@ -86,7 +86,7 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
                 return Solution(given, apart, kind, found, named)
         needs = frozenset(named.needs) if named else frozenset()
         answer = _without_numbers(replace(posed, kept=needs, symbolic=True), equation, error.name)
-        cancelled = _cancelled(answer, unknown, bound_case)
+        cancelled = _cancelled(answer, posed)
         if cancelled is None:
             return Solution(given, posed, kind, None, named, error.name, answer)
         return Solution(given, posed, kind, cancelled[0], named, None, cancelled[1])
@@ -102,18 +102,16 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     return Solution(given, posed, kind, found, named)
 
 
-def _cancelled(
-    answer: Branches, unknown: str, bound_case: BoundCase
-) -> tuple[Crossings, Branches] | None:
+def _cancelled(answer: Branches, posed: Equation) -> tuple[Crossings, Branches] | None:
     """The crossing as a number, where the missing inputs cancel in its formula: ``params`` of a ridge batch of weights alone."""
-    case = bound_case.case
+    case = posed.bound_case.case
     for branch in answer.every:
         if branch.closed_form is None:
             continue
         form = case.expanded(branch.closed_form)
         try:
             value = float(case.evaluate(form))
-            there = case.changed({unknown: value})
+            there = case.changed({posed.unknown: value})
             trees = (there.expanded(condition.tree) for condition in branch.conditions)
             holds = value > 0 and all(map(there.evaluate, trees))
         except NoValue:

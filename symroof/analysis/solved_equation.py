@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -206,12 +206,7 @@ class SolvedEquation(DropsCaches):
         points = self.bound_case.corner_points if box and not self.symbolic else []
         if not points or self.unknown in box:
             return ()
-        return self.crossings_at({name: [point[name] for point in points] for name in points[0]})
-
-    def crossings_at(self, columns: Mapping[str, Sequence[Any]]) -> tuple[tuple[float, ...], ...]:
-        """The crossings where some inputs have other values: one search for all columns."""
-        floats = {name: tuple(map(float, values)) for name, values in columns.items()}
-        return tuple(map(tuple, self.posed.crossings_at(floats)))
+        return tuple(self.posed.crossings_at(points))
 
     def side_beyond(self, crossing: float) -> frozenset[str]:
         """Where a crossing has gone at the corners that have none: above every value of the unknown, below every one, or both; nothing where that is not known.

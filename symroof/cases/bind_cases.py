@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sympy import Number
-
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.case_inputs import CaseInputs, LoadedSpec
 from symroof.cases.checks import (
@@ -47,7 +45,6 @@ from symroof.cases.spec_inputs import (
     stored_size,
 )
 from symroof.errors import InputError, Problem
-from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting, device_input
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Document
@@ -286,7 +283,7 @@ def _add_what_follows(case: BoundCase) -> None:
     given = case.given
     for name, (part, formula, why) in FOLLOWS_FROM.items():
         measured = given.get(name)
-        if measured and isinstance(measured.setting, (Number, ValueRange)):
+        if measured and not measured.is_formula:
             case.add({part: Input(parse(formula), f"{why} ({measured.source})")})
     one = number_of(given, "batch", defaults=True) == 1
     if case.model is None and "active_params" in given and one and not given.keys() & EXPERTS:

@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from sympy import Number
-
 from symroof.cases.case_inputs import CaseInputs
 from symroof.cases.input import VARIANT, Ends, Input, number_of
 from symroof.cases.quantity_result import as_written
@@ -181,9 +179,7 @@ def check_engine(case: CaseInputs) -> None:
 def formulas_set(given: Given) -> dict[str, Input]:
     """The values that somebody set to a formula."""
     return {
-        name: value
-        for name, value in given.items()
-        if not isinstance(value.setting, (Number, ValueRange)) and not value.defaulted
+        name: value for name, value in given.items() if value.is_formula and not value.defaulted
     }
 
 

@@ -70,6 +70,11 @@ class Input:
         return isinstance(self.setting, ValueRange)
 
     @property
+    def is_formula(self) -> bool:
+        """Whether it is neither a number nor a range."""
+        return not (self.ranged or is_number(self.setting))
+
+    @property
     def number(self) -> float | None:
         """Its number; None of a range or a formula."""
         return float(self.setting) if is_number(self.setting) else None

@@ -295,11 +295,11 @@ class BoxGrid:
         found = []
         for window, values in tables:
             value, best = _best(window, sign * values)
-            place = list(best)
+            start = list(best)
             for k, way in enumerate(ways):
                 if way is not None:
-                    place[k] = int(window[k][-1 if way * sign > 0 else 0])
-            found.append((value, tuple(place), window))
+                    start[k] = int(window[k][-1 if way * sign > 0 else 0])
+            found.append((value, tuple(start), window))
         if not free:
             return max(found, key=itemgetter(0))[1]
         climbed = []

@@ -37,7 +37,7 @@ BUDGETS = {
     "theory": 5432,
     "specs": 5728,
     "checkpoints": 3753,
-    "study": 8744,
+    "study": 8719,
     "select": 2741,
     "simulate": 2097,
     "servers": 1631,
@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 6980,
     "report": 7707,
     "cli": 3878,
-    "tests": 39553,
+    "tests": 39402,
     "other": 3657,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

@@ -10,14 +10,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sympy import Number
 
 from symroof.analysis.verdict import queues, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import Input
 from symroof.report.field_names import short_label
 from symroof.report.pictures.curves import Bounds, along
-from symroof.specs.fields import ValueRange
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import number
 
@@ -135,10 +133,9 @@ def at_a_context(subject: BoundCase, context: float) -> BoundCase:
         inputs = {**subject.given, "context": Input(number(context), "map")}
         case = subject.with_changes(given=inputs).given_case
         for name, value in subject.given.items():
-            formula = not isinstance(value.setting, (Number, ValueRange))
             if name in LENGTHS:
                 del inputs[name]
-            elif formula and not LENGTHS.isdisjoint(case.reachable_names(name)):
+            elif value.is_formula and not LENGTHS.isdisjoint(case.reachable_names(name)):
                 with suppress(NoValue):  # unknown here, unknown there
                     inputs[name] = replace(value, setting=number(subject.case.value(name)))
         return subject.with_changes(given=inputs)
