@@ -5,8 +5,11 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
+
+from symroof.resources import data_folder
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,6 @@ def visible(text: str, line_breaks: bool = False) -> str:
     """Escape every character that could control a terminal: control, bidirectional and other format characters.
 
     With ``line_breaks``, line breaks and tabs are kept.
-
-    >>> visible("a\\x1b[31m\\u202eb\\n")
-    'a␛[31m\\\\u202eb␊'
     """
     if text.isprintable():
         return text
@@ -77,13 +77,6 @@ class InputError(ValueError):
 
     Attributes:
         problems: every problem, with its location and a hint.
-
-    >>> import symroof as sr
-    >>> try:
-    ...     sr.Study(hardware="h100-sxm").value("ridge_pont")
-    ... except sr.InputError as error:
-    ...     print(error.problems[0].message, "-", error.problems[0].hint)
-    no such quantity or input - did you mean 'ridge_point'?
     """
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
@@ -124,50 +117,53 @@ def split_hint(message: str) -> tuple[str, str]:
 
 
 def on_line(name: str, hint: str) -> str:
-    """The same hint with the value written as ``NAME='VALUE'``.
-
-    >>> on_line("itl", "write '20 ms'")
-    "write itl='20 ms'"
-    """
+    """The same hint with the value written as ``NAME='VALUE'``."""
     return f"write {name}={hint.removeprefix('write ')}" if hint.startswith("write '") else hint
 
 
+@lru_cache(maxsize=1)
+def _glossary() -> dict[str, list[str]]:
+    """Word -> the names of symroof that people may mean by it."""
+    import yaml
+
+    text = data_folder("templates").joinpath("glossary.yaml").read_text(encoding="utf-8")
+    found: dict[str, list[str]] = {}
+    for name, entry in yaml.load(text, yaml.CSafeLoader)["terms"].items():
+        for word in entry.get("words", "").split():
+            found.setdefault(word, []).append(name)
+    return found
+
+
+def meant_by(word: str) -> list[str]:
+    """The names that people mean by a word, however it is spelled: ``itl`` by ``TPOT``."""
+    return _glossary().get(word.lower().replace("-", "_"), [])
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The hint for an unknown name.
+    """The hint for an unknown name: what the word means, else the name that it begins or is spelled like.
 
     >>> nearest("mem_bandwith", ["mem_bandwidth", "mem_capacity"])
     "did you mean 'mem_bandwidth'?"
-
-    A known name contained in the unknown one wins over a similar spelling:
-
-    >>> nearest("device_price", ["fleet_price", "price"])
-    "did you mean 'price'?"
     """
     names = sorted(known)
     parts = [each for each in names if f"_{each}_" in f"_{name.lower()}_"]
+    begun = [each for each in names if each.startswith(f"{name}_")]
     matches = (
-        difflib.get_close_matches(name, names, n=1, cutoff=0.8)
+        [each for each in meant_by(name) if each in names]
+        or (begun if 1 < len(begun) <= 6 else [])
+        or difflib.get_close_matches(name, names, n=1, cutoff=0.8)
         or sorted(parts, key=len)[-1:]
-        or difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+        or difflib.get_close_matches(name, names, n=1, cutoff=0.65)
     )
+    numbers = {*re.findall(r"\d+", name)}  # gpt-4 is no slip for gpt2
+    matches = [m for m in matches if not numbers or numbers & {*re.findall(r"\d+", m)}]
     if matches:
-        return f"did you mean {matches[0]!r}?"
+        return f"did you mean {' or '.join(map(repr, matches))}?"
     return f"there are: {', '.join(names)}" if 0 < len(names) <= 16 else ""
 
 
 class DoesNotFit(UserWarning):
-    """A latency, rate or cost of a configuration that does not fit in memory, from :meth:`symroof.Study.value`.
-
-    >>> import warnings
-    >>> import symroof as sr
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error", sr.DoesNotFit)
-    ...     try:
-    ...         sr.Study(model="llama-3-70b", hardware="h100-sxm", prompt=4096).value("itl")
-    ...     except sr.DoesNotFit as warning:
-    ...         print(warning)
-    itl = 57.92 ms (46.21 to 88.58 ms) is of a configuration that does not fit in memory
-    """
+    """A latency, rate or cost of a configuration that does not fit in memory, from :meth:`symroof.Study.value`."""
 
 
 EXTRAS = dict.fromkeys(("xarray", "dask", "netCDF4", "zarr", "pyarrow"), "sweep")

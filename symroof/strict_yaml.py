@@ -141,7 +141,9 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         shown = reader.lines[line - 1] if line <= len(reader.lines) else ""
         # libyaml does not say which character it is
-        hint = "indent with spaces" if shown[column - 1 : column] == "\t" else ""
+        nested = "mapping values" in str(error.problem)
+        hint = "indent it as the lines around it, or quote a text with a colon" if nested else ""
+        hint = "indent with spaces" if shown[column - 1 : column] == "\t" else hint
         message = f"not valid YAML: {error.problem or error.context}"
         raise reader.stop((line, column), message, hint) from None
     except yaml.reader.ReaderError as error:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.verdict import LOAD, all_met, case_warnings, target_checks, waits_without_end
+from symroof.analysis.verdict import (
+    ISOLATED_METRICS,
+    LOAD,
+    all_met,
+    case_warnings,
+    target_checks,
+    waits_without_end,
+)
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.table_formats import FAILS, IN_PART, PASSES, card, html_table
 from symroof.theory.symbols import INPUTS
@@ -22,6 +30,9 @@ DIGITS = 3
 """Significant digits of a first screen; ``--all`` and ``--json`` have more."""
 
 MARK = {True: PASSES, False: FAILS, None: IN_PART}
+RESOURCE = {"memory": "memory bandwidth", "link": "GPU links", "overhead": "fixed overheads"}
+"""What limits a step, as people say it."""
+RATE = re.compile("/s$")
 
 ROWS = listed("shown", "screen")
 WORDS, LIMITS = column("shown", "words"), column("shown", "limit")
@@ -56,19 +67,21 @@ def words_for(words: Mapping[str, str], name: str, rate: bool) -> str:
     """The words of a quantity; without an arrival rate every slot is taken under load.
 
     >>> words_for(WORDS, "sustained_itl", rate=False)
-    'inter-token latency, under load'
+    'time between tokens, under load'
     """
-    return words[name] if rate else words[name].replace("at full slots", "under load")
+    if rate:
+        return words[name]
+    return words[name].replace("all slots busy", "under load").replace("capacity", "throughput")
 
 
 def headed(case: BoundCase, rows: list[list[str]]) -> tuple[list[str], list[int], list[list[str]]]:
     """The heads of the columns of such rows, the places of those that hold anything, and the rows, values and bounds in one column where all are bounds."""
     if case.at_peak is not None:
-        how = "expected (80 % range)" if case.measured_box else "at the efficiencies given"
-        header = ["", how, "bound (at peak)", "limited by"]
+        how = "predicted (80 %)" if case.measured_box else "at the efficiencies given"
+        header = ["", how, "theoretical minimum", "limited by"]
     else:
         rows = [[row[0], " ".join(filter(None, row[1:3])), "", *row[3:]] for row in rows]
-        header = ["", "bound (100 % of peak)", "", "limited by"]
+        header = ["", "theoretical minimum", "", "limited by"]
     return header, [i for i in range(len(header)) if any(row[i] for row in rows)], rows
 
 
@@ -81,11 +94,13 @@ def _memory(case: BoundCase) -> tuple[str, str]:
         case.result(name).plain(DIGITS)
         for name in ("memory_bytes_per_device", "usable_memory_per_device")
     )
-    fits = f"{PASSES} fits"
+    room = case.get("concurrency")
+    fits = f"{PASSES} room for {room.plain(DIGITS)}" if room else f"{PASSES} fits"
     if case.does_not_fit:
         part = f"{IN_PART} fits in part of its ranges"
         fits = f"{FAILS} does not fit" if case.never_fits else part
-    return f"{used} of {usable}", fits
+    value, unit = used.split(" ")
+    return f"{value if usable.endswith(f' {unit}') else used} of {usable}", fits
 
 
 def both(case: BoundCase, name: str) -> tuple[str, str]:
@@ -95,19 +110,17 @@ def both(case: BoundCase, name: str) -> tuple[str, str]:
     if _is_given(case, name):
         return f"{own}, given", ""
     bound = case.peak_bound(name)
-    if bound and case.priced(name):  # how far list prices move it is beside what is expected
+    if bound and case.priced(name):  # how far list prices move it is said of the prediction
         bound = replace(bound, low=None, high=None)
     if bound and bound.value == found.value and found.symbol.unit != "s":  # a price is the same
         bound = None
-    return own, compact(bound, DIGITS) if bound else ""
+    most = "at most " if bound and RATE.search(bound.symbol.unit) else ""
+    return own, f"{most}{compact(bound, DIGITS)}" if bound else ""
 
 
 def _is_given(case: BoundCase, name: str) -> bool:
     """Whether a person gave a quantity that is otherwise derived: then it is no bound. What a checkpoint says, its stored size for one, is not meant."""
     return name in case.request.values and name not in INPUTS
-
-
-NO_END = "no end: the queue grows"
 
 
 def endless(case: BoundCase, name: str) -> bool:
@@ -116,12 +129,12 @@ def endless(case: BoundCase, name: str) -> bool:
 
 
 def compact(result: Result, digits: int) -> str:
-    """Value and range with the unit once, ``35.1 ms (28.3 to 43.6)``; a dagger where the case does not fit."""
+    """Value and range with the unit once, ``35.1 ms (28.3–43.6)``; a dagger where the case does not fit."""
     text = result.plain(digits)
     value, mark, span = text.partition(" (")
     unit = value.partition(" ")[2]
     if mark and unit and span.endswith(f" {unit})") and f" {unit} to" not in span:
-        text = f"{value} ({span.removesuffix(f' {unit})')})"
+        text = f"{value} ({span.removesuffix(f' {unit})').replace(' to ', '–')})"
     return text + (" †" if DOES_NOT_FIT in result.flags else "")
 
 
@@ -135,7 +148,7 @@ ALIKE = 1.05
 
 
 def _limited_by(case: BoundCase, name: str, limit: str) -> str:
-    """What limits a time, and at the peak where that is something else; under load that of a request alone where load adds next to nothing."""
+    """What limits a time, over ranges that somebody gave all that do; under load that of a request alone where load adds next to nothing."""
     if _is_given(case, name):
         return ""
     if name in ALONE:
@@ -146,16 +159,9 @@ def _limited_by(case: BoundCase, name: str, limit: str) -> str:
     found = case.get(limit) if limit else None
     if found is None:
         return ""
-    at_peak = case.at_peak.get(limit) if case.at_peak else None
-    first, second = (limit_label(each or found, case) for each in (found, at_peak))
-    return first if first == second else f"{first} (peak: {second})"
-
-
-def limit_label(limit: Result, case: BoundCase) -> str:
-    """What limits a time: over ranges that somebody gave all that do, over measured ones that at the expected values."""
-    if case.box.keys() <= case.measured_box.keys():
-        return str(limit.value)
-    return limit.plain().replace(" or ", "/")
+    alone = case.box.keys() <= case.measured_box.keys()
+    each = [str(found.value)] if alone else found.plain().split(" or ")
+    return " or ".join(RESOURCE.get(one, one) for one in each)
 
 
 def verdict_lines(case: BoundCase) -> list[str]:
@@ -163,13 +169,15 @@ def verdict_lines(case: BoundCase) -> list[str]:
     lines = []
     for check in target_checks(case) if case.hardware else ():
         mark = FAILS if case.never_fits else MARK[check.met]
-        named = "load below 1" if check.name == LOAD else f"{check.name} within {check.against}"
-        bound = both(case, check.metric.name)[1] if case.get(check.metric.name) else ""
-        against = f", bound {bound}" if bound else ""
-        lines.append(f"{mark} {named}: {compact(check.metric, DIGITS)}{against}")
+        name = check.name.upper() if check.name in ISOLATED_METRICS else check.name
+        limit = f"{'below ' if name == LOAD else ''}{check.against}"
+        part = " (met in part of the range)" if check.met is None else ""
+        value = compact(check.metric, DIGITS)
+        lines.append(f"{mark} {name.replace('_', ' ')} {value}, target {limit}{part}")
     for name, limit in case.targets.items() if case.hardware else ():
         if waits_without_end(name, case.case):
-            lines.append(f"{FAILS} {name} within {format_quantity(limit, 's', DIGITS)}: {NO_END}")
+            target = format_quantity(limit, "s", DIGITS)
+            lines.append(f"{FAILS} {name.upper()} unbounded, target {target}: the queue grows")
     return lines
 
 
@@ -196,7 +204,7 @@ def study_card(cases: Sequence[BoundCase], title: str) -> str:
     first, *others = cases
     left = len(cases) - MOST_CASES
     caption = f"{title}{f'; {left} further case' + 's' * (left > 1) if left > 0 else ''}"
-    lines = [f"{case_title(first)}{_said(first)}", *verdict_lines(first)]
+    lines = [case_title(first), *verdict_lines(first)]
     if others:
         known = [case for case in cases if case.fits is not None]
         met = sum(not case.does_not_fit and all_met(target_checks(case)) is True for case in known)
@@ -211,18 +219,6 @@ def study_card(cases: Sequence[BoundCase], title: str) -> str:
     header, kept, rows = headed(first, rows)  # what the first screen of ``symroof eval`` has
     table = [[*(row[i] for i in kept), row[-1]] for row in rows]
     return card(lines, html_table([*(header[i] for i in kept), "name"], table, caption))
-
-
-def _said(case: BoundCase) -> str:
-    """Both latencies in a sentence."""
-    parts = []
-    for what, name, bound in (
-        ("to the first token", "ttft", "prefill_bound"),
-        ("a token after it", "itl", "decode_bound"),
-    ):
-        if (time := case.get(name)) and (limit := case.get(bound)):
-            parts.append(f"{compact(time, DIGITS)} {what}, limited by {limit.plain()}")
-    return f": {'; '.join(parts)}" if parts else ""
 
 
 def _table(cases: Sequence[BoundCase], caption: str) -> str:

@@ -76,7 +76,10 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Expr:
     if is_relation(tree) and operator_of(tree) == "=":
         return tree
     if isinstance(tree, Symbol):
-        near = nearest(tree.name, [*THRESHOLDS, *(each.name for each in own.thresholds)])
+        known = [*THRESHOLDS.values(), *own.thresholds]
+        named = [each.name for each in known if each.unknown == tree.name]
+        near = f"thresholds for {tree.name}: {', '.join(named)}; or an equation: 'itl = 20 ms' --for {tree.name}"
+        near = near if named else nearest(tree.name, [each.name for each in known])
         raise refused(tree.name, "no such threshold, and not of the form lhs = rhs", near)
     message, hint = "is not of the form lhs = rhs", ""
     if is_relation(tree):

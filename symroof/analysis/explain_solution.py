@@ -31,9 +31,9 @@ def explain_solution(solution: SolvedEquation) -> str:
         own = with_unit(case.value("arrival_rate"), solution.declared.unit)
         sentence += f"; at the {own} of this case the queue is unstable (load >= 1)"
     if solution.symbolic and solution.candidates.more:
-        sentence += "; more choices of arms are possible than are listed"
+        sentence += "; more cases are possible than are listed"
     if solution.missing and solution.verdict not in ("lhs_above", "lhs_below", "identical"):
-        sentence += f"; for a number, {solution.missing} is missing"
+        sentence += f"; a number needs {solution.missing}"
     return sentence
 
 
@@ -59,13 +59,13 @@ def _reason(solution: SolvedEquation) -> str:
         )
     if verdict == "conditional":
         if solution.candidates.every or solution.candidates.more:
-            return f"{before}whether there is one depends on the conditions of each branch"
+            return f"{before}it exists while the conditions below hold"
         held = " and ".join(map(text, solution.candidates.same))
         where = f", which is where {held}" if held else ""
         return f"{before}the two sides meet at no positive {solution.unknown}, unless they are the same at every one{where}"
     if solution.value is None:
         if verdict == "crosses":
-            return means or "the two sides meet, whatever the symbols"
+            return means or "an answer always exists"
         (lhs, rhs), growth = shown_sides(solution), _growth(solution)
         side = "above" if verdict == "lhs_above" else "below"
         why = f": {solution.threshold.never(verdict)}" if solution.threshold else ""
@@ -73,7 +73,7 @@ def _reason(solution: SolvedEquation) -> str:
         return f"{lhs} stays {side} {rhs} for {_reach(solution)}{why}{far}"
     if solution.integer and round(solution.value, 9) < 1 and not solution.stretches:
         place = format_quantity(solution.value, "")
-        return f"{before}the crossing itself lies below one, at {place}"
+        return f"{before}the exact crossing is below one, at {place}"
     return means or _sides(solution)
 
 

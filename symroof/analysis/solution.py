@@ -224,11 +224,11 @@ class Solution(SolvedEquation):
 
     def shown(self) -> str:
         """The answer in a few words: the whole number or value with its unit, or "never"."""
-        said = {"identical": "everywhere", "conditional": "depends on the conditions"}
+        said = {"identical": "everywhere", "conditional": "depends on the inputs"}
         if self.verdict in said:
             return said[self.verdict]
         if self.value is None:
-            return "always one, by the formula" if self.verdict == "crosses" else "never"
+            return "always exists" if self.verdict == "crosses" else "never"
         unit = self.declared.display_unit
         if not self.integer:
             return format_quantity(self.value, unit)
@@ -259,22 +259,18 @@ class Solution(SolvedEquation):
         least = digits if unit and last.endswith(f" {unit}") else first
         ends = first if first == last else f"{least} to {last}"
         if self.value is None:
-            return f"never {self.bound_case.range_position}; {ends} in a part of them"
-        return f"{value} ({ends}{'' if everywhere else ', in a part of the ranges only'})"
+            return f"never {self.bound_case.range_position}; {ends} in part of them"
+        return f"{value} ({ends}{'' if everywhere else '; in part of the ranges only'})"
 
     def _end(self, value: float) -> str:
         if self.declared.counted:
             return f"{to_whole(value, self.kind):,}"
         return format_quantity(value, self.declared.unit)
 
-    def told(self) -> tuple[str, str]:
-        """The answer to act on, as expected where measurements say, and the bound beside it; empty where it is the answer."""
-        at_peak = self.at_peak
-        return self.in_ranges(), f"bound {at_peak.in_ranges()}" if at_peak is not None else ""
-
     def __repr__(self) -> str:
         sides = " = ".join(shortened_formula(side, LONGEST) for side in self.written_sides)
-        answer = ", ".join(filter(None, self.told()))
+        peak = f", bound {self.at_peak.in_ranges()}" if self.at_peak is not None else ""
+        answer = f"{self.in_ranges()}{peak}"
         told = [
             f"{name} = {entry.text()}"
             for name, entry in self.defaults.items()

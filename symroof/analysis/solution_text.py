@@ -1,6 +1,9 @@
 """A solution for people and for programs."""
 
-from collections.abc import Iterator
+import math
+import re
+import unicodedata
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +13,7 @@ from symroof.analysis.equation import solvable
 from symroof.analysis.explain_solution import with_unit
 from symroof.analysis.solution import OF_MODEL, Solution
 from symroof.analysis.verdict import basis_of, case_warnings, unused_inputs
-from symroof.cases.quantity_result import plain_value
+from symroof.cases.quantity_result import Result, plain_value
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import ZERO, Expr, names, number, operator_of, substitute
 from symroof.symbolic.polynomials import sign
@@ -79,7 +82,6 @@ def _branch(branch: Branch, solution: Solution) -> dict[str, Any]:
 
 
 LONGEST_BOUND = 240
-"""Characters beyond which a condition solved for a symbol is no easier to read than the condition itself."""
 
 
 def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
@@ -112,24 +114,6 @@ def _both(tree: Expr, solution: Solution) -> dict[str, str]:
     return {"text": text(tree), "latex": latex(tree, solution.spelled)}
 
 
-def _conditions_text(branch: Branch, solution: Solution) -> Iterator[str]:
-    """The conditions that can fail; one that holds by the shape of the model alone gets no line."""
-    for condition in branch.conditions:
-        if condition.holds and _is_fact(condition.tree, solution):
-            continue
-        entry = _condition(condition, solution)
-        if solution.verdict == "conditional":
-            yield f"    if {entry['text']}"
-        else:
-            yield f"    {entry['text']}: {HOLDS[condition.holds]}"
-        bound = entry.get("bound")
-        value = bound and bound["value"]
-        if bound and len(bound["text"]) <= LONGEST_BOUND and (value is None or value >= 1):
-            number = "" if value is None else f" = {value:,.6g}"
-            side = f" (while {bound['while']['text']})" if "while" in bound else ""
-            yield f"      that is {bound['text']}{number}{side}"
-
-
 def _is_fact(tree: Expr, solution: Solution) -> bool:
     """Whether a condition holds by the shape of the model alone, whatever the device and the load."""
     case = solution.bound_case.case
@@ -142,44 +126,38 @@ def _is_fact(tree: Expr, solution: Solution) -> bool:
     return tree.rhs == ZERO and operator_of(tree) == ">" and sign(left) > 0
 
 
-def solution_text(solution: Solution) -> str:
-    """Equation, answer, meaning, closed form, conditions, definitions, warnings."""
-    warnings = solution_warnings(solution)
-    lines = [
-        *question(solution),
-        "",
-        *answer(solution),
-        *(f"  {line}" for line in remarks(solution)),
-        *closed_form_lines(solution),
-    ]
-    return "\n".join([*lines, *([""] if warnings else []), *warnings])
-
-
 def question(solution: Solution) -> list[str]:
-    """The equation, the case, and what its times rest on."""
+    """What is asked, the equation, the case, and the basis of its times."""
+    case, asked = solution.bound_case, f"{' = '.join(solution.written_sides)}"
     mentioned = {name for side in solution.sides for name in names(side)}
-    sides = sorted(mentioned) if solution.bound_case.hardware else []
-    lines = [
-        f"{' = '.join(solution.written_sides)}, solved for {solution.unknown}",
-        f"  {case_title(solution.bound_case)}",
-    ]
-    return [*lines, *(f"  {line}" for line in basis_of(solution.bound_case, sides))]
+    sides = sorted(mentioned) if case.hardware else []
+    threshold = solution.threshold
+    first = [f"{threshold.name}: {threshold.means}", f"  {asked}"] if threshold else []
+    first = first or [f"{asked}, solved for {solution.unknown}"]
+    title = case_title(case) if case.model or case.hardware else ""
+    return [*first, *(f"  {line}" for line in filter(None, (title, *basis_of(case, sides))))]
 
 
 def answer(solution: Solution) -> list[str]:
-    """The number, expected and at the peak, and the sentence."""
-    first, bound = solution.told()
-    bounds = [f"  {bound.replace('bound', 'bound:', 1)}"] if bound else []
-    return [f"{solution.unknown}: {first}", *bounds, f"  {solution.reason}"]
+    """The number, predicted and at the peak, and the sentence where it says more than the question."""
+    first, at_peak = solution.in_ranges(), solution.at_peak
+    least = at_peak.in_ranges() if at_peak is not None else ""
+    peak = f"; at 100 % of peak: {least}" if least and least != first else ""
+    asked = solution.threshold.means if solution.threshold else ""
+    reason = solution.reason.removeprefix(asked).removeprefix("; ")
+    return [f"{solution.unknown}: {first}{peak}", *([f"  {reason}"] if reason else [])]
+
+
+def assumed(solution: Solution) -> list[str]:
+    """The defaults that the answer depends on."""
+    told = ", ".join(f"{name} {entry.text()}" for name, entry in solution.defaults.items())
+    return [f"assumed: {told}"] if told else []
 
 
 def remarks(solution: Solution) -> list[str]:
-    """What is assumed, all crossings, the side at the case's own value, whether it fits, why there is no closed form."""
+    """All crossings, the side at the case's own value, whether it fits, why there is no closed form."""
     lines, at_peak = [], solution.at_peak
-    if solution.defaults:
-        told = (f"{name} {entry.text()}" for name, entry in solution.defaults.items())
-        lines.append(f"assumed: {', '.join(told)}")
-    for name, each in (("expected: ", solution), ("bound: ", at_peak)):
+    for name, each in (("predicted: ", solution), ("at 100 % of peak: ", at_peak)):
         if each is not None and len(each.stretches) > 1:
             others = [words(one) for one in each.stretches if one != longest(each.stretches)]
             lines.append(f"{'' if at_peak is None else name}also at {', '.join(others)}")
@@ -206,27 +184,72 @@ def _shown_branches(solution: Solution) -> list[Branch]:
     ]
 
 
-def closed_form_lines(solution: Solution, written_out: bool = True) -> list[str]:
-    """Each closed form with its conditions and the definitions of its names; where they are not ``written_out``, of its coefficients alone."""
+GREEK = re.compile(r"\\(?:var)?([A-Za-z]+)")
+
+
+def closed_form_lines(solution: Solution, short: bool) -> list[str]:
+    """The closed forms with their conditions and what their names are: the first in ``short`` letters, or each over names and as LaTeX."""
+    branches, letters, defined = _shown_branches(solution), dict[str, str](), dict[str, Expr]()
+
+    def letter(name: str) -> str:
+        """The letter of a name in print; the name where another has its letter, or it has none."""
+        if name not in letters:
+            spelled = re.sub(r"\\(?:mathrm|text|operatorname)|[{}]", "", solution.spelled(name))
+            shown = GREEK.sub(_greek, spelled)
+            taken = len(shown) >= len(name) or "\\" in shown or shown in letters.values()
+            letters[name] = name if taken else shown
+        return letters[name]
+
+    def written(tree: Expr) -> str:
+        if not short:
+            return text(tree)
+        return text(tree, letter).replace("**", "^").replace("*", "·").replace(" - ", " − ")
+
     lines: list[str] = []
-    defined: dict[str, Expr] = {}
-    for branch in _shown_branches(solution):
-        lines += ["", f"  {solution.unknown} = {text(branch.shown)}"]
-        lines += _conditions_text(branch, solution)
-        named = where(branch, solution) if written_out else dict(branch.named)
+    for branch in branches[: 1 if short else None]:
+        lines.append(f"  {solution.unknown} = {written(branch.shown)}")
+        named = dict(branch.named) if short else where(branch, solution)
         fresh = {name: tree for name, tree in named.items() if defined.get(name) != tree}
-        lines += [f"    where {name} = {text(tree)}" for name, tree in fresh.items()]
+        lines += [f"    with {name} = {written(tree)}" for name, tree in fresh.items()]
         defined |= fresh
-    return lines
+        for condition in branch.conditions:
+            fact = condition.holds and (short or _is_fact(condition.tree, solution))
+            lines += [] if fact else [f"    if {_condition_text(condition, solution, written)}"]
+    told = [f"{shown} {name}" for name, shown in letters.items() if shown != name]
+    lines += [f"  where {' · '.join(told)}"] if told else []
+    others = len(branches) - 1
+    if short:
+        return lines + [f"  and {others} other case{'s' * (others > 1)}: --formula"] * (others > 0)
+    spelled = solution.spelled
+    forms = [f"  {spelled(solution.unknown)} = {latex(b.shown, spelled)}" for b in branches]
+    return [*lines, "as LaTeX", *forms] if forms else lines
 
 
-def names_of_forms(solution: Solution) -> list[str]:
-    """The derived quantities in the closed forms, each once."""
-    found = dict[str, None]()
-    for branch in _shown_branches(solution):
-        coefficients = dict(branch.named)
-        found |= dict.fromkeys(n for n in where(branch, solution) if n not in coefficients)
-    return list(found)
+def _greek(found: re.Match[str]) -> str:
+    """The letter that LaTeX names ``eta`` or ``Phi``; a command that is no letter as it is."""
+    case = "CAPITAL" if found[1][0].isupper() else "SMALL"
+    with suppress(KeyError):
+        return unicodedata.lookup(f"GREEK {case} LETTER {found[1].upper()}")
+    return found[0].replace(r"\lambda", "λ")
+
+
+def _condition_text(
+    condition: Condition, solution: Solution, written: Callable[[Expr], str]
+) -> str:
+    """A condition, solved for the next symbol where that is readable, in numbers where they are known; and whether it holds."""
+    bound = _condition(condition, solution).get("bound", {})
+    solved = solved_condition(
+        condition, solution.unknown, solution.bound_case, solution.verdict == "conditional"
+    )
+    said = written(condition.shown)
+    if solved and len(bound["text"]) <= LONGEST_BOUND:
+        said, value = written(solved[0]), bound["value"]
+        if value is not None and value >= 1:
+            name = solved[0].lhs.name
+            declared = solution.bound_case.case.theory.symbol(name)
+            whole = math.floor(value) if declared.counted else value
+            said = f"{name} {operator_of(solved[0])} {Result(declared, whole).plain(3)}"
+    return f"{said}{', which does not hold here' * (condition.holds is False)}"
 
 
 def solution_warnings(solution: Solution) -> list[str]:

@@ -88,13 +88,7 @@ def limit_of(symbol: Symbol, limit: Any) -> Result:
 
 
 def metric_of(target: str, case: Case) -> str | None:
-    """The metric that a target is compared with here; None where it has no value, as the wait of a queue that only grows.
-
-    >>> from symroof.analysis.study import Study
-    >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096)
-    >>> metric_of("itl", study.first.case), metric_of("itl", Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first.case)
-    ('itl', 'sustained_itl')
-    """
+    """The metric that a target is compared with here; None where it has no value, as the wait of a queue that only grows."""
     return next(filter(case.has_value, metrics_of(target, case)), None)
 
 
@@ -109,13 +103,7 @@ def metrics_of(target: str, case: Case) -> tuple[str, ...]:
 
 
 def at_rate(name: str, case: Case) -> str:
-    """The name of a quantity at the arrival rate, where one is given and it makes a difference.
-
-    >>> from symroof.analysis.study import Study
-    >>> case = Study("llama-3-8b", "h100-sxm", prompt=4096, output=256, arrival_rate=1).first.case
-    >>> at_rate("cost_per_mtok", case), at_rate("sustained_itl", case)
-    ('cost_per_mtok_at_rate', 'loaded_itl')
-    """
+    """The name of a quantity at the arrival rate, where one is given and it makes a difference."""
     return AT_A_RATE.get(name, name) if queues(case) else name
 
 
@@ -154,12 +142,7 @@ def measured_alone(bound_case: BoundCase) -> bool:
 
 
 def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
-    """The targets of the study that this case has no metric for, and what that needs; a wait without end is judged by its load.
-
-    >>> from symroof.analysis.study import Study
-    >>> unknown_targets(Study("llama-3-8b", "gaudi3", prompt=4096, output=256, targets={"itl": "20 ms", "price": "2 USD/hour"}).first)
-    {'price': 'needs price'}
-    """
+    """The targets of the study that this case has no metric for, and what that needs; a wait without end is judged by its load."""
     case = bound_case.case
     return {
         name: bound_case.why_unknown(metrics_of(name, case)[0])
@@ -211,12 +194,7 @@ def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
 
 
 def overloaded(bound_case: BoundCase) -> bool:
-    """Whether requests come at least as fast as they are served, so that no wait has an end; ranges at their middle.
-
-    >>> from symroof.analysis.study import Study
-    >>> [overloaded(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256, batch=8, arrival_rate=f"{rate} request/s").first) for rate in (1, 90)]
-    [False, True]
-    """
+    """Whether requests come at least as fast as they are served, so that no wait has an end; ranges at their middle."""
     return any(check.slack <= 0 for check in _load_check(bound_case))
 
 
@@ -252,29 +230,31 @@ def basis_lines(cases: Iterable[BoundCase]) -> tuple[str, ...]:
 
 
 def efficiency_basis(bound_case: BoundCase) -> str:
-    """What the times of a case rest on: ``bound at 100 % of peak``, measurements, or the efficiencies that were given."""
+    """What the times of a case rest on: the theoretical minimum, measurements, or the efficiencies that were given."""
     if bound_case.basis != EXPECTED:
         return AT_THE_PEAK if bound_case.basis == BOUND else "at the efficiencies given"
     given = bound_case.given
     own = [name for name in FITTED if name in given and not given[name].measured]
     shown = (name.upper() if name in ("mfu", "mbu") else name.replace("_", " ") for name in own)
-    which = f"expected with {' and '.join(shown)} as set, other efficiencies as measured on"
-    return OF_ENGINES.format(which if own else BY_MEASUREMENT, bound_case.engine_class)
+    which = f"predicted with {' and '.join(shown)} as set, the rest from measurements of"
+    return OF_ENGINES.format(which if own else BY_MEASUREMENT, CLASSES[bound_case.engine_class])
 
 
-AT_THE_PEAK = "bound at 100 % of peak"
-BY_MEASUREMENT = "expected by measured efficiencies of"
-OF_ENGINES = "{} {} engines; the range holds 80 % of measurements"
+AT_THE_PEAK = "theoretical minimum (100 % of peak)"
+BY_MEASUREMENT = "predicted from measurements of"
+OF_ENGINES = "{} {}; ranges are 80 % intervals"
+CLASSES = {
+    "compiled": "vLLM-class engines",
+    "earlier": "engines of 2023 and 2024",
+    "eager": "PyTorch eager mode",
+    "ggml": "llama.cpp-class engines",
+}
 
 
 def default_basis(efficiency: str | None, engine: str | None) -> str:
-    """What times rest on where no case has efficiencies of its own.
-
-    >>> default_basis("measured", "vllm")
-    'expected by measured efficiencies of compiled engines; the range holds 80 % of measurements'
-    """
+    """What times rest on where no case has efficiencies of its own."""
     return (
-        OF_ENGINES.format(BY_MEASUREMENT, engine_class(engine or DEFAULT_ENGINE))
+        OF_ENGINES.format(BY_MEASUREMENT, CLASSES[engine_class(engine or DEFAULT_ENGINE)])
         if efficiency == "measured"
         else AT_THE_PEAK
     )
@@ -285,11 +265,11 @@ def target_warnings(bound_case: BoundCase) -> list[str]:
     words = {
         True: "meets its {} target",
         False: "misses its {} target",
-        None: "meets its {} target in a part of its ranges only",
+        None: "meets its {} target in part of the range only",
     }
     of_load = {
         False: "does not keep up with the arriving requests",
-        None: "keeps up with the arriving requests in a part of its ranges only",
+        None: "keeps up with the arriving requests in part of the range only",
     }
     lines = []
     for check in target_checks(bound_case):
@@ -314,8 +294,10 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
     """Everything a reader must know before a number of this case."""
     warnings = []
     if bound_case.does_not_fit:
-        word = "does not fit" if bound_case.never_fits else "does not fit everywhere in its ranges"
-        needed = f"{memory_needed(bound_case)}, so no latency, rate or cost of it can be reached"
+        word = "does not fit" if bound_case.never_fits else "does not fit in part of the range"
+        needed = (
+            f"{memory_needed(bound_case)}; the latencies, rates and costs below cannot be reached"
+        )
         warnings.append(f"{word}: {needed}")
     elif bound_case.fits is None and bound_case.model and bound_case.hardware:
         why = bound_case.why_unknown("fits")
@@ -328,10 +310,10 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
     ]
     for share in ACHIEVED:
         if (found := bound_case.get(share)) is not None and found.value > ROOF:
-            warnings.append(f"impossible: {share} is {found.plain()}, above the roof")
+            warnings.append(f"impossible: {share} is {found.plain()}, above 100 %")
     tp, heads = int(bound_case.case.value("tp")), bound_case.get("n_heads")
     if tp > 1 and heads is not None and not splits_evenly(bound_case, tp):
-        fullest = f"the fullest device has {-(-int(heads.value) // tp)}"
+        fullest = f"the most loaded GPU has {-(-int(heads.value) // tp)}"
         warnings.append(f"tp {tp} does not divide {heads.plain()} query heads: {fullest}")
     published = published_mismatch(bound_case)
     return [*warnings, published] if published else warnings
@@ -388,9 +370,9 @@ def _wide_arithmetic(bound_case: BoundCase) -> list[str]:
         return []
     if "weights" not in chosen or "activations" in chosen or compute == weights:
         return []
-    beside = f"{weights} weights beside {bound_case.precisions['activations']} activations"
-    peak = f"--activations {weights} takes the {weights} peak"
-    return [f"{beside} are multiplied at {compute}; {peak}"]
+    beside = f"{weights} weights with {bound_case.precisions['activations']} activations"
+    peak = f"--activations {weights} uses the {weights} peak"
+    return [f"{beside} compute at the {compute} peak; {peak}"]
 
 
 ACHIEVED = ("prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu")
@@ -405,8 +387,8 @@ def memory_needed(bound_case: BoundCase) -> str:
         bound_case.result("usable_memory_per_device"),
     )
     count = devices(bound_case)
-    who = f"the fullest of {count} devices needs" if count > 1 else "needs"
-    return f"{who} {needed.plain()} of the {usable.plain()} of memory that may be used"
+    who = f"the most loaded of {count} GPUs needs" if count > 1 else "needs"
+    return f"{who} {needed.plain()}, and {usable.plain()} of memory are usable"
 
 
 def published_mismatch(bound_case: BoundCase) -> str | None:

@@ -226,9 +226,9 @@ class CaseInputs:
         """Where in its ranges the case is evaluated, in words."""
         measured = self.measured_box
         if measured and measured == self.box:
-            return "at the expected values"
+            return "at the predicted values"
         return "at the middle of the ranges" + (
-            " and the expected efficiencies" if measured else ""
+            " and the predicted efficiencies" if measured else ""
         )
 
 

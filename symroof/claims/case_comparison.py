@@ -129,9 +129,8 @@ def require_study(text: str) -> None:
     """
     if not is_file(text) and not is_path(text) and not has_entry("studies", text):
         near = nearest(text, [*entries("studies"), *entries("presets"), SYMROOF])
-        hint = (
-            near or "write a case in quotes: '--model llama-3-8b --hardware h100-sxm --prompt 2048'"
-        )
+        quoted = "write a case in quotes: '--model llama-3-8b --hardware h100-sxm --prompt 2048'"
+        hint = near if near.startswith("did") else quoted
         raise InputError(
             Problem(text[:80], "is not a study, a preset or a case in quotes", hint=hint)
         )

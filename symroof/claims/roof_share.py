@@ -64,7 +64,7 @@ def _as_expected(judged: Checked) -> Checked | None:
     value, *ends, least = (
         format_quantity(Fraction(x), judged.unit, 3) for x in (expected.value, low, high, bound)
     )
-    said = f"expected {value} ({' to '.join(ends)}), bound {least}"
+    said = f"predicted {value} ({' to '.join(ends)}), theoretical minimum {least}"
     if low <= 0 or high > WIDEST * low:
         reason = f"{said}: an interval too wide to judge by"
         return replace(judged, verdict="unchecked", reason=reason, slips=())

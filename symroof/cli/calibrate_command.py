@@ -39,19 +39,13 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Fit MFU, MBU and overheads to measured latencies.
+    """Fit efficiencies (MFU, MBU, overheads) to your own measurements.
 
     symroof calibrate docs/measured.csv --model llama-3.1-8b --hardware h100-sxm
 
-    The first line of MEASURED.csv names its columns: any input (prompt, batch, tp, context, cached_prefix ...) and ttft,
-    itl or both, with a unit where it is not the second: ttft_ms, itl_ms. itl is the time of one step at `context`, the
-    prompt where there is none; a mean over a response belongs to its middle context, prompt + output/2.
-
-    MEASURED may also be what a benchmark prints or writes: vllm bench serve, SGLang, genai-perf, AIPerf, trtllm-bench, llama-bench; or a table with columns
-    such as ISL, OSL, Concurrency, TTFT (ms), TPOT (ms). Several requests in flight are a closed loop; a time that includes a queue is not used, and is
-    reported.
-
-    A row faster than the peak allows is an error: the row or the case is wrong.
+    MEASURED is a CSV file whose columns are inputs (prompt, batch, tp ...) and times (ttft_ms, itl_ms), or the output of a benchmark: vllm
+    bench serve, SGLang, genai-perf, AIPerf, trtllm-bench, llama-bench. itl is the time of one step at `context`, by default the prompt.
+    A row faster than the peak allows is an error.
     """
     names = [name.strip() for name in fit.split(",") if name.strip()] if fit is not None else None
     made = study_from(study, options)
@@ -114,39 +108,48 @@ def _metrics(fit: Calibration) -> tuple[str, ...]:
 
 FARTHEST = 3
 """Rows of a first screen: those that the fit meets least."""
-MORE = "--all: every row, inputs held fixed with their sources, counting choices; -o FILE writes the block"
+MORE = "--all shows every row and the inputs held fixed with sources; -o FILE writes the block."
 
 
 def calibration_lines(fit: Calibration, everything: bool) -> list[str]:
     """Parameters, how well they fit, the rows that fit least or all, what the fit holds constant, and the block for a study."""
     from symroof.analysis.case_titles import case_title
-    from symroof.cli.case_screen import ledger
+    from symroof.cli.case_screen import assumed, ledger
 
     most = len(fit.residuals) if everything else FARTHEST
     warned = len(fit.warnings) if everything else 4
     lines = wrapped(f"{case_title(fit.answers)}: fitted to {len(fit.residuals)} measured times")
-    lines += warning_lines(fit.warnings, warned)
+    told = [text for text in fit.warnings if everything or " is not determined " not in text]
+    lines += warning_lines(told, warned)
     head = ["fitted", "value", f"{fit.level:.0%} interval", ""]
     lines.append(fitted_table([_shown(p) for p in fit.parameters], head, "  "))
     typical = f"typical residual {fit.deviation:.1%}; " if fit.deviation is not None else ""
     if everything:
         lines.append(
-            f"{typical}least squares of relative residuals, Student's t with {fit.freedom} degrees of freedom"
+            f"{typical}least squares on relative residuals, Student's t with {fit.freedom} degrees of freedom"
         )
     else:
-        lines.append(f"{typical}the farthest:" if typical else "farthest from the fit:")
+        lines.append(f"{typical}largest:" if typical else "largest residuals:")
     rows = fit.residuals if everything else sorted(fit.residuals, key=lambda r: -abs(r.relative))
     head = ["line", "", "measured", "fitted", "residual", "limited by"]
     lines.append(fitted_table([_row(r) for r in rows[:most]], head, "  "))
     moved = {name for r in fit.residuals for name in r.measurement.inputs}
     fitted = moved | {p.name for p in fit.parameters}
-    lines += ledger(fit.answers, _metrics(fit), everything, but=fitted)
-    lines.append("for a study file:")
     if everything:
-        return [*lines, fit.block().rstrip()]
+        lines += ledger(fit.answers, _metrics(fit), but=fitted)
+        return [*lines, "", "for a study file:", fit.block().rstrip()]
+    lines.append("for a study file:")
     for text in fit.block().splitlines():
         lines += wrapped(text, "      ", "  ") if not text.startswith("#") else []
-    return [*lines, *wrapped(MORE)]
+    return [
+        *lines,
+        *assumed(
+            fit.answers,
+            _metrics(fit),
+            but=fitted,
+            remark=MORE,
+        ),
+    ]
 
 
 def _shown(p: Parameter) -> list[str]:

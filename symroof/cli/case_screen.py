@@ -1,7 +1,8 @@
-"""The screen of ``symroof eval``: what to expect of a case, what limits it, whether it fits, what it rests on."""
+"""The screen of ``symroof eval``: predicted times, what limits them, whether the case fits, what was assumed."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from symroof.analysis.case_summary import (
@@ -21,10 +22,9 @@ from symroof.analysis.verdict import (
     under_load,
     unknown_targets,
 )
-from symroof.cases.input import AT_PEAK, ROLE_INPUT
-from symroof.cli.output import inputs_table, starred, switches_line
+from symroof.cases.input import ROLE_INPUT
+from symroof.cli.output import inputs_table, starred
 from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
-from symroof.specs.engine_profile import IDEAL
 from symroof.symbolic.evaluation import NoValue
 from symroof.table_formats import text_table, width
 from symroof.theory.declarations import OWN, MissingInput
@@ -39,26 +39,26 @@ if TYPE_CHECKING:
 
 SHORT = column("shown", "short")
 """Words where a terminal has no room for the others."""
-FIRST_DEFAULTS = listed("moving", "defaults")
-"""The defaults that people change most often."""
-WIDTHS = ("weight_bytes_per_param", "kv_bytes_per_element", "act_bytes_per_element")
-"""Defaults that the precisions tell."""
+ASSUMED: dict[str, str] = column("moving", "assumed")
+"""Defaults that people change most often, in words."""
 MOST_OWN = 8
 """Quantities of the study's own definitions on a first screen."""
-ALL = "--all: every quantity, input with its source, and counting choice"
+ALL = "--all shows every quantity, input and assumption with its source."
 
 
 def screen(case: BoundCase, warnings: Sequence[str], everything: bool = False) -> str:
-    """One case: title, table, verdicts and warnings, what it rests on; with ``everything`` each quantity, input and switch.
+    """One case: title, table, verdicts and warnings, assumptions; with ``everything`` each quantity, input and switch.
 
     Raises:
         InputError: an input is a formula that has no value here.
     """
     case.inputs(("params",))
-    lines = wrapped(case_title(case))
+    lines = wrapped(f"{case_title(case)}{chosen(case)}")
     lines += [line for text in basis_lines([case]) for line in wrapped(text) if everything]
     rows = [] if case.theory_only else summary_rows(case)
-    if rows and not (case.get("ttft") or case.get("itl")):  # first what is known without a prompt
+    if not (
+        case.theory_only or case.get("ttft") or case.get("itl")
+    ):  # first what is known without a prompt
         bare = [name for name in listed("shown", "bare") if case.get(name)]
         plain = [[WORDS[name], case.result(name).plain(DIGITS), "", "", name] for name in bare]
         rows = [*plain, *(row for row in rows if row[-1] not in bare)]
@@ -66,25 +66,37 @@ def screen(case: BoundCase, warnings: Sequence[str], everything: bool = False) -
     missing = [] if case.theory_only else _missing(case)
     lines += [*verdict_lines(case), *warning_lines([*missing, *warnings])]
     if everything:
-        return "\n".join([*lines, *_quantities(case), *ledger(case, everything=True)])
-    lines += _own(case)
-    if not case.theory_only:
-        names = ", ".join(row[-1] for row in rows)
-        lines += [*ledger(case), *wrapped(f"names for -q and derive: {names}", most=2)]
-    return "\n".join([*lines, ALL])
+        return "\n".join([*lines, *_quantities(case), *ledger(case)])
+    return "\n".join([*lines, *_own(case), *assumed(case, remark=ALL)])
 
 
 def _table(case: BoundCase, rows: list[list[str]]) -> str:
     """The rows without columns that are empty, in short words where the terminal is narrow."""
     header, kept, rows = headed(case, rows)
     shown = [header[i] for i in kept] if 2 in kept or 3 in kept else []
-    table = [shown] * bool(shown) + [[row[i] for i in kept] for row in rows]
-    if sum(max(map(width, cells)) + 2 for cells in zip(*table, strict=True)) > columns():
-        rate = "arrival_rate" in case.given
-        rows = [[words_for({row[-1]: row[0]} | SHORT, row[-1], rate), *row[1:]] for row in rows]
-        shown = [text.replace(" (at peak)", "") for text in shown]
-    cells = [[row[i] for i in kept] for row in rows]
-    return fitted_table(cells, shown, "  ", flexible=-1, left=True)
+    rate = "arrival_rate" in case.given
+    brief = [
+        [
+            words_for({row[-1]: row[0]} | SHORT, row[-1], rate),
+            row[1],
+            row[2].removesuffix(" requests"),
+            row[3].replace("memory ", ""),
+            row[-1],
+        ]
+        for row in rows
+    ]
+    short = [head.replace("theoretical ", "") for head in shown]
+    for each, heads in ((rows, shown), (brief, short)):
+        cells, above = [], ""
+        for row in each:  # a row of the quantity above it says only the difference: "under load"
+            what, _, under = row[0].partition(", ")
+            first = f"  {under}" if under and what == above else row[0]
+            cells.append([first, *(row[i] for i in kept[1:])])
+            above = what
+        table = [heads] * bool(heads) + cells
+        if sum(max(map(width, column)) + 2 for column in zip(*table, strict=True)) <= columns():
+            break
+    return fitted_table(cells, heads, "  ", flexible=-1, left=True)
 
 
 def marked(warnings: Iterable[str]) -> list[str]:
@@ -120,11 +132,7 @@ def _quantities(case: BoundCase) -> list[str]:
         for line in ("", f"{group}:", text_table(rows, indent="  "))
     ]
     grid = [name for name, result in quantities.items() if result.ranged and result.found == "grid"]
-    remark = "these ranges may end inside the ranges of the inputs, found on a grid; all others end at their corners: "
-    return lines + ["", remark + ", ".join(grid)] * bool(grid)
-
-
-# ------------------------------------------------------------------------------------------------------ what is missing
+    return lines + ["", f"ranges found on a grid: {', '.join(grid)}"] * bool(grid)
 
 
 WRITE = {
@@ -135,36 +143,31 @@ WRITE = {
 def _missing(case: BoundCase) -> list[str]:
     """What an answer lacks, with the option that gives it."""
     if case.hardware is None:
-        lines = [
-            f"give {WRITE['hardware']}: without it no times, cost, and memory that may be used"
-        ]
+        lines = [f"add {WRITE['hardware']} to get times, cost and the memory limit"]
         if "prompt" not in case.given:
-            lines.append(f"give {WRITE['prompt']}: without it no times and no memory")
+            lines.append(f"add {WRITE['prompt']} to get times and memory")
         return lines
     reasons: dict[str, list[str]] = {}
     for name in listed("shown", "missing"):
         if case.why_unknown(name):
             option = option_for(case, missing_input(case, name))
-            why = f"give {option}: without it no" if option else case.why_unknown(name)
-            reasons.setdefault(why, []).append(WORDS[name].removesuffix(", alone"))
+            why = f"add {option} to get" if option else case.why_unknown(name)
+            reasons.setdefault(why, []).append(WORDS[name])
     if not reasons and not under_load(case.case) and "output" not in case.given:
-        return [
-            f"give {WRITE['output']} as well: without it nothing under load, and no requests per second"
-        ]
+        return [f"add {WRITE['output']} to get values under load and requests per second"]
     return [
-        f"{why} {', '.join(words)}" if why.startswith("give ") else f"no {', '.join(words)}: {why}"
+        f"{why} {', '.join(words)}" if why.startswith("add ") else f"no {', '.join(words)}: {why}"
         for why, words in reasons.items()
     ]
 
 
 def missing_input(case: BoundCase, quantity: str) -> str:
     """The input without which a quantity has no value; empty where it lacks none."""
-    try:
-        case.case.value(quantity)
-    except MissingInput as error:
-        return error.name
-    except NoValue:
-        pass
+    with suppress(NoValue):
+        try:
+            case.case.value(quantity)
+        except MissingInput as error:
+            return error.name
     return ""
 
 
@@ -193,74 +196,84 @@ def _own(case: BoundCase) -> list[str]:
     ]
 
 
-# ------------------------------------------------------------------------------------------------------- what it rests on
+def ledger(case: BoundCase, names: Sequence[str] = (), but: Collection[str] = ()) -> list[str]:
+    """Each input with its source, and each switch.
+
+    Args:
+        names: the quantities that are shown, by default all.
+        but: inputs that are left out.
+    """
+    inputs = case.inputs(tuple(names) or None, everything=not names)
+    shown = {name: entry for name, entry in inputs.items() if name not in but}
+    return ["", "inputs (* = default):", inputs_table(shown), *switches(case)]
 
 
-def ledger(
+def chosen(case: BoundCase) -> str:
+    """Engine, precisions and switches that somebody chose, behind a title: ``(SGLang 0.5, FP8 weights)``."""
+    said = [case.engine.said] if case.request.engine and case.engine else []
+    said += [_precisions(case, defaulted=False)]
+    said += [
+        f"{switch}={value}"
+        for switch, value in case.assumptions.values
+        if value != SWITCHES[switch].default and not case.assumptions.defaulted(switch)
+    ]
+    told = ", ".join(filter(None, said))
+    return f" ({told})" if told else ""
+
+
+ROLES = {"weights": "weights", "kv": "KV cache", "activations": "activations"}
+
+
+def _precisions(case: BoundCase, defaulted: bool) -> str:
+    """The precisions that are defaults, or those that are not: ``FP16 weights and KV cache``."""
+    found: dict[str, list[str]] = {}
+    for role, name in case.precisions.items():
+        own = case.given.get(ROLE_INPUT[role])
+        if (own is None or own.defaulted) == defaulted:
+            found.setdefault(name.upper(), []).append(ROLES[role])
+    return ", ".join(
+        f"{name} {' and '.join(filter(None, (', '.join(roles[:-1]), roles[-1])))}"
+        for name, roles in found.items()
+    )
+
+
+def assumed(
     case: BoundCase,
     names: Sequence[str] = (),
-    everything: bool = False,
     of: str = "",
     but: Collection[str] = (),
+    remark: str = "",
 ) -> list[str]:
-    """What numbers rest on: precisions, engine and defaults in a few lines, or ``everything``: each input with its source, and each switch.
+    """The defaults behind some quantities that people change first, in one sentence, and a remark.
 
     Args:
         names: the quantities that are shown, by default those of the first screen.
         of: which of several cases this is.
         but: inputs that are left out.
     """
-    if everything:
-        inputs = case.inputs(tuple(names) or None, everything=not names)
-        shown = {name: entry for name, entry in inputs.items() if name not in but}
-        return ["", "inputs (* = defaulted):", inputs_table(shown), *_switches(case, bool(names))]
-    return [*_chosen(case, of), *_defaults(case, names, but)]
-
-
-def _chosen(case: BoundCase, of: str) -> list[str]:
-    """Precisions, engine, efficiencies and switches; a star marks what nobody gave."""
-    given, said = case.given, []
-    if case.precisions:
-        roles = [
-            f"{role} {name}{'' if (own := given.get(ROLE_INPUT[role])) and not own.defaulted else '*'}"
-            for role, name in case.precisions.items()
-        ]
-        said.append(f"precision {', '.join(roles)}")
-    if case.engine is not None and case.hardware is not None and case.engine.label != IDEAL:
-        said.append(f"engine {case.engine.said}{'' if case.request.engine else '*'}")
-    if case.measured_box:
-        star = "" if case.request.efficiency else "*"
-        said.append(f"efficiencies measured on {case.engine_class} engines{star}")
-    chosen = case.assumptions
-    said += [
-        f"{switch}={value}"
-        for switch, value in chosen.values
-        if value != SWITCHES[switch].default and not chosen.defaulted(switch)
+    first = () if case.theory_only else (*shown_first(case), "concurrency")
+    shown = tuple(names or filter(case.get, first))
+    inputs = case.inputs(shown, everything=False) if shown else {}
+    engine = case.engine.said if case.engine and case.hardware else "the engine"
+    said = [
+        text.format(
+            inputs[name].plain(DIGITS), share=f"{100 * inputs[name].value:.3g} %", engine=engine
+        )
+        for name, text in ASSUMED.items()
+        if name in inputs and inputs[name].defaulted and name not in but
     ]
-    return wrapped(f"rests on ({of}* = default): {'; '.join(said)}", most=3) if said else []
+    told = ", ".join(filter(None, [_precisions(case, defaulted=True), *said]))
+    sentence = f"Assumed{of}: {told}." if told and not case.theory_only else ""
+    return wrapped(" ".join(filter(None, (sentence, remark))))
 
 
-def _switches(case: BoundCase, brief: bool) -> list[str]:
-    """Every switch: in a line, or each with the meaning of its value."""
+def switches(case: BoundCase) -> list[str]:
+    """Every switch with the meaning of its value; a theory of its own has none."""
     if case.theory_only:
         return []
-    if brief:
-        return ["", switches_line(case)]
     chosen = case.assumptions
     rows = [
         [starred(name, chosen.defaulted(name)), chosen[name], switch.values[chosen[name]]]
         for name, switch in SWITCHES.items()
     ]
-    return ["", "assumptions (* = defaulted):", text_table(rows)]
-
-
-def _defaults(case: BoundCase, names: Sequence[str], but: Collection[str]) -> list[str]:
-    """The defaults behind some quantities, those that people change first."""
-    shown = tuple(names or filter(case.get, shown_first(case)))
-    inputs = case.inputs(shown, everything=False) if shown else {}
-    left_out = {*WIDTHS, *but, *(AT_PEAK if case.measured_box else ())}
-    defaults = [name for name, entry in inputs.items() if entry.defaulted and name not in left_out]
-    order = {name: place for place, name in enumerate(FIRST_DEFAULTS)}
-    defaults.sort(key=lambda name: order.get(name, len(order)))
-    said = ", ".join(f"{name} {inputs[name].plain(DIGITS)}" for name in defaults)
-    return wrapped(f"defaults: {said}", most=2) if defaults else []
+    return ["", "assumptions (* = default):", text_table(rows)]

@@ -15,8 +15,8 @@ from symroof.analysis.case_summary import (
 from symroof.analysis.case_titles import case_label
 from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_checks
 from symroof.cases.quantity_result import DOES_NOT_FIT
-from symroof.cli.case_screen import ALL, ledger
-from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
+from symroof.cli.case_screen import ALL, assumed
+from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.table_formats import FAILS, IN_PART, PASSES
 from symroof.units import format_quantity, scaled, significant
 
@@ -25,21 +25,18 @@ if TYPE_CHECKING:
 
     from symroof.cases.bound_case import BoundCase
 
-RATE = "tok/s/dev"
-WIDE = 90
-"""Columns of a terminal with room for the rate as well."""
 COMPARED = {
     "TTFT": ("loaded_ttft", "ttft"),
     "ITL": ("loaded_itl", "itl"),
-    RATE: ("sustained_throughput_per_device", "decode_throughput_per_device"),
+    "tok/s/GPU": ("sustained_throughput_per_device", "decode_throughput_per_device"),
     "$/M tok": ("cost_per_mtok_at_rate", "cost_per_mtok"),
     "memory": ("memory_utilization",),
     "users": ("concurrency",),
 }
 """Columns of a comparison: the first quantity that some case has; of cases that have none, that is said."""
 MEANING = {
-    False: f"{PASSES} fits, {FAILS} does not",
-    True: f"{PASSES} fits and meets its targets, {IN_PART} in part of its range, {FAILS} does not",
+    False: f"{PASSES} fits in memory, {FAILS} does not",
+    True: f"{PASSES} meets its targets, {IN_PART} meets them in part of the range, {FAILS} does not",
 }
 
 
@@ -48,7 +45,6 @@ def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 
     shown = {
         head: next((name for name in names if any(case.get(name) for case in cases)), "")
         for head, names in COMPARED.items()
-        if columns() >= WIDE or head != RATE
     }
     shown = {head: name for head, name in shown.items() if name}
     labels = [  # a device by the name that commands take
@@ -65,7 +61,7 @@ def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 
     if not any(row[-1] for row in rows):
         header, rows = header[:-1], [row[:-1] for row in rows]
     title = cases[0].model.shown_name if cases[0].model else "cases"
-    how = "as expected by measurements" if cases[0].measured_box else efficiency_basis(cases[0])
+    how = "predicted" if cases[0].measured_box else efficiency_basis(cases[0])
     load = ", under load" if "loaded_itl" in shown.values() else ""
     meaning = MEANING[bool(cases[0].targets)]
     lines = [
@@ -73,8 +69,7 @@ def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 
         fitted_table(rows, header, "  ", flexible=1),
         *([f"  and {len(cases) - most} more: --all"] if len(cases) > most else []),
         *warning_lines(warnings),
-        *ledger(cases[0], of="first row; "),
-        ALL,
+        *assumed(cases[0], of=" (first row)", remark=ALL),
     ]
     return "\n".join(lines)
 
@@ -99,7 +94,7 @@ def _value(case: BoundCase, name: str) -> str:
     if name == MEMORY_SHARE:
         return used_memory(case)
     if endless(case, name):
-        return "no end"
+        return "unbounded"
     found = case.get(name)
     if not found:
         return "-"
@@ -117,7 +112,8 @@ def single(case: BoundCase, names: Sequence[str]) -> str:
             lines += [f"{name}: no value; {case.why_unknown(name)}"]
             continue
         first, bound = both(case, name)
-        with_bound = f"{first}, bound {bound}" if bound and first else first or f"bound {bound}"
+        least = f"theoretical {'limit' if bound.startswith('at most') else 'minimum'} {bound}"
+        with_bound = f"{first}, {least}" if bound and first else first or least
         lines += [f"{name}: {with_bound}", *wrapped(case.result(name).symbol.meaning, first="  ")]
     dagger = any("†" in line for line in lines)
     return "\n".join(lines + ["† does not fit in memory"] * dagger)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from symroof.claims.checked import Report
 
 TIMES = ("s", "token/s", "request/s", "USD", "J/token")
-BASIS = "latencies, rates and costs: {}, unless a claim states efficiencies"
+BASIS = "Latencies, rates and costs without a stated efficiency: {}."
 WITHOUT_TERMINAL = 140
 """Columns of an output that is not a terminal."""
 
@@ -69,11 +69,11 @@ def command(
     engine: str | None,
     as_json: bool,
 ) -> int:
-    """Check the calculations in claim files (YAML) and in notes: Markdown and notebooks.
+    """Check the numbers in notes (Markdown), notebooks and claims files (YAML).
 
     symroof check notes.md
 
-    In a note an annotation follows its sentence:
+    In a note, a comment after the sentence says what its number is:
 
     \b
     ... takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->

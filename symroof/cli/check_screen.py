@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from symroof.cli.terminal import clipped, fitted_table, warning_lines, wrapped
 from symroof.errors import visible
-from symroof.report.claims_text import MARKED, names, off, put_forward, times_of
+from symroof.report.claims_text import MARKED, off, put_forward
 from symroof.table_formats import FAILS, IN_PART, PASSES
 
 if TYPE_CHECKING:
@@ -25,10 +25,13 @@ LONGEST_PATH = 40
 SAID, RIGHT, PLACE = 22, 20, 28
 """Columns of a number, and of a place, at most."""
 ORDER = ("wrong", "inconsistent", "conditional", "plausible", "unchecked")
+WORD = {
+    "inconsistent": "inconsistent with other numbers",
+    "conditional": "true only under an assumption that the text does not state",
+    "unchecked": "not checked",
+}
 """The verdicts of what does not hold, the worst first."""
-DETAILS = (
-    "--all: every claim with its sentence; -v: all details, and the command that derives each value"
-)
+DETAILS = "--all lists every claim; -v adds the command that derives each value."
 HOW_TO_BEGIN = "no claims; add one after a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
 NUMBERLESS = re.compile(r"true|false|compute|memory|link|overhead|up|down|not", re.IGNORECASE)
 """A claimed value that says nothing without its sentence."""
@@ -58,41 +61,51 @@ def screen(report: Report, strict: bool, basis: str = "") -> str:
 
 
 def verdict_line(report: Report, strict: bool) -> str:
-    """``✗ post.md: 8 claims: 1 wrong, 1 inconsistent, 2 conditional, 4 hold (4 rounded)``."""
+    """``✗ post.md: 2 of 8 claims are wrong, 1 is inconsistent; 5 are right``."""
     files = [*dict.fromkeys(report.files)]
     path = files[0] if len(files[0]) <= LONGEST_PATH else os.path.basename(files[0])
     of = visible(path) if len(files) == 1 else f"{len(files)} files"
-    found = Counter(claim.verdict for claim in report.findings(strict))
-    others = Counter(report.summary) - found
-    far = {} if strict else {"conditional": " and more than 25 % off"}
-    said = [f"{found[kind]} {kind}{far.get(kind, '')}" for kind in (*ORDER, *HOLDS) if found[kind]]
-    rest = [f"{count} {kind}" for kind, count in others.items() if kind not in HOLDS]
-    held = [f"{count} {kind}" for kind, count in others.items() if kind in HOLDS]
-    total, holding = len(report.claims), sum(others[kind] for kind in HOLDS)
-    many = "all" if holding == total > 1 else holding
-    hold = f"{many} hold{'s' if holding == 1 else ''} ({', '.join(held)})"
-    mark = IN_PART if rest or any(claim.faulty for claim in report.claims) else PASSES
-    mark = FAILS if found else mark
-    parts = [*said, *rest, hold if holding else "none holds"]
-    return f"{mark} {of}: {total} claim{'s' if total != 1 else ''}: {', '.join(parts)}"
+    counts, total = Counter(report.summary), len(report.claims)
+    right = sum(counts.pop(kind, 0) for kind in HOLDS)
+    found = report.findings(strict)
+    mark = FAILS if found else IN_PART if counts else PASSES
+    if not counts:
+        return f"{mark} {of}: {'the claim is' if total == 1 else f'all {total} claims are'} right"
+    said = [
+        f"{counts[kind]} {_is(counts[kind])} {WORD.get(kind, kind)}"
+        for kind in ORDER
+        if counts[kind]
+    ]
+    said[0] = (
+        said[0].replace(" ", f" of {total} claims ", 1)
+        if total > 1
+        else f"the claim is {said[0].partition(' is ')[2]}"
+    )
+    rest = f"; {right} {_is(right)} right" if right else ""
+    return f"{mark} {of}: {', '.join(said)}{rest}"
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _table(rows: Sequence[list[str]], clip: bool = False) -> list[str]:
     """A table with the reasons in full, or cut to a line each."""
-    header = ["", "line", "said", "right", "because"]
+    header = ["", "line", "the text says", "correct", "why"]
     return fitted_table(rows, header, "", -1, clip, left=True).splitlines() if rows else []
 
 
 def _row(claim: Checked, several: bool, strict: bool) -> list[str]:
     """The row of a claim: mark, place, what is said, what is right, why."""
     why = _why(claim)
+    right = clipped(visible(claim.correction or claim.derived), RIGHT)
     if NUMBERLESS.fullmatch(claim.claimed):  # says nothing without its sentence
         why = ": ".join(filter(None, (claim.says or str(claim.claim.relation or ""), why)))
     return [
         FAILS if claim.finding(strict) else IN_PART,
         _place(claim, several),
         clipped(visible(claim.claimed or claim.says or claim.id), SAID),
-        clipped(visible(claim.correction or claim.derived), RIGHT),
+        "plausible" if claim.verdict == "plausible" else right,
         visible(why),
     ]
 
@@ -109,15 +122,20 @@ def _why(claim: Checked) -> str:
     far = off(claim.ratio).removeprefix(": ")
     likely = next(iter(put_forward(claim)), None)
     sure = likely is not None and likely[0].named
-    slip = f"{'' if sure else 'perhaps '}{names(likely)}: {likely[0].text}" if likely else ""
+    told = FACTOR.sub(r" (\1)", likely[0].text) if likely else ""
+    slip = told if sure or not told else f"perhaps {told}"
     parts: list[str] = [claim.reason or claim.verdict, slip]
     if claim.verdict == "conditional" and claim.assumptions_needed:
-        named = [f"{one.slip} {times_of(one.text)}".strip() for one in claim.slips[:1] if one.named]
-        parts = [f"needs {', '.join(claim.assumptions_needed)}", *(named or [far])]
+        named = [FACTOR.sub(r" (\1)", one.text) for one in claim.slips[:1] if one.named]
+        parts = [f"true only with {', '.join(claim.assumptions_needed)}", *(named or [far])]
     elif claim.verdict == "wrong":
-        below = "impossible: beyond the bound" if claim.word != claim.verdict else ""
-        parts = [below, *([slip] if sure else [far, slip])]
+        below = "impossible: beyond the theoretical limit" if claim.word != claim.verdict else ""
+        unexplained = "" if likely or below or not far else "no known mistake explains it"
+        parts = [below, *([slip] if sure else [far, slip, unexplained])]
     return "; ".join(filter(None, parts)) or claim.reason
+
+
+FACTOR = re.compile(r": ([×÷]\d+(?:\.\d*?[1-9])?)\.?0*$")
 
 
 def _flags(claims: Sequence[Checked], several: bool) -> Iterator[str]:

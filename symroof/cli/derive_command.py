@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,7 @@ from symroof.cli.options import all_option, json_option, study_from, study_optio
 from symroof.cli.output import say, say_json, say_marked, say_one_of
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.table_formats import text_table
+from symroof.units import significant
 
 if TYPE_CHECKING:
     from symroof.analysis.derivation import Derivation
@@ -29,11 +31,11 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Derive a quantity: definition, expansion to inputs, numbers, elasticities.
+    """Show the formula of a quantity, step by step with numbers, and what moves it.
 
     symroof derive itl --model llama-3-8b --hardware h100-sxm --prompt 2048
 
-    Without a case the answer stays symbolic: symroof derive kv_bytes_per_token
+    Without a model the answer stays symbolic: symroof derive kv_bytes_per_token
     """
     made = study_from(study, options, needs_case=False)
     derivation = made.derive(quantity)
@@ -48,19 +50,21 @@ def command(
 
 MOST_STEPS, MOST_EXPANDED, MOST_ELASTICITIES = 10, 8, 6
 """Lines of steps and of an expansion on a first screen, and elasticities."""
-ALL = "--all: every step, expansion to inputs, elasticities, inputs with their sources"
+ALL = "--all shows every step, the expansion to inputs, all elasticities, inputs with sources."
 
 
 def derivation_lines(derivation: Derivation, everything: bool) -> list[str]:
     """The value, the formula, the steps next to it and what moves it; all of each with ``everything``."""
+    from symroof.analysis.case_titles import case_title
     from symroof.analysis.constraints import BEST, why_no_batch
     from symroof.analysis.verdict import case_warnings
-    from symroof.cli.case_screen import ledger
+    from symroof.cli.case_screen import assumed, chosen, ledger
 
-    name, symbol, case = derivation.name, derivation.symbol, derivation.bound_case
-    lines = wrapped(f"{name}: {symbol.meaning} [{symbol.unit or 'plain number'}]")
-    lines += [*_value(derivation), ""]
-    lines += _definition(derivation, everything)
+    name, case = derivation.name, derivation.bound_case
+    lines = [*_value(derivation, everything), *wrapped(derivation.symbol.meaning, "    ", "  ")]
+    if derivation.result is not None and not case.theory_only and (case.model or case.hardware):
+        lines += wrapped(f"{case_title(case)}{chosen(case)}", "    ", "  ")
+    lines += ["", *_definition(derivation, everything)]
     if derivation.result is None:
         return lines if everything else [*lines, *wrapped(ALL)]
     lines += _steps(derivation, everything)
@@ -68,29 +72,32 @@ def derivation_lines(derivation: Derivation, everything: bool) -> list[str]:
     warnings = [*case_warnings(case), *([reason] if reason else [])]
     lines += warning_lines(warnings, len(warnings) if everything else 4)
     lines += _elasticities(derivation, everything)
-    lines += ledger(case, (name,), everything)
-    return lines if everything else [*lines, *wrapped(ALL)]
+    return [*lines, *(ledger(case, (name,)) if everything else assumed(case, (name,), remark=ALL))]
 
 
-def _value(derivation: Derivation) -> list[str]:
-    """What it comes to, as expected and at the peak, or what a number needs."""
-    from symroof.analysis.case_summary import DIGITS, compact
+def _value(derivation: Derivation, everything: bool) -> list[str]:
+    """The value and the theoretical minimum, or what is missing."""
+    from symroof.analysis.case_summary import both
     from symroof.analysis.verdict import basis_of
     from symroof.cli.case_screen import missing_input, option_for
 
     case, name = derivation.bound_case, derivation.name
     if derivation.result is None:
         option = option_for(case, missing_input(case, name))
-        why = f"{derivation.why_unknown}{f' ({option})' if option else ''}"
-        return wrapped(f"no number: {why}", "    ", "  ")
-    bound = case.peak_bound(name)
-    at_peak = [f"bound {compact(bound, DIGITS)} (100 % of peak)"] if bound else []
-    said = [compact(derivation.result, DIGITS), *at_peak, *basis_of(case, (name,))]
-    return wrapped("; ".join(said), "    ", "  ")
+        why = f"{derivation.why_unknown}{f', for example {option}' if option else ''}"
+        return wrapped(
+            f"{name}: no number yet: it {why}" if option else f"{name}: no number: {why}"
+        )
+    own, least = both(case, name)
+    basis = "" if least and not everything else "; ".join(basis_of(case, (name,)))
+    kind = "limit" if least.startswith("at most") else "minimum"
+    return wrapped(
+        "; ".join(filter(None, (f"{name} = {own}", least and f"theoretical {kind} {least}", basis)))
+    )
 
 
 def _definition(derivation: Derivation, everything: bool) -> list[str]:
-    """The definition; with ``everything``, or without a number, what it is over inputs; its source."""
+    """The definition; with ``everything``, or without a number, also over inputs, and its source."""
     from symroof.theory.theory_files import DEFINITION
 
     name = derivation.name
@@ -103,12 +110,26 @@ def _definition(derivation: Derivation, everything: bool) -> list[str]:
         if len(expanded) > MOST_EXPANDED and not everything:
             expanded = [f"  {len(expanded)} lines: --all"]
         lines += ["", "expanded to inputs", *expanded]
-    if not everything:
-        return lines
     reference = derivation.bound_case.case.theory.reference(name)
-    if reference not in ("", DEFINITION):
+    if everything and reference not in ("", DEFINITION):
         lines += ["", f"source of the formula: {reference}"]
     return lines
+
+
+def legible(line: str) -> str:
+    """A line with numbers as people write it: three digits, spaces around what divides and multiplies.
+
+    >>> legible("17.2407 GB/(3.35 TB/s*0.819)"), legible("131.072 kB/token*16384")
+    ('17.2 GB / (3.35 TB/s · 0.819)', '131 kB/token · 16,384')
+    """
+
+    def short(found: re.Match[str]) -> str:
+        value = float(found[0])
+        return f"{int(value):,}" if value == int(value) and value < 1e9 else significant(value, 3)
+
+    line = line.replace("**", "^").replace("*", " · ").replace(" us", " µs")
+    line = re.sub(r"/(?=[\d(])", " / ", line)
+    return re.sub(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.])", short, line)
 
 
 def _steps(derivation: Derivation, everything: bool) -> list[str]:
@@ -117,8 +138,9 @@ def _steps(derivation: Derivation, everything: bool) -> list[str]:
 
     rows = []
     for step in derivation.steps:
-        how = str(step.search) if step.search else f"= {step.substituted.text}"
-        value = ""
+        how, value = str(step.search or step.substituted.text), ""
+        if not step.search:
+            how = f"= {how if everything else legible(how)}"
         if step.result:
             value = f"= {step.result.text() if everything else compact(step.result, DIGITS)}"
         rows.append([step.symbol.name + ":" * bool(step.search), how, value])
@@ -131,13 +153,14 @@ def _steps(derivation: Derivation, everything: bool) -> list[str]:
         "\n"
     ) >= MOST_STEPS and kept < len(rows) - 1:
         kept += 1
-    before = [f"  {kept} step{'s' * (kept != 1)} before: --all"] if kept else []
-    return ["", "with numbers", *before, shown]
+    last = f" (the last {len(rows) - kept} of {len(rows)} steps)" if kept else ""
+    return ["", f"with numbers{last}", shown]
 
 
 def _elasticities(derivation: Derivation, everything: bool) -> list[str]:
     """The largest elasticities in a sentence, or that to each input."""
     from symroof.analysis.sensitivity import span_text
+    from symroof.report.field_names import name_in_words
 
     found = derivation.elasticities
     if not found:
@@ -146,5 +169,8 @@ def _elasticities(derivation: Derivation, everything: bool) -> list[str]:
         heading = f"elasticities: % change of {derivation.name} per 1 % change of an input"
         rows = [[entry.symbol.name, span_text(*entry.span)] for entry in found]
         return ["", heading, text_table(rows, indent="  ")]
-    said = [f"{each.symbol.name} {span_text(*[each.value] * 3)}" for each in found]
-    return wrapped(f"elasticities (% per 1 %): {', '.join(said[:MOST_ELASTICITIES])}", most=2)
+    said = [
+        f"{name_in_words(each.symbol.name)} {span_text(*[each.value] * 3)}".replace(" -", " −")
+        for each in found[:MOST_ELASTICITIES]
+    ]
+    return ["", *wrapped(f"1 % more of an input changes it by, in %: {' · '.join(said)}", "  ")]

@@ -42,22 +42,16 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Why two cases, or two tools, give different numbers: the effect of each difference, one after another.
-
-    A and B are studies, cases in quotes, or presets; `symroof` counts as symroof does by default. Presets count the STUDY, or the
-    case of the options, which apply to both sides, but to a case in quotes only where that says nothing itself:
-
-    symroof diff symroof genz --model llama-3-8b --hardware h100-sxm --prompt 2048
+    """Explain why two cases, two tools or a measurement differ, one difference after another.
 
     symroof diff chat.yaml '--model llama-3-8b --hardware h200 --prompt 4096' -q itl
 
-    symroof diff chat.yaml 'itl = 14.2 ms'
+    A and B are studies, cases in quotes, numbers such as 'itl = 14.2 ms', or presets: other tools that count the STUDY, or the case of
+    the options, in their way (`symroof` counts as symroof does). Options apply to both sides, except where a quoted case says otherwise.
 
     symroof diff --measured 'itl = 28 ms' chat.yaml
 
-    Differences are applied one after another: definitions, then counting choices, then inputs. From a preset to a case without one
-    the same steps are applied in reverse. One side may be a number. --measured tries what is often not as thought on a server:
-    eager execution, precision, clocks, links, batch, context, devices, caches, prefills.
+    --measured tries the usual causes on a server: precision, clocks, batch, prompts, eager execution, prefills ...
     """
     for side in sides:  # an option that is none of ours, and no case in quotes
         if side.startswith("-") and " " not in side.strip():
@@ -99,8 +93,8 @@ def _written(made: list[Waterfall], sides: tuple[str, ...], everything: bool) ->
         return "\n".join(reflowed(whole.splitlines()))
     most = max(min(MOST_STEPS, MOST_OF_ALL // len(made)), 1)
     hidden = any(way.without_effect or way.presets for way in made)
-    behind = ", what differs without effect" * hidden
-    said = wrapped(f"--all: every difference, the value after each{behind}")
+    behind = " and what differs without effect" * hidden
+    said = wrapped(f"--all shows every difference, the value after each{behind}.")
     return "\n\n".join(["\n".join(_largest(way, sides, most)) for way in made] + said)
 
 
@@ -122,7 +116,7 @@ def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> list[str]:
         rest = signed_text(sum(step.effect for step in small), unit, DIGITS)
         rows.append([f"  {len(small)} smaller difference{'s' * (len(small) > 1)}", rest, ""])
     rows.append([sides[1], way.end.plain(DIGITS), factor_text(way.factor, DIGITS)])
-    remarks = dict.fromkeys(f"slip: {step.slip}" for step in shown if step.slip)
+    remarks = dict.fromkeys(f"known mistake: {step.slip}" for step in shown if step.slip)
     return [
         *wrapped(way.title),
         fitted_table(rows, indent="  ", flexible=0),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     "quantities",
     multiple=True,
     metavar="NAME",
-    help="Only this quantity: value, range, bound, meaning. Repeatable.",
+    help="Only this quantity, with its range, theoretical minimum and meaning. Repeatable.",
 )
 @all_option
 @study_options
@@ -36,13 +36,11 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Latencies, throughput, cost and memory of a case, and what limits it.
+    """Predict latency, throughput, cost and memory, and what limits them.
 
     symroof eval --model llama-3-8b --hardware h100-sxm --prompt 2048 --output 256
 
-    symroof eval STUDY.yaml --batch 8 --batch 32
-
-    Of several cases, each is a row; --all shows every quantity, input and counting choice of each.
+    Several cases (--batch 8,32) are compared, one in a row; --all shows every quantity, input and assumption of each.
     """
     from symroof.analysis.verdict import findings
 

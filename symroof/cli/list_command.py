@@ -35,19 +35,22 @@ UNITS = {
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
+@click.argument("kind", required=False, type=click.Choice(list(KINDS)), metavar="KIND")
 @click.argument("word", required=False)
 @all_option
 @json_option
-def command(kind: str, word: str | None, everything: bool, as_json: bool) -> None:
-    """The catalogue: what symroof knows by name, one line an entry.
+def command(kind: str | None, word: str | None, everything: bool, as_json: bool) -> None:
+    """List what has a name, one line an entry.
 
     symroof list hardware h100
 
-    KIND is models, hardware, precisions, quantities, thresholds, assumptions, presets, theories, engines, inputs or measured. With a
-    WORD, only the entries that contain it. The last column is cut to the width of the terminal; --all has every column in full.
+    KIND is models, hardware, precisions, quantities, thresholds, assumptions, presets, theories, engines, inputs or measured. WORD keeps
+    the entries that contain it; --all has every column in full.
     """
-    say(listing(kind, as_json, everything, word))
+    if kind is None:
+        say(click.get_current_context().get_help())
+    else:
+        say(listing(kind, as_json, everything, word))
 
 
 def listing(kind: str, as_json: bool, everything: bool = False, word: str | None = None) -> str:

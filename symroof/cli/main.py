@@ -13,30 +13,30 @@ from symroof.version import __version__
 
 GROUPS = {
     "Decide": {
-        "select": "What to buy for targets: the cheapest configuration that meets them.",
-        "report": "Write the design review of a study.",
-        "vllm": "Explain a vllm serve command line, and recommend one.",
-        "server": "The same for SGLang, TensorRT-LLM, llama.cpp and containers.",
-        "simulate": "Serve requests step by step: percentiles of latencies.",
+        "select": "What to buy: the cheapest configuration that meets your targets.",
+        "report": "Write a design review with a recommendation, as HTML, Markdown or PDF.",
+        "vllm": "Explain a vllm serve command line and recommend a better one.",
+        "server": "The same for SGLang, TensorRT-LLM, llama.cpp and docker commands.",
+        "simulate": "Simulate a server step by step: mean and percentile latencies.",
     },
     "Understand": {
-        "eval": "What to expect of a case, what limits it, and whether it fits.",
-        "derive": "Derive a quantity: formula, steps with numbers, elasticities.",
-        "solve": "Solve an equation or a named threshold in closed form.",
-        "diff": "Why two cases, two tools or a measurement give other numbers.",
-        "plot": "One picture: roofline, latency-throughput, pareto, tornado ...",
+        "eval": "Predict latency, throughput, cost and memory, and what limits them.",
+        "derive": "Show the formula of a quantity, step by step with numbers.",
+        "solve": "Find a threshold, or solve an equation, in closed form.",
+        "diff": "Explain why two cases, two tools or a measurement differ.",
+        "plot": "Draw one picture: roofline, latency-throughput, Pareto front ...",
     },
     "Verify": {
-        "check": "Check hand calculations in claim files and Markdown notes.",
-        "calibrate": "Fit MFU, MBU and overheads to measured latencies.",
+        "check": "Check the numbers in a note, a post, a notebook or a claims file.",
+        "calibrate": "Fit efficiencies to your own measurements.",
     },
     "Data": {
-        "sweep": "Compute quantities over a grid of inputs.",
-        "list": "The catalogue: models, hardware, quantities, thresholds ...",
-        "show": "One entry with values, units and sources.",
-        "init": "A starter file to fill in.",
+        "sweep": "Compute quantities over a grid of inputs, into a table or a file.",
+        "list": "List the models, GPUs, quantities, thresholds ... that have a name.",
+        "show": "Show one of them with values, units and sources.",
+        "init": "Write a starter file to fill in.",
         "validate": "Check spec files.",
-        "schema": "The JSON Schema of a kind of file.",
+        "schema": "Print the JSON Schema of a kind of file.",
     },
 }
 """Every command with its one-line help, so that --help loads none of them."""
@@ -53,18 +53,17 @@ def load(name: str) -> click.Command:
     """A command, imported when it is called."""
     module = importlib.import_module(f"symroof.cli.{BESIDE.get(name, name)}_command")
     made: click.Command = getattr(module, name if name in BESIDE else "command")
-    return Command(
-        made.name,
-        made.context_settings,
-        made.callback,
-        [*made.params, colour_option()],
-        made.help,
-        made.epilog,
-    )
+    params, settings = [*made.params, colour_option()], made.context_settings
+    return Command(made.name, settings, made.callback, params, made.help, made.epilog)
 
 
 class Command(click.Command):
-    """A command whose help has its options in groups: its own, those of the case, and the rarer ones."""
+    """A command that understands options of other tools, and whose help has its options in groups: its own, those of the case, and the rarer ones."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        from symroof.cli.usage_errors import in_our_words
+
+        return super().parse_args(ctx, in_our_words(args, self))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -108,9 +107,11 @@ class Lazy(click.Group):
 @click.version_option(__version__, prog_name="symroof")
 @click.option("--debug", is_flag=True, help="Show the traceback of a bug in symroof.")
 def group(debug: bool) -> None:
-    """Why is my LLM this fast, and what would make it faster?
+    """How fast will this LLM run on this GPU, what limits it, and what should you buy?
 
-    symroof eval --model llama-3-8b --hardware h100-sxm --prompt 2048 --output 256
+    symroof eval --model llama-3.1-8b --hardware h100 --prompt 2048 --output 256
+
+    `symroof COMMAND --help` has the options and an example. Tutorials: docs/index.md.
     """
 
 
@@ -122,6 +123,8 @@ def main(arguments: Sequence[str]) -> int:
     from symroof.errors import InputError
 
     as_json = "--json" in arguments
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     try:
         result = group.main(
             args=list(arguments),

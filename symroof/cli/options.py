@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,34 +28,34 @@ class CaseOption(click.Option):
 
 
 CASE = {
-    "model": ("--model", "NAME|PATH", "Catalogue or hub name, spec, config.json or GGUF file."),
-    "hardware": ("--hardware --system", "NAME|PATH", "Name, a part's name, or hardware spec."),
-    "engine": ("--engine", "NAME", "Engine (vllm, sglang, vllm@0.11 ...) or engine class."),
-    "target": ("--target", "NAME=VALUE", "A limit: ttft='200 ms', itl='50 ms' (means; ttft='p99 2 s' a percentile), cost='2 USD' (per million output tokens), price='20 USD/hour' (one instance), fleet_price='100 USD/hour' (all replicas)."),
+    "model": ("--model", "NAME|PATH", "A name (`list models`), a hub name, a config.json, a GGUF or spec file."),
+    "hardware": ("--hardware --system", "NAME|PATH", "A name (`list hardware`), as on the device, or a spec file."),
+    "engine": ("--engine", "NAME", "The serving engine: vllm, sglang, vllm@0.11 ...; default vllm."),
+    "target": ("--target", "NAME=VALUE", "A limit: ttft='200 ms', itl='50 ms' (means; ttft='p99 2 s' a percentile), cost='2 USD' (per million output tokens), price='20 USD/hour' (one replica), fleet_price='100 USD/hour' (all)."),
     "settings": ("--set", "NAME=VALUE", "Any input or quantity, with its unit: mem_bandwidth='3.35 TB/s'; of one device: h200.price='3 USD/hour'."),
     "prompt": ("--prompt --isl", "VALUE", "Prompt tokens of one request."),
     "output": ("--output --osl", "VALUE", "Generated tokens of one request."),
     "batch": ("--batch --bs", "VALUE", "Batch size: requests decoded together."),
     "tp": ("--tp", "VALUE", "Tensor-parallel degree."),
-    "dp": ("--dp", "VALUE", "Data-parallel degree: replicas of the instance."),
+    "dp": ("--dp", "VALUE", "Replicas."),
     "weights": ("--weights", "VALUE", "Precision of the weights: bf16, fp8, awq, w8a8, q4_k_m ..."),
     "kv": ("--kv", "VALUE", "Precision of the KV cache: fp16, fp8, int8 ..."),
 }  # fmt: skip
 """Options that describe a case: the spellings, what stands for the value, the help."""
 ADVANCED = {
-    "efficiency": ("--efficiency", "peak|measured", "Source of the efficiencies not given: measured (the default) or peak (100 %, a bound)."),
-    "assume": ("--assume", "SWITCH=VALUE", "A counting choice (`list assumptions`)."),
-    "preset": ("--preset", "NAME", "A named set of switches and values."),
-    "prefill": ("--prefill", "NAME=N", "Instances that only prefill, with a layout of their own: tp, pp, attention_dp, ep, and instances (or devices)."),
-    "draft": ("--draft", "NAME|PATH", "A model that drafts tokens, or a head of the model: eagle or mtp."),
-    "assume_family": ("--assume-family", "FAMILY", "Read a config.json as this family, whatever model_type it says."),
+    "efficiency": ("--efficiency", "peak|measured", "measured (the default) predicts; peak gives the theoretical minimum."),
+    "assume": ("--assume", "SWITCH=VALUE", "A modelling assumption (`list assumptions`)."),
+    "preset": ("--preset", "NAME", "Emulate another tool (`list presets`)."),
+    "prefill": ("--prefill", "NAME=N", "Disaggregated prefill: instances (or devices) that only prefill, with their own tp, pp, attention_dp and ep."),
+    "draft": ("--draft", "NAME|PATH", "Speculative decoding: the draft model, or eagle or mtp."),
+    "assume_family": ("--assume-family", "FAMILY", "Read a config.json as this family, whatever its model_type."),
     "context": ("--context", "VALUE", "Keys a decode step attends to (default: the prompt)."),
-    "pp": ("--pp", "VALUE", "Pipeline-parallel degree: stages of layers."),
-    "ep": ("--ep", "VALUE", "Expert-parallel degree: devices over which experts are spread."),
-    "attention_dp": ("--attention-dp", "VALUE", "Groups that share only the routed experts."),
+    "pp": ("--pp", "VALUE", "Pipeline-parallel degree."),
+    "ep": ("--ep", "VALUE", "Expert-parallel degree."),
+    "attention_dp": ("--attention-dp", "VALUE", "DP attention: groups that share only the routed experts."),
     "activations": ("--activations", "VALUE", "Precision of the activations."),
-    "mfu": ("--mfu", "VALUE", "Achieved share of peak compute, or a range 0.5..0.7."),
-    "mbu": ("--mbu", "VALUE", "Achieved share of peak memory bandwidth, or a range."),
+    "mfu": ("--mfu", "VALUE", "Share of peak compute that is achieved, or a range 0.5..0.7."),
+    "mbu": ("--mbu", "VALUE", "Share of peak memory bandwidth that is achieved, or a range."),
 }  # fmt: skip
 """The rarer of them."""
 OPTIONS = CASE | ADVANCED
@@ -90,7 +91,7 @@ def study_options(command: F) -> F:
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="One JSON object on standard output."
 )
-WHOLE = "Everything: more than the first screen, all digits."
+WHOLE = "Everything, with all digits and sources."
 all_option = click.option("--all", "-v", "everything", is_flag=True, help=WHOLE)
 details_option = click.option("--details", "-v", "everything", is_flag=True, help=WHOLE)
 strict_option = click.option(
@@ -121,6 +122,8 @@ def line_selection(options: dict[str, Any], own: Declarations | None = None) -> 
     from symroof.theory.declarations import NONE
 
     settings = pairs(options.get("settings", ()), "--set")
+    for name in ("model", "hardware", *INPUTS):  # --hardware h100,l40s and --batch 1,8,32
+        options[name] = tuple(part for text in options.get(name) or () for part in _listed(text))
     for name in settings:
         if name in OWN_OPTIONS or name in ("origin", "base", "own"):
             hint = f"; {OWN_OPTIONS[name]} sets it" if name in OWN_OPTIONS else ""
@@ -149,7 +152,17 @@ def line_selection(options: dict[str, Any], own: Declarations | None = None) -> 
         COMMAND_LINE,
         **chosen,
     )
-    return target_request(pairs(options.get("target", ()), "--target")).over(line)
+    targets = (text.replace("<=", "=").replace("<", "=") for text in options.get("target", ()))
+    return target_request(pairs(tuple(targets), "--target")).over(line)
+
+
+GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+
+
+def _listed(text: str) -> list[str]:
+    """The values of a list with commas; commas that group thousands make none."""
+    listed = re.fullmatch(r"[\w.-]+(?:,[\w.-]+)+", text) and not GROUPED.fullmatch(text)
+    return text.split(",") if listed else [text]
 
 
 def words_without(

@@ -15,7 +15,6 @@ import click
 from symroof.errors import visible
 
 if TYPE_CHECKING:
-    from symroof.cases.bound_case import BoundCase
     from symroof.cases.quantity_result import Result
     from symroof.errors import Problem
 
@@ -126,15 +125,4 @@ def inputs_table(inputs: dict[str, Result]) -> str:
 
     return text_table(
         [[starred(name, i.defaulted), i.text(), i.source] for name, i in inputs.items()]
-    )
-
-
-def switches_line(answers: BoundCase) -> str:
-    """Every switch with its value on one line; empty for a user-defined theory, which has none."""
-    chosen = answers.assumptions
-    if answers.theory_only:
-        return ""
-    return "assumptions (* = defaulted): " + ", ".join(
-        f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}"
-        for switch, value in chosen.values
     )

@@ -70,21 +70,14 @@ def command(
     quantities: str,
     **options: Any,
 ) -> None:
-    """Draw a picture of a study or a case.
+    """Draw one picture of a study or a case.
 
     symroof plot latency-throughput specs/studies/llama-3-70b-chat.yaml -o latency.svg
 
-    symroof plot roofline --model llama-3-8b --hardware h100-sxm --prompt 2048 --batch 16 -o - > roofline.svg
-
-    symroof plot waterfall chat.yaml --against genz -q ttft
-
-    symroof plot decode_intensity chat.yaml --over batch
-
     symroof plot itl chat.yaml --over batch,prompt --style dark -o itl.png
 
-    Kinds that show one case show the first; memory and latency-throughput compare all, pareto what `symroof select` ranks. A waterfall starts at STUDY, or at
-    the case of the options, and ends at B: `symroof diff` prints the same as tables. The takeaway of a picture is printed, and part of its
-    text alternative.
+    Kinds that show one case show the first; memory and latency-throughput compare all, pareto what `symroof select` ranks. A waterfall
+    starts at STUDY, or at the case of the options, and ends at B: `symroof diff` prints the same as tables.
     """
     from symroof.cli.report_command import slug
 

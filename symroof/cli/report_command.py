@@ -59,16 +59,12 @@ DEFAULT_FORMATS = "html,md"
 @strict_option
 @click.pass_context
 def command(context: click.Context, /, study: str | None, **options: Any) -> int:
-    """Write the design review of a study, as HTML and Markdown.
-
-    symroof report specs/studies/llama-3-70b-chat.yaml
+    """Write a design review with a recommendation, as HTML and Markdown.
 
     symroof report chat.yaml --full --format pdf
 
-    symroof report chat.yaml --against genz
-
-    With --against B, a section explains how the latencies, the memory and the cost differ from those of B: `symroof diff` in a review.
-    B is a study, a case in quotes, a preset that counts this one, or a number: --against 'itl = 14.2 ms'.
+    --against B adds a section on how latencies, memory and cost differ from B: a study, a case in quotes, a preset or a number,
+    as in `symroof diff`.
     """
     from symroof.analysis.verdict import findings
     from symroof.report.recommendation import reviewed
@@ -109,11 +105,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
 
 
 def _own_folder(name: str) -> Path:
-    """The folder of a review for which nobody named one.
-
-    Raises:
-        OSError: it, or the folder of all reviews, is a symbolic link.
-    """
+    """The folder of a review for which nobody named one."""
     from symroof.output_files import refuse_link
 
     folder = Path("reports") / name
@@ -123,12 +115,7 @@ def _own_folder(name: str) -> Path:
 
 
 def _other(review: Reviewed, options: dict[str, Any]) -> tuple[str, list[Waterfall]] | None:
-    """The argument of --against, and the waterfalls from the case of the review to it; None without it.
-
-    Raises:
-        click.BadParameter: the section is requested without --against.
-        InputError: an unknown case, or one that shares no quantity with this one.
-    """
+    """The argument of --against, and the waterfalls from the case of the review to it; None without it."""
     against = options.pop("against")
     if against is None:
         if "against" in (options["sections"] or ""):
@@ -151,11 +138,7 @@ def _other(review: Reviewed, options: dict[str, Any]) -> tuple[str, list[Waterfa
 
 
 def _chosen(listed: str, known: Sequence[str], what: str, option: str) -> list[str]:
-    """The names of a list with commas, each once.
-
-    Raises:
-        click.BadParameter: an unknown one, or none.
-    """
+    """The names of a list with commas, each once."""
     names = list(dict.fromkeys(filter(None, map(str.strip, listed.split(",")))))
     unknown = ", ".join(name for name in names if name not in known)
     if unknown or not names:

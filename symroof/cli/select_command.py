@@ -1,42 +1,30 @@
 """``symroof select``: hardware and configuration against targets.
 
-``--json`` gives ``{"schema": "symroof/select/1", "recommendation": {...} or null, "reason", "targets": {name: {"value", "unit", "metric"}}, "sorted_by", "basis": [what latencies rest on],
-"passing": count, "configurations": [...], "best": {what: {"configuration", "batch", "values"} or null}, "fronts": [{"over": "passing" or
-"fitting", "respects": [{"quantity", "better"}], "runs": [{"configuration", "batch", "values"}]}]}``. ``configuration`` is an
-index of the list, which has the order of the table. The first ``--show`` configurations are evaluated in detail (``worked_out``), and ``--lacks`` of the nearest
-misses; the others have their identity, verdict, ``batches`` and what they are compared by. Each detailed one has
+``--json``: ``recommendation`` and ``reason``, ``targets``, ``basis``, ``sorted_by``, ``passing``, ``best``, ``fronts``, and ``configurations`` in the order of
+the table. The first ``--show`` of them are evaluated in detail (``worked_out``), and ``--lacks`` of the nearest misses solved for; of each
 
-- ``label``, ``model``, ``hardware``, ``precisions``, ``varied`` (what the study lists): its identity;
-- ``scheduling``, ``layout`` (inputs: degrees, and ``chunk`` or ``prefill_devices``), ``copies`` (input ``dp``): what was chosen; given these, ``eval`` says the same;
-- ``batch``, ``batch_chosen``: where it is judged: at its own batch, or without one at the largest that passes;
-- ``state``: ``passes``, ``in part`` (of its ranges), ``fails``, ``unknown``; ``missed``; ``unknown``: condition -> the missing input;
-- ``checks``: memory and each target: ``{"metric", "value", "unit", "limit", "met", "slack", "share"}``, the slack in the metric's
-  unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges; of a cost it is at the median of
-  the list prices, and ``straddles`` says whether others would change it; a target of a percentile has ``statistic`` and ``decided_by``: ``simulation``;
-- ``quantities``: each with value, unit, range, flags, and ``bound``, the same at 100 % of peak; ``at_largest_batch``: the same there;
-- ``batches``: ``{"least", "most", "stopped_by"}``, every batch between passes; null where none does or the study lists batches;
-- ``lacks``: of one that fails (null where it is not solved for), for each input ``{"input", "now", "unit", "value", "side", "cures", "stuck", "unsolved", "breaks"}``: the
-  least (or most) value that makes everything pass, or null; what it cures alone; the best metric of what it does not (null: a wait without end); what it may
-  cure, where no value of it that does is known; what goes wrong instead;
-- ``together``: inputs that, at these values at once, make it pass, where one alone may not;
-- ``keeps``: of one that passes, ``{"input", "now", "unit", "value", "side", "breaks"}``: the last value that still does;
-- ``elasticities``: ``ttft`` and ``itl`` by ``peak_flops`` and ``mem_bandwidth``;
-- ``inputs``, ``assumptions``, ``warnings`` as of ``eval``.
+- ``layout`` and ``copies`` are what was chosen: given these, ``eval`` says the same; ``batch`` is where it is judged, ``batches`` all that pass;
+- ``checks`` have a slack in the metric's unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges;
+- ``lacks``: for each input alone the value that makes everything pass, or null and what goes wrong instead; ``together``: several at once;
+- ``keeps``: of one that passes, the last value of each input that still does.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import details_option, json_option, pairs, study_from, study_options
 from symroof.cli.output import json_text, progress_bar, say, say_marked
-from symroof.table_formats import text_table
+from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
+from symroof.table_formats import text_table, width
 
 if TYPE_CHECKING:
     from symroof.select.selection import Selection
 
+RANGE = re.compile(r" \([^()]* to [^()]*\)")
 MOST_DETAILED = 20
 """Configurations that are shown in detail."""
 
@@ -46,7 +34,7 @@ MOST_DETAILED = 20
     "--among",
     multiple=True,
     metavar="NAME=LIST",
-    help="Candidates: hardware=all, hardware='h100*,h200', weights=fp16,fp8, batch=1,32; devices=8 for a fleet of so many. Layouts, chunks and replicas are searched unless they are listed.",
+    help="Candidates: hardware=all, hardware='h100*,h200', weights=fp16,fp8, batch=1,32; devices=8 for a fleet of so many. What is not listed is searched.",
 )
 @click.option(
     "--by",
@@ -65,7 +53,7 @@ MOST_DETAILED = 20
     default=3,
     show_default=True,
     metavar="N",
-    help="Number of failing configurations, the nearest first, to solve the required changes for.",
+    help="For how many failing configurations, the nearest first, --details solves what they need.",
 )
 @details_option
 @click.option("--strict", is_flag=True, help="Exit 1 unless every configuration passes.")
@@ -85,14 +73,13 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """What to buy for targets: the cheapest of what passes, the best of each device, what the others lack.
+    """What to buy: the cheapest configuration that meets your targets, and the best of each device.
 
     symroof select STUDY.yaml --among hardware=all --among tp=1,2,4,8 --target itl='50 ms' --target cost='2 USD'
 
-    What nobody fixes is searched: group sizes that the engine starts, chunks, prefill on devices of its own, the batch, the replicas;
-    never what changes the answers of a model, unless it is listed. Memory is always a target; the others are
-    ttft and itl (means of a server under load where --output is known, else of one request alone), cost (per million output
-    tokens), price (of one instance per hour) and fleet_price (of all replicas per hour). The exit code is 0 if one passes, 1 if none does.
+    Parallelism, chunk size, disaggregated prefill, batch and replicas are searched unless you fix them; precisions never are, because they
+    change a model's answers. Everything must fit in memory. Targets: ttft and itl (means under load if --output is known), cost (per
+    million output tokens), price (one replica per hour), fleet_price (all replicas per hour). Exit code 0 if one passes, 1 if none does.
     """
     from symroof.select.candidates import device_counts, with_candidates
     from symroof.select.recommend import recommended_of
@@ -100,6 +87,8 @@ def command(
     from symroof.select.selection_json import selection_json
     from symroof.vllm.serve_line import serve_command
 
+    if "all" in options["hardware"]:
+        among, options["hardware"] = (*among, "hardware=all"), ()
     rest, counts = device_counts(pairs(among, "--among"))
     made = with_candidates(study_from(study, options, needs_case=not rest), rest, True)
     choice = select_from(made, by, progress_bar, counts)
@@ -122,10 +111,14 @@ def details(choice: Selection, show: int, lacks: int) -> str:
     """Tables, warnings, inputs and assumptions."""
     from symroof.report.selection_tables import headline, ledger, parts, warnings
 
-    lines = [headline(choice), *choice.basis]
-    lines += [f"! {text}" for text in (*choice.hints, *warnings(choice, show))]
+    lines = [line for text in (headline(choice), *choice.basis) for line in wrapped(text)]
+    lines += warning_lines((*choice.hints, *warnings(choice, show)), most=100)
     for part in (*parts(choice, show, lacks), *ledger(choice, show)):
         heading = f"{part.title} ({part.says})" if part.says else part.title
-        lines += ["", heading, text_table(part.rows, part.header, "  ")]
-        lines += [f"  {note}" for note in part.notes]
+        table = text_table(part.rows, part.header, "  ")
+        if max(map(width, table.splitlines())) > columns():  # the ranges are in --json
+            rows = [[RANGE.sub("", cell) for cell in row] for row in part.rows]
+            table = fitted_table(rows, part.header, "  ")
+        lines += ["", *wrapped(heading), table]
+        lines += [line for note in part.notes for line in wrapped(note, "    ", "  ")]
     return "\n".join(lines)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from symroof.analysis.case_summary import DIGITS, compact
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.verdict import case_warnings, efficiency_basis, target_warnings
-from symroof.cli.case_screen import marked
-from symroof.cli.output import switches_line
+from symroof.cli.case_screen import marked, switches
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.report.purchase_text import price_text
 from symroof.table_formats import text_table
 from symroof.theory.theory_files import column, listed
+from symroof.vllm.flags import FLAGS, SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from symroof.vllm.advice import Review
 
 WORDS = column("shown", "words")
-NO_TARGET = "no target is given, so memory decides the batch: --target itl='50 ms' bounds it by what a user waits for"
-DETAILS = (
-    "--details: every flag, all quantities, each limit with its closed form, assumptions, sources"
-)
+NO_TARGET = "no target, so only memory limits the batch: add --target itl='50 ms'"
+DETAILS = "--details shows every flag, all quantities, each limit with its formula, and sources."
 
 
 def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
@@ -38,41 +36,31 @@ def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
         lines += wrapped(f"{flag}: {advice.because}", "    ", "  ", None if everything else 2)
     lines += wrapped(f"{case_title(case)}; {efficiency_basis(case)}")
     rows = _rows(advised)
-    head = ["", "as given", *(["with this line"] if advised.line else [])]
+    head = ["", "as given", *(["recommended"] if advised.line else [])]
     lines += [fitted_table(rows, head, "  ", flexible=-1, clip=True, left=True)] if rows else []
     lines += wrapped(_replicas(advised))
     warnings = [
         *advised.warnings,
         *marked(case_warnings(case)),
-        *(f"as given, it {text}" for text in target_warnings(case)),
+        *(f"as given, the server {text}" for text in target_warnings(case)),
         *idle,
     ]
     warnings += [NO_TARGET] if advised.line and not case.targets else []
     lines += warning_lines(warnings, len(warnings) if everything else 4)
     if served.others:
         lines += wrapped(f"not modelled: {' '.join(served.others)}", most=None if everything else 2)
-        lines += [line for text in _mistyped(served.others) for line in wrapped(text, first="! ")]
+        known = [f"--{name}" for name in FLAGS]
+        for word in served.others:
+            near = difflib.get_close_matches(word, known, n=1, cutoff=0.82)
+            if near and not word.startswith(near[0]):  # a longer name of one is another flag
+                lines += wrapped(
+                    f"{word} is unknown and was ignored: did you mean {near[0]}?", first="! "
+                )
     if everything:
         return "\n".join([*lines, *_details(advised)])
     flags = ", ".join(f"{flag.flag} {flag.value}" for flag in served.flags if flag.defaulted)
-    lines += wrapped(f"defaults of {served.line.engine.title}: {flags}", most=2) if flags else []
+    lines += wrapped(f"{served.line.engine.title} defaults: {flags}.", most=2) if flags else []
     return "\n".join([*lines, *wrapped(DETAILS)])
-
-
-MISTYPED = 0.82
-"""How alike a flag that is not modelled and one that is are for it to be a slip of the pen."""
-
-
-def _mistyped(others: Iterable[str]) -> list[str]:
-    """Flags that no number depends on and that look like one which does; a longer name of one is another flag."""
-    from symroof.vllm.flags import FLAGS
-
-    known, found = [f"--{name}" for name in FLAGS], []
-    for word in others:
-        near = difflib.get_close_matches(word, known, n=1, cutoff=MISTYPED)
-        if near and not word.startswith(near[0]):
-            found.append(f"{word} is not read: did you mean {near[0]}?")
-    return found
 
 
 def _rows(advised: Review) -> list[list[str]]:
@@ -100,15 +88,13 @@ def _replicas(advised: Review) -> str:
     if pick is None or pick.load is None:
         return ""
     rate, paid = pick.case.result("arrival_rate").plain(), price_text(pick)
-    many = "copy" if pick.replicas == 1 else "copies"
+    many = "replica" if pick.replicas == 1 else "replicas"
     price = f", {paid}" if paid else ""
-    return f"for {rate}: {pick.replicas:,} {many} of this line, {pick.devices:,} devices{price}"
+    return f"for {rate}: {pick.replicas:,} {many}, {pick.devices:,} GPUs{price}"
 
 
 def _details(advised: Review) -> list[str]:
     """Every flag, all quantities, each limit with its closed form, and the switches."""
-    from symroof.vllm.flags import SOURCE
-
     served = advised.served
     flags = [["* " if t.defaulted else "  ", t.flag, t.value, t.sets, t.says] for t in served.flags]
     limits = [
@@ -132,11 +118,8 @@ def _details(advised: Review) -> list[str]:
         text_table(limits, ["", "at", "from", "meaning"], indent="  "),
         "",
     ]
-    if pick := advised.pick:
-        given = _quantities(advised.gives, lambda name: pick.case)
-        lines += ["with the recommended flags, as in `symroof select` on these devices", given, ""]
     source = served.line.engine.source or SOURCE
-    return [*lines, switches_line(served.study.first), f"flags as in {source}"]
+    return [*lines, *switches(served.study.first), f"flags as in {source}"]
 
 
 def _quantities(found: Mapping[str, Result], case_of: Callable[[str], BoundCase]) -> str:
@@ -150,5 +133,5 @@ def _quantities(found: Mapping[str, Result], case_of: Callable[[str], BoundCase]
         ]
         for name, result in found.items()
     ]
-    bound = "bound at 100 % of peak" if any(row[2] for row in rows) else ""
+    bound = "theoretical minimum" if any(row[2] for row in rows) else ""
     return text_table(rows, ["", "", bound, ""], indent="  ")

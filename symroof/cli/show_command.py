@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @family_option
 @json_option
 def command(name: str, everything: bool, assume_family: str | None, as_json: bool) -> None:
-    """One entry with values, units and sources: a model, a device, a preset, a quantity, an input, a threshold, a switch.
+    """Show one entry with values, units and sources: a model, a GPU, a quantity, an input, a threshold ...
 
     symroof show h100-sxm
 
@@ -74,21 +74,11 @@ def screen(shown: CatalogueEntry) -> list[str]:
     return lines + (wrapped(f"--all: {', '.join(behind)}", most=2) if behind else [])
 
 
-DITTO = "″"
-
-
 def entry_lines(shown: CatalogueEntry) -> list[str]:
     """Title, facts, tables, notes."""
-
     lines = [shown.title]
     lines += ["", fitted_table(shown.facts, left=True)] if shown.facts else []
     for heading, header, rows in shown.tables:
-        place, above, told = header.index("source") if "source" in header else -1, "", []
-        for row in rows:  # a source that is that of the row above is not said again
-            source = row[place] if 0 <= place < len(row) else ""
-            same = bool(source) and source == above
-            told.append([*row[:place], DITTO, *row[place + 1 :]] if same else row)
-            above = source
-        lines += ["", heading, fitted_table(told, header, "  ")]
+        lines += ["", heading, fitted_table(rows, header, "  ")]
     notes = [line for note in shown.notes for line in wrapped(note, first="- ")]
     return [*lines, "", *notes] if notes else lines

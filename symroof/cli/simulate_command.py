@@ -1,9 +1,7 @@
 """``symroof simulate``: a server step by step.
 
-``--json`` gives ``{"schema": "symroof/simulate/2", "title", "requests", "replications", "summary": {"ttft" | "itl" | "response_time" | "queue_wait":
-{"mean" | "p50" | "p90" | "p99": FIGURE}}, "request_rate", "throughput", "makespan", "busy", "prefilling": FIGURE, "within_targets": FIGURE (where there
-are targets), "targets": {name: {"limit", "value", "met", "statistic", "unit"}}, "says": [text], "warnings": [text], "inputs", "assumptions"}``. A FIGURE is
-``{"value", "unit"}``, with ``"low"`` and ``"high"`` (95 %) where there are several replications; a value is null where there is none.
+``--json`` gives ``summary`` (a metric -> mean, p50, p90, p99), rates and ``targets``; a figure is ``{"value", "unit"}``, with ``"low"`` and ``"high"`` (95 %) where
+there are several replications; a value is null where there is none.
 """
 
 from __future__ import annotations
@@ -77,12 +75,12 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Serve requests step by step, and tell what they wait for.
+    """Simulate a server step by step: mean and percentile latencies.
 
     symroof simulate --model llama-3.1-8b --hardware h100-sxm --prompt 1024 --output 256 --batch 64 --set chunk=512 --set arrival_rate=12/s
 
-    One instance: what a step holds is the engine's rule (--assume scheduling=chunked, exclusive or disaggregated), how long it takes
-    is the formula of the theory at just those requests. The exit code is 1 where a target is missed.
+    One replica is simulated. Each step takes what the engine's scheduler would put in it (--assume scheduling=chunked, exclusive or
+    disaggregated) and as long as the formulas predict for it. The exit code is 1 if a target is missed.
     """
     from symroof.cli.output import progress_bar
     from symroof.simulate.run_simulation import simulate
@@ -110,35 +108,45 @@ MOST_DIGITS = 6
 
 
 def simulation_lines(found: Simulation, case: BoundCase, everything: bool) -> list[str]:
-    """Targets, tables, what was simulated, and what it rests on: defaults in a line, or ``everything``."""
+    """What was simulated, latencies against their targets, rates, and what was assumed; with ``everything`` the rules and inputs."""
     from symroof.analysis.case_summary import DIGITS
     from symroof.analysis.verdict import basis_lines
-    from symroof.cli.case_screen import ledger
+    from symroof.cli.case_screen import assumed, ledger
     from symroof.simulate.simulation import rests_on
 
     (head, times), (_, rates) = found.tables(MOST_DIGITS if everything else DIGITS)
-    lines = [line for text in (found.title, *basis_lines([case])) for line in wrapped(text)]
-    lines += _targets(found)
-    lines += [fitted_table(times, head, "  "), fitted_table(rates, (), "  ")]
+    arrivals, *rules = found.says
+    lines = wrapped(found.title)
+    lines += wrapped(f"{len(found.requests):,} requests, {arrivals}", "    ", "  ")
+    lines += [line for text in basis_lines([case]) for line in wrapped(text, "    ", "  ")]
+    named = zip(times, found.summary, strict=True)
+    short = {"ttft": "TTFT", "itl": "ITL"}
+    table = [
+        [short.get(name, row[0]), *row[1:], *_target(found, name, DIGITS)] for row, name in named
+    ]
+    aimed = ["target", ""] if found.limits else []
+    lines += ["", fitted_table(table, [*head, *aimed], "  ", left=not aimed)]
+    lines += wrapped(f"{'; '.join(f'{words} {value}' for words, value in rates)}.", "    ", "  ")
     if len(found.runs) > 1:
-        lines.append(f"± of {len(found.runs)} independent runs: 95 %, Student's t")
+        lines.append(f"± is a 95 % interval over {len(found.runs)} independent runs.")
     lines += warning_lines(found.warnings)
-    lines += ["simulated:", *(line for text in found.says for line in wrapped(text, "    ", "  "))]
-    lines += ledger(case, rests_on(case.case), everything)
-    return lines + ["--all: every input with its source, and counting choice"] * (not everything)
+    if everything:
+        lines += ["", "rules of the simulation"]
+        lines += [line for text in rules for line in wrapped(text, "    ", "  ")]
+        return [*lines, *ledger(case, rests_on(case.case))]
+    remark = "--all shows the rules of the simulation and every input with its source."
+    return [*lines, *assumed(case, rests_on(case.case), remark=remark)]
 
 
-def _targets(found: Simulation) -> list[str]:
-    """Whether each target is met."""
-    import math
-
-    from symroof.analysis.case_summary import DIGITS
+def _target(found: Simulation, name: str, digits: int) -> list[str]:
+    """The target of a latency, and whether it is met; two empty cells where it has none."""
     from symroof.units import format_quantity
 
-    def time(value: float) -> str:
-        return format_quantity(value, "s", DIGITS) if math.isfinite(value) else "none"
-
-    return [
-        f"{PASSES if check['met'] else FAILS} {found.judged[name]} of {name} within {time(check['limit'])}: {time(check['value'])}"
-        for name, check in found.checks.items()
-    ]
+    check = found.checks.get(name)
+    if check is None:
+        return ["", ""] if found.limits else []
+    limit = {name: found.limits[name]}
+    late = 1 - sum(run.within(limit) for run in found.runs) / len(found.runs)
+    verdict = PASSES if check["met"] else FAILS
+    said = f"{verdict} missed by {100 * late:.0f} % of requests"
+    return [f"{found.judged[name]} {format_quantity(check['limit'], 's', digits)}", said]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import all_option, json_option, study_from, study_options
-from symroof.cli.output import say_json, say_marked
-from symroof.cli.terminal import fitted_table, reflowed, warning_lines, wrapped
+from symroof.cli.output import say, say_json, say_marked
+from symroof.cli.terminal import fitted_table, reflowed, warning_lines
 
 if TYPE_CHECKING:
     from symroof.analysis.solution import Solution
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     metavar="SYMBOL",
     help="The input to solve for (a named threshold has its own).",
 )
+@click.option("--formula", is_flag=True, help="The closed form over inputs, and as LaTeX.")
 @all_option
 @study_options
 @json_option
@@ -29,78 +31,84 @@ def command(
     equation: str,
     study: str | None,
     unknown: str | None,
+    formula: bool,
     everything: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Solve a named threshold, or 'LHS = RHS' --for SYMBOL, for one input.
+    """Find a named threshold, or solve an equation for one input, in closed form.
 
     symroof solve max_batch_memory specs/studies/llama-3-70b-chat.yaml
 
     symroof solve 'ttft = output*itl' --for prompt --model llama-3-8b --hardware h100-sxm --output 256
 
-    symroof solve batch_to_ridge.gate_up --model llama-3-8b --hardware h100-sxm --hardware h200
-
-    A threshold of a step also takes one of its operators. Of several cases, the first is shown in full and then each in a row.
+    `symroof list thresholds` has the names. After a dot, one operator: batch_to_ridge.gate_up. Several cases are compared in a table.
     """
-    from symroof.analysis.solution_text import solution_json, solution_text
+    from symroof.analysis.solution_text import closed_form_lines, solution_json
 
+    equation = re.sub(r"[<>]=?|≤|≥", "=", equation)  # the answer says on which side it holds
     solutions: list[Solution] = study_from(study, options, needs_case=False).solutions(
         equation, unknown
     )
     if as_json:
         entries = [solution_json(solution) for solution in solutions]
         say_json(entries[0] | ({"cases": entries} if len(entries) > 1 else {}))
+    elif formula:
+        lines = closed_form_lines(solutions[0], short=False)
+        say("\n".join(lines or [f"no closed form: {solutions[0].why_numeric}"]))
     else:
-        table = f"every case\n{solutions_table(solutions)}" if len(solutions) > 1 else ""
-        parts = (
-            [solution_text(solutions[0]), table] if everything else [table, screen(solutions[0])]
-        )
-        say_marked("\n\n".join(filter(None, parts)))
+        table = [f"every case\n{solutions_table(solutions)}"] if len(solutions) > 1 else []
+        say_marked("\n\n".join([*table, screen(solutions[0], everything)]))
 
 
-def screen(solution: Solution) -> str:
-    """The sentence with the number expected and at the peak, then the closed form and its conditions."""
+MOST_OF_FORM = 3
+"""Lines of a closed form, and of its legend, on a first screen."""
+
+
+def screen(solution: Solution, everything: bool) -> str:
+    """The question, the answer, warnings, and the closed form in short letters with its conditions; with ``everything`` each form over names."""
     from symroof.analysis import solution_text as told
-    from symroof.cli.case_screen import option_for
+    from symroof.cli.case_screen import assumed, option_for
+    from symroof.symbolic.expressions import names
 
-    lines = []
-    for text in told.answer(solution):
-        lines += wrapped(text.strip(), "    ", "  " if text.startswith(" ") else "")
-    said = told.remarks(solution)
-    for text in said:
-        lines += wrapped(text, "    ", "  ", 2) if not text.startswith("! ") else []
-    equation, *about = told.question(solution)
-    lines += wrapped(f"{equation}: {'; '.join(map(str.strip, about))}", "    ", "  ")
+    said, case = told.remarks(solution), solution.bound_case
     one_sided = solution.verdict in ("lhs_above", "lhs_below", "identical")
-    missing = "" if one_sided else solution.missing
-    option = option_for(solution.bound_case, missing) if missing else ""
-    warned = [f"! give {option} for a number"] if option else []
-    warned += [*said, *told.solution_warnings(solution)]
+    option = "" if one_sided or not solution.missing else option_for(case, solution.missing)
+    warned = [*([f"! add {option} to get a number"] if option else []), *said]
+    warned += told.solution_warnings(solution)
+    lines = [*told.question(solution), "", *told.answer(solution)]
+    lines += [f"  {text}" for text in said if not text.startswith("! ")]
+    lines += [f"  {text}" for text in told.assumed(solution) if everything]
+    lines = reflowed(lines)
     lines += warning_lines(text.removeprefix("! ") for text in warned if text.startswith("! "))
-    lines += reflowed(told.closed_form_lines(solution, written_out=False))
-    if names := told.names_of_forms(solution):
-        lines += ["", *wrapped(f"--all writes out {', '.join(names)}", most=3)]
-    return "\n".join(lines)
-
-
-WITHIN_MEMORY = {True: "yes", False: "no", None: ""}
+    form = [reflowed([line]) for line in told.closed_form_lines(solution, short=not everything)]
+    lines += [""] * bool(form)
+    for each in form:
+        long = len(each) > MOST_OF_FORM and not everything
+        lines += [*each[: MOST_OF_FORM - 1], f"{each[2].rstrip(' ·')} …"] if long else each
+    if everything:
+        return "\n".join(lines)
+    mentioned = {name for side in solution.sides for name in names(side)}
+    known = () if solution.symbolic else case.quantities()
+    shown = sorted(mentioned.intersection(known))
+    remark = "--formula writes it out over inputs, and as LaTeX." if form else ""
+    rest = assumed(case, shown, but=(solution.unknown,), remark=remark) if shown else [remark]
+    return "\n".join([*lines, *filter(None, rest)])
 
 
 def solutions_table(solutions: list[Solution]) -> str:
-    """One row per case: the answer, whether it fits in memory, and its meaning or why there is none."""
+    """One row per case: the answer, and whether it fits in memory."""
     from symroof.analysis.case_titles import case_label
 
-    unknown, both = solutions[0].unknown, any(s.at_peak is not None for s in solutions)
+    both = any(s.at_peak is not None for s in solutions)
     rows = [
         [
             case_label(s.bound_case),
             s.in_ranges(),
             *([s.at_peak.in_ranges() if s.at_peak is not None else ""] if both else []),
-            WITHIN_MEMORY[s.within_memory],
-            s.reason,
+            {True: "yes", False: "no", None: ""}[s.within_memory],
         ]
         for s in solutions
     ]
-    heads = ["case", unknown, *(["bound"] if both else []), "within memory", "meaning"]
-    return fitted_table(rows, heads, "  ", flexible=-1, clip=True)
+    heads = ["case", solutions[0].unknown, *(["at peak"] if both else []), "fits in memory"]
+    return fitted_table(rows, heads, "  ", flexible=0)

@@ -43,13 +43,12 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Compute quantities over a grid of inputs.
+    """Compute quantities over a grid of inputs, into a table or a file.
 
     symroof sweep STUDY.yaml --over batch=1:512 --over prompt=128:32768:x2 -o grid.parquet
 
-    An axis is an input or a measured quantity with its values: a:b in steps of 1, a:b:x2 times two, a:b:+128 plus 128, a list
-    1,2,4, or a mixture 1:8,16,32, with units; or one of labels: model, hardware, weights, kv, activations, detail and every
-    other counting choice. A list in the study that no --over names is an axis, too. Files are written whole or not at all.
+    Values of an axis: a:b in steps of 1, a:b:x2 times two, a:b:+128 plus 128, a list 1,2,4 or 1:8,16,32, with units; of model, hardware,
+    weights, kv, activations and assumptions a list of names. A list in the study is an axis, too.
     """
     from symroof.sweep.axes import read_over
 
@@ -57,7 +56,7 @@ def command(
     axes = read_over(over, own=made.declared)
     planned = made.planned_sweep(axes, quantities or None)
     if out is not None and out != "-":
-        _write(planned, out, as_json)
+        _write(planned, out)
         return
     from symroof.sweep.dataset import as_json as sweep_json
 
@@ -117,7 +116,7 @@ def _cell(value: Any, unit: str) -> str:
     return f"{value:,}" if whole else format_quantity(value, unit, DIGITS)
 
 
-def _write(planned: Any, out: str, as_json: bool) -> None:
+def _write(planned: Any, out: str) -> None:
     from symroof.analysis.verdict import basis_lines
     from symroof.sweep.metadata import warnings
     from symroof.sweep.sweep_files import write
@@ -128,7 +127,3 @@ def _write(planned: Any, out: str, as_json: bool) -> None:
         say(line, err=True)
     sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in planned.axes)
     say(f"wrote {out}: {sizes}, {len(planned.variables)} variables", err=True)
-    if as_json:
-        names = ("dims", "shape", "quantities")
-        summary = {"file": out, **{name: list(getattr(planned, name)) for name in names}}
-        say_json({"schema": "symroof/sweep-file/1", **summary, "warnings": told})

@@ -16,7 +16,7 @@ from symroof.table_formats import FAILS, IN_PART, PASSES, text_table, width
 
 NARROWEST, USUAL = 60, 100
 """Columns below which nothing is fitted, and those assumed where the output is no terminal."""
-SLIMMEST = 10
+SLIMMEST = 8
 """Columns that a column keeps in any case."""
 MARKS = re.compile(f"{PASSES}|{FAILS}|^ *{IN_PART}(?= )|^!.*$", re.MULTILINE)
 COLOURS = {PASSES: "green", FAILS: "red", IN_PART: "yellow", "!": "yellow"}

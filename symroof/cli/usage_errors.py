@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import click
 
-from symroof.errors import Problem
+from symroof.errors import Problem, meant_by, nearest
 
-NEAR, VERY_NEAR = 0.6, 0.72
+NEAR, VERY_NEAR = 0.6, 0.8
 """How alike two names are for one to be suggested: a command of few, an option of many."""
-OTHER_WORDS = {
-    "hardware": "gpu gpus devices device accelerators parts cards",
-    "models": "llm llms model networks",
-    "precisions": "dtype dtypes formats quantizations precision",
-    "quantities": "metrics formulas symbols names outputs quantity",
-    "assumptions": "switches choices options",
-    "inputs": "parameters variables settings",
-    "engines": "servers frameworks backends",
-    "presets": "tools calculators",
-    "measured": "measurements benchmarks data",
-}
-"""Other words for the kinds of entries of the catalogue."""
+SET = ("arrival_rate", "memory_share", "token_budget", "chunk", "block_size", "draft_tokens")
+"""Inputs without an option of their own that other tools have one for."""
 OPTIONS_OF_FILES = {"targets": "--target"}  # places of problems that are options of another name
 
 
@@ -36,7 +27,7 @@ def problem(
     place = f"symroof {command}".strip()
     help_ = f"`{place} --help`"
     if isinstance(error, click.NoSuchOption):
-        hint = _option_hint(error, arguments) or f"{help_} lists the options"
+        hint = _option_hint(error) or f"{help_} lists the options"
         return Problem(place, f"no such option {error.option_name!r}", hint=hint)
     if isinstance(error, click.MissingParameter) and error.param and error.ctx:
         param = error.param
@@ -47,7 +38,12 @@ def problem(
         return Problem(place, f"missing {kind}", hint=hint)
     if isinstance(error, click.BadParameter):
         return _bad_value(error, place)
-    return Problem(place, _lower(error.format_message()), hint=help_)
+    message = _lower(error.format_message())
+    if "unexpected extra argument" in message:
+        help_ = "a case has options: --model llama-3.1-8b --hardware h100 --prompt 1024"
+        if command in ("vllm", "server"):
+            help_ = f"quote the line: symroof {command} {shlex.join(arguments[1:])!r}"
+    return Problem(place, message, hint=help_)
 
 
 def on_the_line(
@@ -56,6 +52,8 @@ def on_the_line(
     """A problem of the command line with the option as its place: ``--mfu``, ``--set: mem_bandwidth``, ``--target: itl``, ``--among: tp``."""
     from symroof.cli.options import COMMAND_LINE, OWN_OPTIONS
 
+    if problem.message.startswith("no such threshold"):
+        return problem
     if problem.file == "vllm line" and command and command.name == "server":
         return replace(problem, file="server line")  # of another engine, too
     options = {param.name: param.opts for param in command.params} if command else {}
@@ -67,7 +65,8 @@ def on_the_line(
     if first in options or first in OWN_OPTIONS:
         flags = options.get(first) or [OWN_OPTIONS[first]]
         typed = next((flag for flag in flags if flag in arguments), flags[0])
-        return replace(problem, file=typed, path=rest)
+        unknown = "write a number" if problem.message.startswith("unknown name") else ""
+        return replace(problem, file=typed, path=rest, hint=problem.hint or unknown)
     unknown = problem.message.startswith("unknown name")
     names = "`symroof list inputs` shows the names" if unknown else ""
     return replace(problem, file="--set", hint=problem.hint or names)
@@ -79,15 +78,45 @@ def _lower(message: str) -> str:
     return lower.removesuffix(".")
 
 
-def _option_hint(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
-    """The option that was meant: of another tool, for JSON, or spelled alike."""
-    from symroof.specs.other_tools import equivalent_of_option
+def in_our_words(args: Sequence[str], command: click.Command) -> list[str]:
+    """The arguments with options of other tools as ours, ``--gpu`` as ``--hardware``, ``--qps 5`` as ``--set arrival_rate=5/s``, where only one can be meant."""
+    own = {p.name: max(p.opts, key=len) for p in command.params if isinstance(p, click.Option)}
+    known = {flag for p in command.params for flag in (*p.opts, *p.secondary_opts)}
+    made, left = list[str](), list(args)
+    while left:
+        word = left.pop(0)
+        flag, given, value = word.partition("=")
+        meant = _meant(flag, own) if flag.startswith("-") and flag not in known else []
+        follows = bool(given) or (bool(left) and not left[0].startswith("-"))
+        if len(meant) == 1 and follows and not given:
+            value = left.pop(0)
+        if len(meant) != 1 or not follows:
+            made.append(word)
+        elif meant[0] in own:
+            made += [own[meant[0]], value]
+        else:
+            rate = "/s" * (meant[0] == "arrival_rate" and value.replace(".", "").isdigit())
+            made += ["--set", f"{meant[0]}={value}{rate}"]
+    return made
 
-    if ours := equivalent_of_option(error.option_name, arguments):
-        return f"did you mean {' and '.join(map(repr, ours.split(', ')))}?"
-    known = (
-        [name for option in error.ctx.command.params for name in option.opts] if error.ctx else []
-    )
+
+def _meant(flag: str, own: Mapping[str, str]) -> list[str]:
+    """The options, or else the inputs, that people mean by an option of another tool."""
+    name = flag.lstrip("-").replace("-", "_")
+    meant = [name] if name in own and len(name) > 1 else meant_by(name)
+    settable = SET if "settings" in own else ()
+    meant = [name] if name in settable else meant
+    return [each for each in meant if each in own or each in settable]
+
+
+def _option_hint(error: click.NoSuchOption) -> str:
+    """The option that was meant: in other words, for JSON, or spelled alike."""
+    params = error.ctx.command.params if error.ctx else []
+    own = {p.name or "": max(p.opts, key=len) for p in params if isinstance(p, click.Option)}
+    if meant := _meant(error.option_name.partition("=")[0], own):
+        shown = (repr(own.get(each, f"--set {each}=…")) for each in meant)
+        return f"did you mean {' or '.join(shown)}?"
+    known = [name for option in params for name in option.opts]
     if error.option_name in ("--format", "--output-format", "-f") and "--json" in known:
         return "did you mean '--json'?"
     near = difflib.get_close_matches(error.option_name, known, n=1, cutoff=VERY_NEAR)
@@ -110,15 +139,8 @@ def _bad_value(error: click.BadParameter, place: str) -> Problem:
     if word == "json" and any("--json" in option.opts for option in others):
         hint = "did you mean '--json'?"
     else:
-        hint = near_choice(word, [str(choice) for choice in param.type.choices])
+        hint = nearest(word.lower(), map(str, param.type.choices))
     return Problem(place, f"no such value {word[:60]!r}", path=path, hint=hint)
-
-
-def near_choice(word: str, choices: Sequence[str]) -> str:
-    """The choice that a word is another word for, or is near to; all of them where none is."""
-    near = [choice for choice in choices if word.lower() in OTHER_WORDS.get(choice, "").split()]
-    near = near or difflib.get_close_matches(word.lower(), choices, n=1, cutoff=NEAR)
-    return f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(choices)}"
 
 
 def no_such_command(word: str, commands: Sequence[str]) -> Problem:
@@ -133,17 +155,12 @@ def _command_hint(word: str, commands: Sequence[str]) -> str:
     if os.path.isfile(word):
         return f"`symroof eval {word}` or `symroof report {word}`"
     begun = [each for each in commands if each.startswith(word) or word.startswith(each)]
-    if near := (begun if len(word) > 1 else []) or difflib.get_close_matches(
-        word, commands, n=1, cutoff=NEAR
+    if (
+        near := [each for each in meant_by(word) if each in commands]
+        or (begun if len(word) > 1 else [])
+        or difflib.get_close_matches(word, commands, n=1, cutoff=NEAR)
     ):
         return f"did you mean `symroof {near[0]}`?"
-    from symroof.specs.catalogue import entries
     from symroof.theory.quantities import QUANTITIES
-    from symroof.theory.symbols import INPUTS
-    from symroof.theory.thresholds import THRESHOLDS
 
-    catalogue = [name for kind in ("models", "hardware") for name in entries(kind)]
-    of_command = {**dict.fromkeys(catalogue, "show"), **dict.fromkeys(THRESHOLDS, "solve")}
-    of_command |= dict.fromkeys([*QUANTITIES, *INPUTS], "derive")
-    near = difflib.get_close_matches(word, of_command, n=1, cutoff=0.8)
-    return f"did you mean `symroof {of_command[near[0]]} {near[0]}`?" if near else ""
+    return f"did you mean `symroof derive {word}`?" if word in QUANTITIES else ""

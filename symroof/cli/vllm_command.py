@@ -27,13 +27,11 @@ if TYPE_CHECKING:
 @strict_option
 @json_option
 def command(line: str, everything: bool, strict: bool, as_json: bool, **options: Any) -> int:
-    """Explain a vllm serve command line, and recommend one.
+    """Explain a vllm serve command line and recommend a better one.
 
     symroof vllm 'vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 256' --hardware h100-sxm --prompt 2048 --output 256 --target itl='30 ms'
 
-    The recommended command line, why, and what it gives; with --details each flag in symroof's terms, what memory, the ITL target
-    and the ridge allow, and the threshold that each number was solved from. The command line is only read, never run. Options given
-    here override its flags.
+    The command line is only read, never run. Options given here override its flags. --details explains each flag and each limit.
     """
     from symroof.vllm.command_line import read_line
 
@@ -47,12 +45,12 @@ def command(line: str, everything: bool, strict: bool, as_json: bool, **options:
 @strict_option
 @json_option
 def server(line: str, everything: bool, strict: bool, as_json: bool, **options: Any) -> int:
-    """Explain the command line of a server, and recommend one.
+    """Explain the command line of a server and recommend a better one.
 
     symroof server 'python -m sglang.launch_server --model-path Qwen/Qwen3-32B --tp 2' --hardware h100-sxm --prompt 2048 --output 256
 
-    Lines of vLLM (vllm serve), SGLang (sglang serve, sglang.launch_server), TensorRT-LLM (trtllm-serve) and llama.cpp (llama-server), or of a container
-    that runs one (docker run ... vllm/vllm-openai ...). Each flag as its engine means it; otherwise as `symroof vllm`. The line is only read, never run.
+    Understood: vllm serve, sglang serve, sglang.launch_server, trtllm-serve, llama-server, and docker run of their images. The command
+    line is only read, never run.
     """
     from symroof.vllm.command_line import read_line
     from symroof.vllm.engines import ENGINES

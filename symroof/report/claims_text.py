@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from symroof.claims.corrected_copies import Copy
     from symroof.claims.slips.explanation import SlipExplanation
 
-HEADER = ("line", "sentence", "claimed", "derived", "verdict", "slip", "correction")
+HEADER = ("line", "sentence", "claimed", "derived", "verdict", "known mistake", "correction")
 NARROWEST, WIDEST = 60, 160
 SENTENCE, CELL = 28, 22
 """Minimum width of the sentence column, maximum width of any other cell."""
@@ -108,7 +107,7 @@ def explained(claim: Checked, room: int = 120) -> list[str]:
         )
     lines += [claim.reason] if claim.reason else []
     lines += [
-        f"{'slip' if slips[0].named else 'perhaps'}: {names(slips)}: {slips[0].text}{odds(slips[0].chance)}"
+        f"{'known mistake' if slips[0].named else 'perhaps'}: {names(slips)}: {slips[0].text}{odds(slips[0].chance)}"
         for slips in put_forward(claim)
     ]
     lines += [f"passed on to: {', '.join(claim.passed_on)}"] if claim.passed_on else []
@@ -117,16 +116,6 @@ def explained(claim: Checked, room: int = 120) -> list[str]:
     lines += [f"see: {command}"] if (command := reproduced(claim)) else []
     head = lines[0] if len(lines[0]) <= room * 3 else lines[0][: room * 3 - 1] + "…"
     return [head, *("    " + visible(line) for line in lines[1:])]
-
-
-def times_of(text: str) -> str:
-    """The factor at the end of a mistake's description.
-
-    >>> times_of("reads of the cache left out: ÷1.612, at detail weights")
-    '÷1.612'
-    """
-    match = re.search(r"[×÷][\d.,]*\d", text)
-    return match[0] if match else ""
 
 
 def put_forward(claim: Checked) -> list[list[SlipExplanation]]:

@@ -1,5 +1,6 @@
-"""A diagnosis as text: the figure, what was expected, and the causes that explain it, on one screen."""
+"""A diagnosis as text: the figure, what was predicted, and the causes that explain it, on one screen."""
 
+from symroof.analysis.case_summary import DIGITS, compact
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.diagnosis import ALIKE, Diagnosis, Explanation
 from symroof.cases.bound_case import BoundCase
@@ -9,32 +10,34 @@ SHOWN = 6
 
 
 def diagnosis_text(found: Diagnosis, case: BoundCase) -> str:
-    """What was measured against what is expected, and the causes, the best first."""
+    """What was measured against what is predicted, and the causes, the best first."""
     measured = Result(found.expected.symbol, found.measured).plain()
-    bound = f", bound {found.bound.plain()}" if found.bound else ""
+    bound = f", theoretical minimum {compact(found.bound, DIGITS)}" if found.bound else ""
     lines = [
-        f"{found.name} measured at {measured}: {case_title(case)}",
-        f"  expected {found.expected.text()}{bound}",
+        case_title(case),
+        f"  {found.name}: measured {measured}, predicted {compact(found.expected, DIGITS)}{bound}",
     ]
     if found.explained:
         return "\n".join(
-            [*lines, "", "nothing to explain: it lies in the interval that is expected"]
+            [*lines, "", "Nothing to explain: the measurement is inside the 80 % interval."]
         )
     if found.beats_the_bound:
         lines.append(
-            "  it beats the bound: the server does less than this case says, or the figure is of something else"
+            "  It beats the theoretical minimum: the server does less work than this case describes, or the figure measures something else."
         )
     holding = [each for each in found.explanations if each.holds]
     shown = (holding or list(found.explanations))[:SHOWN]
     if not holding:
         lines += [
             "",
-            "no cause alone explains it" + ("; those that come nearest:" if shown else ""),
+            "No single cause explains it." + (" The nearest:" if shown else ""),
         ]
     else:
         lines += [
             "",
-            f"{len(holding)} of the usual causes explain{'s' * (len(holding) == 1)} it, each alone:",
+            "It is outside the 80 % interval. Likely cause:"
+            if len(holding) == 1
+            else f"It is outside the 80 % interval. {len(holding)} likely causes, each enough on its own:",
         ]
     for place, each in enumerate(shown, 1):
         lines += [
@@ -48,7 +51,7 @@ def diagnosis_text(found: Diagnosis, case: BoundCase) -> str:
 def _line(each: Explanation, name: str) -> str:
     said = f": {each.said}" if each.said else ""
     reads = f"{each.reads} " if each.reads != name else ""
-    return f"{each.cause.title}{said}; then {reads}{each.predicted.text()} is expected"
+    return f"{each.cause.title}{said}; predicts {reads}{compact(each.predicted, DIGITS)}"
 
 
 def _also(each: Explanation) -> list[str]:
@@ -56,11 +59,11 @@ def _also(each: Explanation) -> list[str]:
     seen = []
     for name, now, then in each.signature:
         ratio = float(then.value) / float(now.value)
-        change = "as now" if abs(ratio - 1) < ALIKE else f"{ratio:.2g} times {_middle(now)}"
+        change = "unchanged" if abs(ratio - 1) < ALIKE else f"{ratio:.2g} times {_middle(now)}"
         seen.append(f"{name} {_middle(then)} ({change})")
-    return [f"   then also: {'; '.join(seen)}"] if seen else []
+    return [f"   you would also see: {'; '.join(seen)}"] if seen else []
 
 
 def _middle(result: Result) -> str:
-    """The value expected, without its interval."""
-    return Result(result.symbol, result.value).plain()
+    """The value predicted, without its interval."""
+    return Result(result.symbol, result.value).plain(DIGITS)

@@ -10,7 +10,6 @@ from symroof.analysis.study import Study
 from symroof.cases.request import ROLES, request_of
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.catalogue import entries
-from symroof.specs.other_tools import equivalent_of_name
 from symroof.theory.declarations import Declarations
 from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.sympy_input import symbol_name
@@ -66,8 +65,6 @@ def _name(key: Any, own: Declarations) -> str:
     name = canonical(text.strip())
     if name not in KINDS and name not in ROLES and own.input(name) is None:
         hint = nearest(text, [*KINDS, *ROLES, *INPUTS, *own])
-        if equivalent_of_name(name) == "--hardware":
-            hint = "did you mean 'hardware'?"
         raise InputError(Problem(ORIGIN, f"no such name {text[:40]!r} to choose among", hint=hint))
     return name
 

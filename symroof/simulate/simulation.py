@@ -25,12 +25,12 @@ METRICS = {
 }
 """Times of which there are a mean and percentiles, and what people read."""
 WORDS = {
-    "request_rate": "responses",
-    "throughput": "output tokens",
-    "within_targets": "within targets",
-    "prefilling": "in steps that prefill",
+    "request_rate": "completed",
+    "throughput": "output",
+    "makespan": "duration",
+    "within_targets": "requests within all targets",
+    "prefilling": "time in steps with prefill",
 }
-"""Rates that people read under another name."""
 FIELDS = {
     **dict.fromkeys(("arrival", "start", "first_token", "end"), float),
     **dict.fromkeys(("prompt", "output", "cached", "priority"), np.int64),

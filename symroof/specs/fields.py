@@ -309,7 +309,13 @@ def build(document: Document, kind: type[S], context: object = None) -> S:
                 explained = split_hint(message) if message else _explain(item, kind, location)
                 problem = document.problem((*location, *below), *explained)
                 problems.setdefault((problem.line, problem.path, problem.message), problem)
-        raise InputError(problems.values()) from None
+        meant = {problem.hint for problem in problems.values() if problem.hint}
+        told = [
+            problem
+            for problem in problems.values()
+            if problem.message != "is missing" or f"did you mean {problem.path!r}?" not in meant
+        ]  # a key under another word is not missing, too
+        raise InputError(told) from None
     except RecursionError:
         raise InputError(document.problem((), "is nested too deep")) from None
 
@@ -350,17 +356,18 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
             return f"kind must be one of {', '.join(known)}", hint
         case "value_error":
             return split_hint(str(item["ctx"]["error"]))
-    return IN_WORDS.get(item["type"], item["msg"][:200]), ""
+    whole = {"precision": "weights: fp8", "workload": "prompt: 1024"}.get(key)
+    hint = f"write {key}: {{{whole}}}" if whole and item["type"] in BLOCKS else ""
+    return IN_WORDS.get(item["type"], item["msg"][:200]), hint
 
 
+BLOCKS = ("dict_type", "model_type", "model_attributes_type")
 IN_WORDS = {
     "missing": "is missing",
     "string_type": "expected text",
     **dict.fromkeys(("bool_type", "bool_parsing"), "expected true or false"),
     **dict.fromkeys(("list_type", "tuple_type"), "expected a list"),
-    **dict.fromkeys(
-        ("dict_type", "model_type", "model_attributes_type"), "expected keys and values"
-    ),
+    **dict.fromkeys(BLOCKS, "expected keys and values"),
     "string_pattern_mismatch": "must be lower-case letters, digits, '.', '_' and '-'",
 }
 """pydantic's kinds of error that need no word of their own place."""

@@ -1,14 +1,13 @@
 """Values for names as people write them: numbers with units, ranges, formulas; for inputs, quantities, and what a study declares itself."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 
 from sympy import Basic
 
 from symroof.errors import nearest
 from symroof.specs.fields import ValueRange, in_unit, parse_range, read_each
-from symroof.specs.other_tools import equivalent_of_name
 from symroof.symbolic import dimensions
 from symroof.symbolic.expressions import (
     Expr,
@@ -31,19 +30,6 @@ Setting = Expr
 MOST_VALUES = 64
 
 
-def name_hint(name: str, known: Iterable[str]) -> str:
-    """The hint for the unknown name of a setting: its nearest, or what one precision is here.
-
-    >>> name_hint("dtype", ["kv", "weights"])
-    "did you mean 'weights', 'kv' or 'activations'? each has a precision of its own"
-    """
-    return (
-        "did you mean 'weights', 'kv' or 'activations'? each has a precision of its own"
-        if "--weights" in equivalent_of_name(name)
-        else nearest(name, known)
-    )
-
-
 def symbol_of(name: str, own: Declarations = NONE) -> Symbol:
     """The declaration behind a name people write; ``own`` are the declarations of a study.
 
@@ -53,7 +39,7 @@ def symbol_of(name: str, own: Declarations = NONE) -> Symbol:
     full = canonical(name)
     symbol = None if full == STEP_INDEX.name else own.symbol(full)
     if symbol is None:
-        hint = name_hint(name, [*own.known, *ALIASES])
+        hint = nearest(name, [*own.known, *ALIASES, "weights", "kv", "activations"])
         raise ValueError(
             f"unknown name {name[:40]!r}" + (f"; {hint}" if hint.startswith("did") else "")
         )

@@ -94,7 +94,7 @@ def review(served: ServedCase) -> Review:
     made = Review(served, limits, list(served.warnings))
     first = served.study.first
     if first.hardware is None and "mem_capacity" not in first.given:
-        made.warnings.append("no command line is recommended without a device: give --hardware")
+        made.warnings.append("no command line is recommended without a GPU: add --hardware")
         return made
     why, study = "", Study()
     opened = OPEN if served.chunked else ("batch", "dp")
@@ -165,21 +165,17 @@ def _advice(served: ServedCase, pick: Purchase, devices: int, why: str) -> list[
     """The flags that say what was found, each with what decided it; ``why``: what the command's own devices lack."""
     copies = pick.run.copies_of if queues(pick.case.case) else pick.run.copies
     flags = layout_flags(pick, served.line.engine, copies)
-    own = {name: int(served.study.first.case.value(name)) for name in DEGREES}
-    word = f"{devices} devices" if devices > 1 else "one device"
+    word = f"{devices} GPUs" if devices > 1 else "one GPU"
+    laid = f"the cheapest parallelism on {word}"
     if why:
-        laid = f"on fewer nothing passes: {why.removeprefix('Nothing passes. ').rstrip('.')}"
-    elif all(n == own[name] for name, n in pick.parallel.items() if name in own):
-        laid = f"no other layout of {word} is cheaper"
-    else:
-        laid = f"cheaper than the command's own layout of {word}"
+        laid = f"fewer GPUs do not pass: {why.removeprefix('Nothing passes. ').rstrip('.')}"
     because = {
-        "data-parallel-size": f"groups that fill {word}",
-        "attention-dp": "attention in groups inside the tensor-parallel devices",
-        "expert-parallel-size": f"whole experts are spread over {word}",
-        "enable-expert-parallel": f"whole experts are spread over {word}",
+        "data-parallel-size": f"DP ranks that fill {word}",
+        "attention-dp": "DP attention",
+        "expert-parallel-size": f"expert parallel over {word}",
+        "enable-expert-parallel": f"expert parallel over {word}",
         "max-num-seqs": _batch_because(pick),
-        "max-num-batched-tokens": f"{(pick.chunk or 0) // pick.parallel['attention_dp']:,} of a prompt beside a full batch: the cheapest chunk with which every target is met",
+        "max-num-batched-tokens": f"a full batch plus {(pick.chunk or 0) // pick.parallel['attention_dp']:,} prompt tokens: the cheapest chunk that meets every target",
     }
     made = [Advice(flag, value, because.get(flag, laid)) for flag, value in flags.items()]
     return [*made, *_others(served)]
@@ -190,12 +186,12 @@ def _batch_because(pick: Purchase) -> str:
     window = pick.configuration.window
     stopped = window.stopped_by if window else ()
     if window and pick.batch < window.most:
-        return f"cheaper than more, up to {window.most:,} of which pass: a smaller batch leaves more of a step to prompts"
+        return f"the cheapest; up to {window.most:,} pass, but a smaller batch leaves more of each step to prompts"
     if MEMORY in stopped:
-        return "as many as fit in memory"
+        return "the most that fit in memory"
     names = " and ".join(name.upper() for name in stopped)
-    slow = " at the slow end of what was measured" if pick.case.box else ""
-    return f"as many as meet the {names} target{slow}" if names else "as many as pass"
+    slow = " over the whole 80 % interval" if pick.case.box else ""
+    return f"the most that meet the {names} target{slow}" if names else "the most that pass"
 
 
 def _others(served: ServedCase) -> Iterator[Advice]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from symroof.select.recommend import Purchase
 from symroof.specs import catalogue
+from symroof.specs.catalogue import HUB
 from symroof.vllm.command_line import VARIABLE
 from symroof.vllm.engines import LLAMA, SGLANG, TRTLLM, VLLM, Engine, engine_of_image
 from symroof.vllm.served_case import ServedCase
@@ -46,7 +47,7 @@ def serve_command(one: Purchase | None) -> str | None:
     >>> from symroof.analysis.study import Study
     >>> from symroof.select.recommend import recommend
     >>> serve_command(recommend(Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=64, chunk=2048)).pick)
-    'vllm serve llama-3.1-8b --max-num-seqs 64 --max-num-batched-tokens 2112'
+    'vllm serve meta-llama/Llama-3.1-8B --max-num-seqs 64 --max-num-batched-tokens 2112'
     """
     case = one.case if one else None
     if one is None or case is None or case.model is None or case.engine is None:
@@ -55,6 +56,9 @@ def serve_command(one: Purchase | None) -> str | None:
         return None
     asked = one.run.own.request.models
     named = asked[0] if asked and isinstance(asked[0], str) else case.model.name
+    address = (case.model.source and case.model.source.address) or ""
+    if named == case.model.name and address.startswith(HUB):
+        named = address.removeprefix(HUB).strip("/")
     flags: dict[str, str] = {}
     if case.precisions.get("weights") == "fp8" and case.model.quantization is None:
         flags["quantization"] = "fp8"

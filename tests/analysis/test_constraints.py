@@ -134,7 +134,7 @@ TTFT = "a loaded_ttft of 20 ms, over its target of 15 ms"
         ({"itl_target": "10 ms", "ttft_target": "15 ms"}, f"{OVER}{TTFT}"),  # what is met exactly is no reason
         ({"itl_target": "5 ms", "ttft_target": "15 ms"}, f"{OVER}a sustained_itl of 10 ms, over its target of 5 ms and {TTFT}"),
         # weights and one cache of 1,019 tokens of 100 kB
-        ({"itl_target": "15 ms", "mem_capacity": "20101899999 byte"}, f"{NO_BATCH}a batch of 1 does not fit, it needs 20.10 GB of the 20.10 GB of memory that may be used"),
+        ({"itl_target": "15 ms", "mem_capacity": "20101899999 byte"}, f"{NO_BATCH}a batch of 1 does not fit, it needs 20.10 GB, and 20.10 GB of memory are usable"),
         ({"itl_target": "15 ms", "mem_capacity": "20101900000 byte"}, None),
         # each of two slots prefills in one of 20 steps: none does in 0.9025 of them, one beside a token of the other, 20.02 ms, in 0.095, both in 0.0025:
         # 11.027 ms for a tenth of a request, and twenty of these a second

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.analysis.solution import to_whole
-from symroof.analysis.solution_text import solution_text
+from symroof.analysis.solution_text import remarks
 from symroof.api import Study
 
 
@@ -46,10 +46,10 @@ def test_what_is_said_of_a_model(equation, unknown, answer, sentence, fits, gpt2
         return
     solution = gpt2.solve(equation, unknown) if unknown else gpt2.solve(equation)
     assert (solution.shown(), solution.reason, solution.within_memory) == (answer, sentence, fits)
-    written = solution_text(solution)
+    written = remarks(solution)
     assert (
-        "  fits in memory at this value" in written,
-        "  does not fit in memory at this value" in written,
+        "fits in memory at this value" in written,
+        "does not fit in memory at this value" in written,
     ) == (fits is True, fits is False)
     assert solution.flags == (("does_not_fit",) if fits is False else ())
 

@@ -39,14 +39,14 @@ GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "engine": "ideal", "prompt": 10
             "5.99",
             None,
             "0.99",
-            "meets its price target in a part of its ranges only: 5 USD/hour (4 to 6 USD/hour) against 5.99 USD/hour",
+            "meets its price target in part of the range only: 5 USD/hour (4 to 6 USD/hour) against 5.99 USD/hour",
         ),
         (
             "2..3",
             "4",
             None,
             -1,
-            "meets its price target in a part of its ranges only: 5 USD/hour (4 to 6 USD/hour) against 4 USD/hour",
+            "meets its price target in part of the range only: 5 USD/hour (4 to 6 USD/hour) against 4 USD/hour",
         ),
         (
             "2..3",
@@ -114,7 +114,7 @@ def test_a_load_of_one_is_too_much(rate, load):
     assert (stated["ttft"][1] == UNBOUNDED) is over
     words = {
         False: "does not keep up with the arriving requests: ",
-        None: "keeps up with the arriving requests in a part of its ranges only: ",
+        None: "keeps up with the arriving requests in part of the range only: ",
     }
     assert [line.startswith(words[load]) for line in target_warnings(answers)[:1]] == (
         [True] if load is not True else []

@@ -41,12 +41,12 @@ def test_eight_bits_of_weights_beside_sixteen_of_activations(hardware, chosen, w
     warnings = [
         line
         for line in case_warnings(Study(model="llama-3-8b", **device, **chosen, prompt=1000).first)
-        if "are multiplied at" in line
+        if "compute at the" in line
     ]
     assert bool(warnings) is warned
     if warned:
         assert warnings == [
-            f"{chosen['weights']} weights beside fp16 activations are multiplied at fp16; --activations {chosen['weights']} takes the {chosen['weights']} peak"
+            f"{chosen['weights']} weights with fp16 activations compute at the fp16 peak; --activations {chosen['weights']} uses the {chosen['weights']} peak"
         ]
 
 

@@ -215,11 +215,11 @@ def test_a_study_file_with_a_wrong_word(text, words, tmp_path):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--efficiency", "peak"], "bound at 100 % of peak"),
+        (["--efficiency", "peak"], "theoretical minimum (100 % of peak)"),
         (["--mbu", "0.8"], "at the efficiencies given"),
         (
             ["--engine", "ollama"],
-            "expected by measured efficiencies of ggml engines; the range holds 80 % of measurements",
+            "predicted from measurements of llama.cpp-class engines; ranges are 80 % intervals",
         ),
     ],
 )

@@ -318,7 +318,7 @@ def test_the_library_leaves_ctrl_c_to_its_caller():
             "several: --among hardware=h100-sxm,h200 of select, or a list in a study",
         ),
         (("select", "--model", "llama-3.1-8b", "--among", "gpu=h100-sxm"), "did you mean 'hardware'?"),
-        (("eval", "--model", "llama-3.1-8b", "--set", "dtype=fp8"), "each has a precision of its own"),
+        (("eval", "--model", "llama-3.1-8b", "--set", "dtype=fp8"), "did you mean 'weights' or 'activations'?"),
         (("eval", "--model", "llama-3.1-8b", "--prompt", "9", "--output", "0"), "leave it out for a prompt alone"),
     ],
 )  # fmt: skip

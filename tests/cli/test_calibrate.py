@@ -49,7 +49,7 @@ def test_json_and_text_say_the_same(measured):
         "95% interval",
         "Student's t with 11 degrees",
         "* layer_overhead",
-        "roofline=aggregate*",
+        "* roofline",
         "limited by",
         "efficiency: {mfu: ",
     ):

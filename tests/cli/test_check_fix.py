@@ -16,7 +16,7 @@ def test_fix_writes_a_copy_beside_the_note(note, tmp_path):
     )
     assert path.read_text(encoding="utf-8") == RIGHT + "\n" + WRONG
     assert (tmp_path / "note.fixed.md").read_text(encoding="utf-8") == RIGHT + "\n" + RIGHT
-    assert "2 claims: all hold (2 rounded)" in good("check", tmp_path / "note.fixed.md").out
+    assert "all 2 claims are right" in good("check", tmp_path / "note.fixed.md").out
 
 
 KEPT = [

@@ -120,19 +120,12 @@ def test_derive_text_has_definition_expansion_numbers_and_value():
 def test_the_value_comes_first_and_every_line_fits(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     lines = good("derive", "ttft", *H100).out.splitlines()
-    assert lines[0] == "ttft: time to first token [s]"
-    assert re.fullmatch(
-        r"  \S+ ms \(.*\); bound \S+ ms \(100 % of peak\); expected by .*", lines[1]
-    )
-    assert (
-        lines[4] == "  ttft = prefill_overhead + prefill_time + time_outside_steps"
-        and lines[6] == "with numbers"
-    )
+    assert re.fullmatch(r"ttft = \S+ ms \(.*\); theoretical minimum \S+ ms", lines[0])
+    assert lines[1] == "  time to first token"
+    assert "  ttft = prefill_overhead + prefill_time + time_outside_steps" in lines
+    assert any(line.startswith("with numbers (the last ") for line in lines)
     assert max(map(len, lines)) <= 100
-    assert (
-        "  no number: needs prompt (--prompt 4096)"
-        in good("derive", "ttft", *H100[:4]).out.splitlines()
-    )
+    assert "it needs prompt, for example --prompt 4096" in good("derive", "ttft", *H100[:4]).out
 
 
 def test_derive_tells_elasticities():
@@ -140,7 +133,7 @@ def test_derive_tells_elasticities():
     _, _, table = text.partition("\nelasticities: % change of itl per 1 % change of an input\n")
     assert re.search(r"^  mem_bandwidth +-1\.00$", table, re.M)
     for nothing in ("fits", "decode_bound"):
-        assert "elasticities (" not in good("derive", nothing, *H100).out
+        assert "1 % more" not in good("derive", nothing, *H100).out
 
 
 def test_derive_of_a_case_that_does_not_fit_carries_the_flag():

@@ -49,7 +49,7 @@ def test_the_price_is_in_usd_per_second_in_json_and_per_hour_in_text():
     assert case["inputs"]["price"]["unit"] == "USD/s"
     assert math.isclose(case["inputs"]["price"]["value"], 3.9 / 3600, rel_tol=1e-12)
     assert "3.9 USD/hour (2.6 to 12.29 USD/hour)" in good("eval", *H100, "--all").out
-    assert "3.9 USD/hour (2.6 to 12.3)" in good("eval", *H100).out
+    assert "3.9 USD/hour (2.6–12.3)" in good("eval", *H100).out
     (case,) = cases(*H100, "--set", "h100-sxm.price=4.29 USD/hour")
     assert (
         math.isclose(case["inputs"]["price"]["value"], 4.29 / 3600, rel_tol=1e-12)
@@ -92,14 +92,14 @@ def test_the_first_screen_is_what_to_expect_and_its_limit(monkeypatch):
     text = good("eval", *H100, "--batch", "2").out
     assert fits_a_screen(text)
     itl, bound = case["quantities"]["itl"]["value"], case["quantities"]["itl"]["bound"]
-    row = next(line for line in text.splitlines() if "inter-token latency, alone" in line)
+    row = next(line for line in text.splitlines() if line.startswith("  time between tokens "))
     assert (
         f"{itl * 1000:.3g} ms (" in row
         and f" {bound * 1000:.3g} ms " in row
-        and row.endswith("memory")
+        and row.endswith("memory bandwidth")
     )
-    assert "78.7 GB" in text and "✓ fits" in text and "requests that fit at once" in text
-    assert "weights fp16*" in text and "memory_share 0.92" in text
+    assert "78.7 GB" in text and "✓ room for " in text
+    assert "Assumed: FP16 weights" in text and "92 % of memory for vLLM" in text
 
 
 def test_what_does_not_fit_is_marked_at_every_number(monkeypatch):
@@ -119,7 +119,7 @@ def test_what_does_not_fit_is_marked_at_every_number(monkeypatch):
     rows = [
         line
         for line in text.splitlines()
-        if line.startswith(("  time", "  inter-token", "  output", "  cost per"))
+        if line.startswith(("  time", "    under load", "  output", "  cost per"))
     ]
     assert len(rows) == 6 and all(line.count("†") == 2 for line in rows)
 
@@ -128,7 +128,7 @@ def test_one_quantity_with_range_bound_and_meaning():
     lines = good("eval", *H100, "-q", "itl", "-q", "weight_bytes,isl").out.splitlines()
     assert (
         lines[0].startswith("itl: ")
-        and ", bound " in lines[0]
+        and ", theoretical minimum " in lines[0]
         and "inter-token latency" in lines[1]
     )
     assert lines[2:] == [
@@ -145,7 +145,7 @@ def test_a_given_time_is_no_bound():
     row = next(
         line
         for line in good("eval", *H100, "--set", "ttft=300 ms").out.splitlines()
-        if "time to first token, alone" in line
+        if line.startswith("  time to first token ")
     )
     assert row.endswith("300 ms, given")
     assert (
@@ -180,6 +180,6 @@ def test_set_takes_units_and_any_quantity():
 
 def test_all_replicas_are_priced():
     """Three of 3.9 USD/hour; one alone is the price of its device."""
-    assert "price of all devices" in (text := good("eval", *H100, "--dp", "3").out)
+    assert "price of all replicas" in (text := good("eval", *H100, "--dp", "3").out)
     assert " 11.7 USD/hour " in text and "3.9 USD/hour" not in text
-    assert "price of the devices" in good("eval", *H100).out
+    assert "  price  " in good("eval", *H100).out

@@ -2,18 +2,9 @@
 
 import pytest
 
-from tests.cli import call, good, refused
+from tests.cli import call, refused
 
 LLAMA = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm")
-
-
-def test_a_case_without_a_prompt_says_so_and_gives_what_is_known():
-    text = good("eval", *LLAMA).out
-    assert (
-        "! give --prompt 4096: without it no time to first token, inter-token latency, memory\n"
-        in text
-    )
-    assert "  weights " in text and "  ridge point " in text and len(text.splitlines()) <= 25
 
 
 def test_a_command_for_one_case_says_which_of_several_it_takes():

@@ -11,7 +11,8 @@ from . import house
 
 ROOT = Path(symroof.__file__).parent
 FLOORS = (
-    ("units", "errors", "resources", "output_files", "version"),
+    ("resources",),
+    ("units", "errors", "output_files", "version"),
     ("symbolic",),
     ("table_formats", "strict_yaml"),
     ("theory",),
@@ -32,21 +33,21 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1815,
+    "top level": 1813,
     "symbolic": 5459,
     "theory": 5432,
-    "specs": 5728,
+    "specs": 5680,
     "checkpoints": 3753,
     "study": 8719,
-    "select": 2741,
+    "select": 2738,
     "simulate": 2097,
     "servers": 1631,
     "sweep": 1326,
     "calibrate": 1514,
-    "check": 6980,
-    "report": 7707,
-    "cli": 3878,
-    "tests": 39402,
+    "check": 6979,
+    "report": 7697,
+    "cli": 3874,
+    "tests": 39386,
     "other": 3657,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

@@ -209,25 +209,6 @@ def test_what_is_given_and_not_used_is_named():
 # -------------------------------------------------------------------------------------------------------- the command
 
 
-def test_the_command_prints_tables_then_what_they_rest_on():
-    text = good("simulate", *RATE, "--replications", "2", "--all").out
-    order = [
-        text.index(words)
-        for words in (
-            "\n  time to first",
-            "end to end",
-            "responses",
-            "busy",
-            "simulated:",
-            "inputs (",
-            "assumptions (",
-        )
-    ]
-    assert order == sorted(order)
-    assert text.index("±") < text.index("simulated:")
-    assert "none is preempted" in text
-
-
 def test_json_has_the_form_that_it_says():
     value = good("simulate", *RATE, "--json", "--target", "ttft=1 s").json
     assert value["schema"] == "symroof/simulate/2"

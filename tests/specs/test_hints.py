@@ -101,7 +101,7 @@ def test_what_a_weight_and_its_group_take(name, bits, shared, group, format_, co
         (
             "dtype",
             "fp8",
-            "unknown name 'dtype'; did you mean 'weights', 'kv' or 'activations'? each has a precision of its own",
+            "unknown name 'dtype'; did you mean 'weights' or 'activations'?",
         ),
         (
             "itl",
@@ -110,7 +110,11 @@ def test_what_a_weight_and_its_group_take(name, bits, shared, group, format_, co
         ),
         ("itl", "2*params", "itl is declared as s but 2*params is parameter"),
         ("itl", "x*2", "unknown name 'x'"),
-        ("step", "3", "unknown name 'step'; did you mean 'tp'?"),
+        (
+            "step",
+            "3",
+            "unknown name 'step'; did you mean 'step_budget' or 'step_overhead' or 'step_square' or 'step_tokens'?",
+        ),
     ],
 )
 def test_a_value_that_is_none(name, value, message):

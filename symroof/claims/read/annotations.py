@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symroof.claims.claim_settings import SETTABLE, SWITCH_NAMES
+from symroof.errors import nearest
 from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
 from symroof.specs.definitions import OWN_NAME
-from symroof.specs.input_values import name_hint
 from symroof.strict_yaml import DECIMAL, INTEGER, Location
 from symroof.theory.symbols import base_name
 from symroof.units import UnitError, parse_number
@@ -85,7 +85,7 @@ class AnnotationFields:
             self.put(("given", name), value if name in SWITCH_NAMES else number, at)
         else:
             every = {*CLAIM_FIELDS, *NESTED, *CASE, *SWITCH_NAMES, *SETTABLE}
-            self.fault(at, f"unknown name {name[:60]!r}", name_hint(name, every))
+            self.fault(at, f"unknown name {name[:60]!r}", nearest(name, every))
 
     def _cases(self, text: str, at: int) -> list[dict[str, Any]]:
         """``hardware=h100-sxm | hardware=h200`` as two cases."""

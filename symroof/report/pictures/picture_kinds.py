@@ -46,7 +46,7 @@ def checked(kind: str) -> str:
     name = kind.strip().lower().replace("_", "-")
     if name not in KINDS and name not in COMPARING:
         near = nearest(name, [*KINDS, *COMPARING])
-        hint = f"{near}; a quantity is drawn over an input: --over batch"
+        hint = f"{near} A quantity is drawn over an input: --over batch"
         raise InputError(Problem(kind[:80], "no such kind of picture", hint=hint))
     return name
 
