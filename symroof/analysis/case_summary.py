@@ -159,8 +159,8 @@ def _limited_by(case: BoundCase, name: str, limit: str) -> str:
     found = case.get(limit) if limit else None
     if found is None:
         return ""
-    alone = case.box.keys() <= case.measured_box.keys()
-    each = [str(found.value)] if alone else found.plain().split(" or ")
+    at_one_place = case.box.keys() <= case.measured_box.keys()
+    each = [str(found.value)] if at_one_place else found.plain().split(" or ")
     return " or ".join(RESOURCE.get(one, one) for one in each)
 
 

@@ -20,7 +20,6 @@ from symroof.cases.checks import (
     check_formulas,
     check_split,
     check_together,
-    formulas_set,
     lengths,
 )
 from symroof.cases.engine_defaults import add_engine_defaults, assumed
@@ -102,8 +101,7 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
         for single in singles:
             values = {**request.values, **{name: (value,) for name, value in single.items()}}
             made = Binding(replace(one, values=values), specs, documents).case()
-            if formulas := formulas_set(made.given):
-                check_formulas(formulas, made.given, made.box, made.case)
+            check_formulas(made)
             written = ((name, as_written(name, x, bare=True)) for name, x in single.items())
             varied, warnings = (*shown, *written), (*made.warnings, *idle)
             several = len(models) > 1

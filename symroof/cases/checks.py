@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from symroof.cases.case_inputs import CaseInputs
-from symroof.cases.input import VARIANT, Ends, Input, number_of
+from symroof.cases.input import VARIANT, Input, number_of
 from symroof.cases.quantity_result import as_written
 from symroof.errors import InputError, Problem
 from symroof.specs.engine_profile import IDEAL
@@ -176,20 +176,18 @@ def check_engine(case: CaseInputs) -> None:
         )
 
 
-def formulas_set(given: Given) -> dict[str, Input]:
-    """The values that somebody set to a formula."""
-    return {
-        name: value for name, value in given.items() if value.is_formula and not value.defaulted
-    }
-
-
-def check_formulas(formulas: Given, given: Given, box: Mapping[str, Ends], case: Case) -> None:
+def check_formulas(made: CaseInputs) -> None:
     """Formulas that somebody set must be numbers, must not refer to themselves, and must have values that their names may have: with the ranges at their
     middle and at every corner.
 
     Raises:
         InputError: one does not.
     """
+    given = made.given
+    formulas = {name: own for name, own in given.items() if own.is_formula and not own.defaulted}
+    if not formulas:
+        return
+    case, box = made.case, made.box
     for name, formula in formulas.items():
         if wrong := case.first_non_number(formula.setting):
             message = f"{wrong} is true/false or a category, not a number"

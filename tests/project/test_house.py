@@ -38,7 +38,7 @@ BUDGETS = {
     "theory": 5432,
     "specs": 5680,
     "checkpoints": 3753,
-    "study": 8719,
+    "study": 8715,
     "select": 2738,
     "simulate": 2097,
     "servers": 1631,
