@@ -173,9 +173,12 @@ def asked(seed):
     case = {"prompt": draw.choice([500, 1500, 4000]), "output": draw.choice([100, 300])}
     tail = "p99 " if seed % 8 == 5 else ""
     targets = {"itl": f"{draw.choice([30, 50, 80])} ms", "ttft": f"{tail}{draw.choice([1, 3])} s"}
+    users = seed % 3 == 1  # so many at once, whatever they wait for
+    if users:
+        targets, case["batch"] = {}, draw.choice([8, 32])
     options = [f"--{name}={value}" for name, value in case.items()]
     options += [f"--target={name}={limit}" for name, limit in targets.items()]
-    if draw.random() < 0.6:
+    if not users and draw.random() < 0.6:
         case["arrival_rate"] = draw.choice(KINDS[model])
         options.append(f"--set=arrival_rate={case['arrival_rate']}/s")
     devices = draw.sample(["h100-sxm", "h200", "b200", "mi300x", "l40s"], draw.choice([1, 2]))
