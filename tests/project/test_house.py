@@ -47,7 +47,7 @@ BUDGETS = {
     "check": 6979,
     "report": 7697,
     "cli": 3874,
-    "tests": 39386,
+    "tests": 39376,
     "other": 3657,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

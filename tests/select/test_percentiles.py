@@ -9,7 +9,6 @@ from symroof import Study, select
 from symroof.errors import InputError
 from symroof.specs.fields import split_statistic
 from symroof.symbolic.expressions import fraction
-from tests.cli import call, study_text
 
 SERVICE = {
     "model": "llama-3.1-8b",
@@ -30,20 +29,6 @@ def test_a_percentile_is_read_in_every_form(target):
         {"ttft": "p99"},
         Fraction(2, 5),
     )
-
-
-@pytest.mark.full
-def test_a_study_file_and_a_command_line_say_the_same(tmp_path):
-    study = tmp_path / "study.yaml"
-    study.write_text(study_text(targets="{ttft: {p90: 200 ms}, itl: p50 20 ms}"), encoding="utf-8")
-    loaded = Study.load(study)
-    assert loaded.request.percentiles == {"ttft": "p90", "itl": "p50"}
-    done = call("eval", str(study), "--target", "ttft=300 ms", "--json")
-    assert (
-        done.code == 0
-        and "the p50 of itl is decided by simulation" in done.out
-        and "of ttft is decided" not in done.out
-    )  # the plain limit replaced it
 
 
 @pytest.mark.parametrize(
