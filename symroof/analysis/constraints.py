@@ -164,7 +164,7 @@ def why_no_batch(bound_case: BoundCase) -> str | None:
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", "l40s", prompt=2048, output=300, itl_target="15 ms")
     >>> why_no_batch(study.first)
-    'best_batch is 0: a batch of 1 already has a sustained_itl of 22.92 ms, over its target of 15 ms'
+    'no batch works: a batch of 1 already has a sustained_itl of 22.92 ms, over its target of 15 ms'
     """
     best, case = bound_case.get("best_batch"), bound_case.case
     if best is None or best.value != 0:
@@ -172,7 +172,7 @@ def why_no_batch(bound_case: BoundCase) -> str | None:
     alone, room = case.changed({"batch": 1}), int(case.value("concurrency"))
     if room < 1:
         return (
-            f"best_batch is 0: a batch of 1 does not fit, it {memory_needed(bound_case.at(alone))}"
+            f"no batch works: a batch of 1 does not fit, it {memory_needed(bound_case.at(alone))}"
         )
     missed = []
     for name, limit in HELD.items():
@@ -182,12 +182,12 @@ def why_no_batch(bound_case: BoundCase) -> str | None:
             shown = metric.name if isinstance(metric, Symbol) else name
             missed.append(f"a {shown} of {value}, over its target of {target}")
     if missed:
-        return f"best_batch is 0: a batch of 1 already has {' and '.join(missed)}"
+        return f"no batch works: a batch of 1 already has {' and '.join(missed)}"
     if "arrival_rate" not in case.given:
         return None
     largest = case.changed({"batch": room})
     if largest.has_value("load") and largest.value("load") >= 1:
         load = Result(case.theory.symbol("load"), largest.value("load")).plain()
-        few = f"no steady state at any batch that fits; at the largest, {room:,}, load is {load}"
-        return f"best_batch is 0: {few}"
-    return "best_batch is 0: no batch that fits keeps up with the arrivals and meets the targets"
+        few = f"requests arrive faster than they are served; at the largest that fits, {room:,}, load is {load}"
+        return f"no batch works: {few}"
+    return "no batch works: none that fits keeps up with the arrivals and meets the targets"

@@ -11,7 +11,7 @@ from symroof.cases.bound_case import BOUND, EXPECTED, BoundCase
 from symroof.cases.input import AT_PEAK, VARIANT
 from symroof.cases.quantity_result import Result
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
-from symroof.specs.efficiencies import DEFAULT_ENGINE, FITTED, engine_class
+from symroof.specs.efficiencies import CLASSES, DEFAULT_ENGINE, FITTED, engine_class
 from symroof.specs.precision import BITS
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import symbol
@@ -243,12 +243,6 @@ def efficiency_basis(bound_case: BoundCase) -> str:
 AT_THE_PEAK = "theoretical minimum (100 % of peak)"
 BY_MEASUREMENT = "predicted from measurements of"
 OF_ENGINES = "{} {}; ranges are 80 % intervals"
-CLASSES = {
-    "compiled": "vLLM-class engines",
-    "earlier": "engines of 2023 and 2024",
-    "eager": "PyTorch eager mode",
-    "ggml": "llama.cpp-class engines",
-}
 
 
 def default_basis(efficiency: str | None, engine: str | None) -> str:

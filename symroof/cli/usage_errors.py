@@ -62,12 +62,12 @@ def on_the_line(
         flags = [flag for flag in options.get(problem.file, ()) if flag.startswith("-")]
         named = max(flags, key=len, default=problem.file)
         return replace(problem, file=OPTIONS_OF_FILES.get(problem.file, named))
+    unknown = problem.message.startswith("unknown name")
     if first in options or first in OWN_OPTIONS:
         flags = options.get(first) or [OWN_OPTIONS[first]]
         typed = next((flag for flag in flags if flag in arguments), flags[0])
-        unknown = "write a number" if problem.message.startswith("unknown name") else ""
-        return replace(problem, file=typed, path=rest, hint=problem.hint or unknown)
-    unknown = problem.message.startswith("unknown name")
+        number = "write a number" if unknown else ""
+        return replace(problem, file=typed, path=rest, hint=problem.hint or number)
     names = "`symroof list inputs` shows the names" if unknown else ""
     return replace(problem, file="--set", hint=problem.hint or names)
 

@@ -372,11 +372,10 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
         message = "not in the catalogue, and no such path here"
         return Problem(shown, message, hint=hint_for_hub_name(name))
     if kind == "studies" and not name.endswith((".yaml", ".yml")):
-        of = [each.removesuffix("s") for each in ("models", "hardware") if has_entry(each, name)]
-        hint = f"give it as an option: --{of[0]} {name}" if of else ""
+        of = next((each for each in ("models", "hardware") if has_entry(each, name)), "")
+        hint = f"give it as an option: --{of.removesuffix('s')} {name}" if of else ""
         if name.endswith((".pdf", ".html", ".md", ".tex")):
             hint = f"symroof report STUDY.yaml --format {name.rpartition('.')[2]}"
-        hint = "a value follows its name: --target itl='20 ms'" if name[:1].isdigit() else hint
         if hint:
             return Problem(shown, "is not a study", hint=hint)
     if "," in name:

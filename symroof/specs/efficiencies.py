@@ -148,17 +148,25 @@ class MeasuredKind(Spec):
 
     @property
     def words(self) -> str:
-        """``dense models in 16 bits on several h100-sxm, compiled engines``."""
-        plain = self.model in ("dense", "recurrent")
-        models = f"{self.model} models" if plain else f"models with {self.model}"
-        where = f"{WHERE[self.layout]} {self.device}"
-        return f"{models} in {self.bits} bits on {where}, {self.engine} engines"
+        """``dense models in 16 bits on several h100-sxm, vLLM-class engines``."""
+        models = f"models with {self.model}"
+        models = f"{self.model} models" if self.model in ("dense", "recurrent") else models
+        on = f"on {WHERE[self.layout]} {self.device}, {CLASSES[self.engine]}"
+        return f"{models} in {self.bits} bits {on}"
+
+
+CLASSES = {
+    "compiled": "vLLM-class engines",
+    "earlier": "engines of 2023 and 2024",
+    "eager": "PyTorch eager mode",
+    "ggml": "llama.cpp-class engines",
+}
 
 
 WHERE = {
     "one device": "one",
     "several devices": "several",
-    "attention groups": "attention groups of",
+    "attention groups": "DP attention on",
 }
 FARTHEST = {
     "family": 8, "generation": 1, "model": 3, "bits": 2, "layout": 3, "engine": 3, "device": 1,
@@ -258,13 +266,8 @@ DEFAULT_ENGINE: EngineClass = "compiled"
 def engine_class(engine: str) -> EngineClass:
     """The class of an engine by its name, and by its version where one follows the name.
 
-    Raises:
-        ValueError: no engine that symroof knows, with the nearest.
-
-    >>> engine_class("vLLM 0.9.1"), engine_class("HF Transformers 4.46.0"), engine_class("Ollama / llama.cpp")
-    ('compiled', 'eager', 'ggml')
-    >>> engine_class("vLLM 0.6.3"), engine_class("TensorRT-LLM 0.5"), engine_class("SGLang v0.4.6.post1"), engine_class("vllm")
-    ('earlier', 'earlier', 'compiled', 'compiled')
+    >>> engine_class("vLLM 0.9.1"), engine_class("vLLM 0.6.3"), engine_class("Ollama / llama.cpp")
+    ('compiled', 'earlier', 'ggml')
     """
     lower = engine[:200].lower()
     for name, kind in ENGINES.items():

@@ -309,12 +309,9 @@ def build(document: Document, kind: type[S], context: object = None) -> S:
                 explained = split_hint(message) if message else _explain(item, kind, location)
                 problem = document.problem((*location, *below), *explained)
                 problems.setdefault((problem.line, problem.path, problem.message), problem)
-        meant = {problem.hint for problem in problems.values() if problem.hint}
-        told = [
-            problem
-            for problem in problems.values()
-            if problem.message != "is missing" or f"did you mean {problem.path!r}?" not in meant
-        ]  # a key under another word is not missing, too
+        every = problems.values()
+        hints = " ".join(each.hint for each in every)  # a key of another word is not missing, too
+        told = [p for p in every if p.message != "is missing" or repr(p.path) not in hints]
         raise InputError(told) from None
     except RecursionError:
         raise InputError(document.problem((), "is nested too deep")) from None
@@ -356,8 +353,7 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
             return f"kind must be one of {', '.join(known)}", hint
         case "value_error":
             return split_hint(str(item["ctx"]["error"]))
-    whole = {"precision": "weights: fp8", "workload": "prompt: 1024"}.get(key)
-    hint = f"write {key}: {{{whole}}}" if whole and item["type"] in BLOCKS else ""
+    hint = "write precision: {weights: fp8}" if key == "precision" else ""
     return IN_WORDS.get(item["type"], item["msg"][:200]), hint
 
 

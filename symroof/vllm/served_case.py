@@ -191,7 +191,7 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
     mixed, limit = first.get("worst_itl") or first.get("mixed_time"), first.targets.get("itl")
     if mixed and limit and made.chunked and Fraction(mixed.value) > limit:
         found.append(
-            f"the longest step, which also prefills a full chunk, takes {mixed.plain()}, more than the ITL target of {format_quantity(limit, 's')}: requests that decode wait for it"
+            f"a step with a full prefill chunk takes {mixed.plain()}, above the ITL target of {format_quantity(limit, 's')}: decoding requests stall that long"
         )
     names = {w.lstrip("-").partition("=")[0].replace("_", "-") for w in made.others if w[:1] == "-"}
     found += [f"--{n} is not modelled: {why}" for n, why in NOT_MODELLED.items() if n in names]

@@ -120,7 +120,7 @@ BATCHED = {
     "params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "output": 20, "assume": {"detail": "weights"},
     "kv_bytes_per_token": "100 kB", "state_bytes": 0, "mem_capacity": "80 GB",
 }  # fmt: skip
-NO_BATCH = "best_batch is 0: "
+NO_BATCH = "no batch works: "
 OVER = f"{NO_BATCH}a batch of 1 already has "
 TTFT = "a loaded_ttft of 20 ms, over its target of 15 ms"
 
@@ -138,7 +138,7 @@ TTFT = "a loaded_ttft of 20 ms, over its target of 15 ms"
         ({"itl_target": "15 ms", "mem_capacity": "20101900000 byte"}, None),
         # each of two slots prefills in one of 20 steps: none does in 0.9025 of them, one beside a token of the other, 20.02 ms, in 0.095, both in 0.0025:
         # 11.027 ms for a tenth of a request, and twenty of these a second
-        ({"ttft_target": "1 s", "mem_capacity": "20.3 GB", "arrival_rate": "20 request/s"}, f"{NO_BATCH}no steady state at any batch that fits; at the largest, 2, load is 2.205"),
+        ({"ttft_target": "1 s", "mem_capacity": "20.3 GB", "arrival_rate": "20 request/s"}, f"{NO_BATCH}requests arrive faster than they are served; at the largest that fits, 2, load is 2.205"),
         ({"output": 1, "itl_target": "15 ms"}, None),  # no step between tokens, and so not known
     ],
 )  # fmt: skip

@@ -65,7 +65,7 @@ def test_the_nearest_has_the_fewest_and_smallest_differences():
     assert (
         shipped_efficiencies()
         .beyond(asked)
-        .endswith(" models with experts in 16 bits on several mi300x, earlier engines")
+        .endswith(" models with experts in 16 bits on several mi300x, engines of 2023 and 2024")
     )
     assert asked.differences(
         asked.model_copy(
