@@ -104,7 +104,7 @@ def _devices(found: Recommendation, show: int) -> list[str]:
     """The best of each device."""
     header, rows = purchase_rows(found.best[:show], ranges=False)
     marks = [MARK[one.configuration.state] for one in found.best[:show]]
-    kept = len(header) - (header[-1] in ("lacks", "needs"))
+    kept = len(header) - (header[-1] == "misses")
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
     lines = [fitted_table(cells, ["", "best of each device", *header[1:kept]], flexible=-1)]
     for name, *lacks in ((row[0], *row[kept:]) for row in rows):

@@ -126,7 +126,7 @@ def _said(review: Reviewed, one: Purchase) -> list[str]:
         if asked.case.does_not_fit:
             lacks = f"does not fit: it needs {_memory(asked.case)}"
         said.append(f"Nothing passes as the study fixes it: {labelled(asked)} {lacks}.")
-        said.append("With layout, batch and replicas left open, this is the cheapest.")
+        said.append("With parallelism, batch and replicas left open, this is the cheapest.")
     case, device = one.case, one.case.hardware
     work = [words.format(_now(name, case)) for name, words in WORK.items() if name in case.given]
     model = case.model.shown_name if case.model else "The model"

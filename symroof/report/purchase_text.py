@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from symroof.analysis.verdict import LOAD, MEMORY
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import short_device
+from symroof.theory.layout import DEGREES
 from symroof.units import significant
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def named(one: Purchase) -> str:
 
 def labelled(one: Purchase) -> str:
     """The same with what the study lists besides."""
-    return ", ".join([named(one), *(f"{name} {value}" for name, value in one.run.own.varied)])
+    varied = (pair for pair in one.run.own.varied if pair[0] not in DEGREES)
+    return ", ".join([named(one), *(f"{name} {value}" for name, value in varied)])
 
 
 def up_to(batch: int) -> str:
@@ -67,7 +69,7 @@ def purchase_rows(
     ones: Sequence[Purchase], ranges: bool = True
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """The header and the rows of a table of purchases; columns that none fills are left out."""
-    header = ("device", "GPUs", "replicas × GPUs", "batch", "chunk", "USD/month", "TTFT", "ITL", "load", "lacks")  # fmt: skip
+    header = ("device", "GPUs", "replicas × GPUs", "batch", "chunk", "USD/month", "TTFT", "ITL", "load", "misses")  # fmt: skip
     rows = [_purchase_row(one, ranges) for one in ones]
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
     return tuple(header[i] for i in kept), tuple(tuple(row[i] for i in kept) for row in rows)

@@ -19,6 +19,7 @@ from symroof.select.screening import WORTH
 
 SOLVED = ("batch", "dp", "tp", "chunk", "token_budget")
 """Inputs that are left open where what a study says of them fails, or costs more than it needs."""
+STATES = ("passes", "in part", "unknown", "fails")
 MOST_CASES = 64
 """Cases of one review: it computes each with its ranges, half a second each."""
 
@@ -122,7 +123,7 @@ def reviewed(study: Study, counts: Sequence[int] = ()) -> Reviewed:
 
 
 def as_they_stand(cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
-    """Cases as purchases: the cheapest that passes first, else the last listed one of the first model and device."""
+    """Cases as purchases: the cheapest that passes first, else the cheapest that does in a part of its ranges, else the last listed one of the first model and device."""
     every = []
     for case in cases:
         slow = {}  # what is met in a part of the ranges: how much of its limit it takes where all is slow
@@ -133,13 +134,17 @@ def as_they_stand(cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
                 slow[check.name] = float(end) / float(check.limit)
         every.append(Purchase(Configuration(Run(case, slow=slow), None, True)))
 
-    def cost(one: Purchase) -> tuple[bool, bool, float]:
+    def order(one: Purchase) -> tuple[int, bool, float]:
         spent = Ranking(()).spent(one)
-        return not one.passes, spent is None, spent or 0.0
+        return STATES.index(one.configuration.state), spent is None, spent or 0.0
 
-    order = sorted(every, key=cost)
-    first = cases[0]
-    if not order[0].passes or not (first.targets or "arrival_rate" in first.given):
-        own = [one for one in every if one.case.model == first.model and one.case.hardware == first.hardware]  # fmt: skip
-        order.sort(key=lambda one: one is not own[-1])
-    return tuple(order)
+    every.sort(key=order)
+    first, state = cases[0], every[0].configuration.state
+    if state == "fails" or not (first.targets or "arrival_rate" in first.given):
+        last = next(
+            case
+            for case in reversed(cases)
+            if case.model == first.model and case.hardware == first.hardware
+        )
+        every.sort(key=lambda one: one.case is not last)
+    return tuple(every)

@@ -6,7 +6,7 @@ PARTS = (
     *BRIEF,
     "derivations",
     "serving",
-    "all-thresholds",
+    "thresholds",
     "all-flips",
     "sensitivities",
     "approximations",
@@ -15,14 +15,14 @@ PARTS = (
 )
 """Every part, in order."""
 FIGURES_OF = {
-    "verdict": ("pareto",), "alternatives": ("latency-throughput",), "memory": ("memory",), "all-thresholds": ("regimes",),
+    "verdict": ("pareto",), "alternatives": ("latency-throughput",), "memory": ("memory",), "thresholds": ("regimes",),
     "derivations": ("roofline", "ttft", "itl", "memory"), "sensitivities": ("tornado",), "against": ("waterfall",),
 }  # fmt: skip
 """The pictures of each part."""
 SHOWN_IN = {
     "derivations": ("derivations",), "flips": ("flips", "all-flips"), "isolated": ("derivations",), "bounds": ("derivations",), "assumes": ("assumes",), "rooflines": ("time", "approximations"),
     "ledger": ("ledger",), "memory": ("memory",), "itl": ("derivations",), "operators": ("time", "derivations"), "serving": ("serving",),
-    "thresholds": ("all-thresholds",), "closed_forms": ("all-thresholds",), "claims": ("claims",), "elasticities": ("sensitivities",), "levels": ("approximations",),
+    "thresholds": ("thresholds",), "closed_forms": ("thresholds",), "claims": ("claims",), "elasticities": ("sensitivities",), "levels": ("approximations",),
 }  # fmt: skip
 """The parts that use a section of the data; it is only computed for these. Other sections are always computed."""
 FIGURES = (

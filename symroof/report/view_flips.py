@@ -142,16 +142,8 @@ def flip_table(
     rows: Iterable[dict[str, Any]], targets: bool, in_words: bool = True
 ) -> list[list[Any]]:
     """Rows of input, value now, where it changes the result, the change and what then holds."""
-    return [
-        [
-            row["label" if in_words else "name"],
-            row["now"],
-            limit_text(row),
-            row["change"],
-            then_text(row, targets),
-        ]
-        for row in rows
-    ]
+    name = "label" if in_words else "name"
+    return [[r[name], r["now"], limit_text(r), r["change"], then_text(r, targets)] for r in rows]
 
 
 def _ends(flip: Flip) -> str:

@@ -266,7 +266,7 @@ def spoken(stem, block):
     """The latencies, rates and costs a block of words prints, without bounds, which have no range, and the values that the study sets."""
     return [
         value
-        for value in printed(re.sub(r", bound [\d.,]+ \S+", "", block.text))
+        for value in printed(re.sub(r", theoretical minimum [\d.,]+ \S+", "", block.text))
         if value.text not in LIMITS[stem]
     ]
 

@@ -80,9 +80,9 @@ def at_peak(answers: BoundCase, quantity: str, by: str, points: Any) -> Any:
 
 
 def with_bound(answers: BoundCase, quantity: str) -> str:
-    """``46.5 ms (32.6 to 67.3 ms), bound 12.3 ms``."""
+    """``46.5 ms (32.6 to 67.3 ms), theoretical minimum 12.3 ms``."""
     bound = answers.peak_bound_text(quantity)
-    return answers.result(quantity).plain() + (f", bound {bound}" if bound else "")
+    return answers.result(quantity).plain() + (f", theoretical minimum {bound}" if bound else "")
 
 
 def label_lines(head: str, value: str) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def ttft(study: Study, subject: BoundCase) -> Chart:
         chart.curve(name, zip(points, part, strict=True), "faint", dash, 1.1, (word,), needed=False)
     draw_line(chart, np.column_stack([points, values]), bounds.edge)
     bounds.draw(chart)
-    chart.curve(AT_PEAK, lowest, "blue", ":", 1.1, (AT_PEAK, "bound"))
+    chart.curve(AT_PEAK, lowest, "blue", ":", 1.1, ("theoretical minimum", "minimum"))
     return chart
 
 
@@ -146,7 +146,7 @@ def itl(study: Study, subject: BoundCase) -> Chart:
         name, pairs = f"batch {counted(batch)}", zip(points, other, strict=True)
         chart.curve(name, pairs, "faint", "-.", 1.0, (name,), needed=False)
     peak = at_peak(there, "itl", "context", points)
-    chart.curve(AT_PEAK, peak, "blue", ":", 1.1, (AT_PEAK, "bound"))
+    chart.curve(AT_PEAK, peak, "blue", ":", 1.1, ("theoretical minimum", "minimum"))
     bounds.draw(chart)
     areas = "Areas, from the bottom up: the parts of a step."
     chart.notes = [" ".join([areas, *climbs, _solved(subject)])]

@@ -10,7 +10,7 @@ from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.report.pictures.chart import Axis, Chart, counted, lacking, seconds
-from symroof.report.pictures.curves import AT_PEAK, log_spaced, next_power_of_two, requests
+from symroof.report.pictures.curves import log_spaced, next_power_of_two, requests
 from symroof.report.pictures.series import (
     ISOLATED,
     Configuration,
@@ -83,7 +83,7 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
         chart.curve(f"beyond {one.label}", beyond, "faint", "--", 1.6, gone, needed=gone == name)
         if few and one.there.at_peak:
             roof = one.points(batches, of.rate, one.there.at_peak)
-            chart.curve(f"bound {one.label}", roof, colour, ":", 1.0, (AT_PEAK, "bound"), needed=one is shown[0])  # fmt: skip
+            chart.curve(f"bound {one.label}", roof, colour, ":", 1.0, ("at 100 % of peak", "peak"), needed=one is shown[0])  # fmt: skip
     for one in shown:
         _mark(chart, one, few)
     return chart

@@ -31,7 +31,6 @@ class Metrics:
     rate: str
     device_rate: str
     cost: str
-    where: str
     latency: str
     of_rate: str
     of_device_rate: str
@@ -40,19 +39,18 @@ class Metrics:
 
 
 UNDER_LOAD = Metrics(
-    "sustained_itl", "sustained_throughput", "sustained_throughput_per_device", "cost_per_mtok", "under load",
+    "sustained_itl", "sustained_throughput", "sustained_throughput_per_device", "cost_per_mtok",
     "inter-token latency under load", "sustained output tokens per second, prefills included", "sustained output tokens per second of one device",
     "USD per million output tokens, at full load", "A server under load, prefills included, as targets are tested.",
 )  # fmt: skip
 FULL_SLOTS = replace(
     UNDER_LOAD,
-    where="at full load",
     latency="inter-token latency at full load",
     note="Every slot taken, prefills included. At the study's arrival rate fewer requests decode, in shorter steps.",
 )
 """The same where an arrival rate is given: batches are compared with every slot taken, not at that rate."""
 ISOLATED = Metrics(
-    "itl", "decode_throughput", "decode_throughput_per_device", "decode_cost_per_mtok", "at the last step",
+    "itl", "decode_throughput", "decode_throughput_per_device", "decode_cost_per_mtok",
     "inter-token latency at the last step", "output tokens per second of the whole batch, at the last step", "output tokens per second of one device, at the last step",
     "USD per million output tokens, decode only, at the last step", "Decode alone: on a server under load, prefills lengthen the steps.",
 )  # fmt: skip
