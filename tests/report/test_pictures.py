@@ -204,7 +204,7 @@ def test_a_curve_is_what_the_study_says_at_each_point():
 
 @pytest.mark.parametrize("label", ["experts", "windows", "latent"])
 def test_batches_that_memory_and_target_allow_are_the_last_that_do(label):
-    most = told(label, "latency-throughput", r"memory holds at most ([\d,]+) requests")
+    most = told(label, "latency-throughput", r"emory holds at most ([\d,]+) requests")
     assert at(label, batch=most).value("fits") and not at(label, batch=most + 1).value("fits")
     most = told(label, "latency-throughput", r"the target of .{,9} allows at most ([\d,]+) request")
     goal, name = at(label).value("itl_target"), "sustained_itl"
