@@ -45,7 +45,7 @@ BUDGETS = {
     "sweep": 1326,
     "calibrate": 1514,
     "check": 6979,
-    "report": 7697,
+    "report": 7694,
     "cli": 3874,
     "tests": 39376,
     "other": 3657,
