@@ -108,7 +108,7 @@ def _devices(found: Recommendation, show: int) -> list[str]:
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
     lines = [fitted_table(cells, ["", "best of each device", *header[1:kept]], flexible=-1)]
     for name, *lacks in ((row[0], *row[kept:]) for row in rows):
-        lines += wrapped(f"{name} needs: {lacks[0]}", "    ") if any(lacks) else []
+        lines += wrapped(f"{name}: {lacks[0]}", "    ") if any(lacks) else []
     more = len(found.best) - show
     lines += [f"and {more:,} more; --show {len(found.best)} shows all"] * (more > 0)
     used = [f"{mark} {said}" for mark, said in MEANING.items() if mark in marks]
