@@ -298,6 +298,11 @@ class BoundCase(CaseInputs, DropsCaches):
         """Every quantity without a value, and why."""
         return {name: why for name in self.quantity_names if (why := self.why_unknown(name))}
 
+    def chosen(self, name: str) -> bool:
+        """Whether an input is given; what an engine decides where nobody does is not."""
+        own = self.given.get(name)
+        return own is not None and not own.defaulted
+
     def why_unknown(self, name: str) -> str:
         """Why a quantity has no value; empty where it has one."""
         try:

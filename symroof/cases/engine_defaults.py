@@ -18,6 +18,8 @@ from symroof.theory.symbols import INPUTS
 
 BUDGET_LEFT = parse("max(attention_dp*token_budget - batch*decoded_tokens, 1 token)")
 """Prompt tokens that a step takes along: what the decoding requests leave of the budget of each attention group."""
+SLOTS = parse("max(min(attention_dp*max_batch, concurrency), 1 request)")
+"""Requests that a server decodes together where it is loaded and nobody gives a batch: what the engine allows, within memory."""
 WIDEST = {
     "d_ff": "2*d_model + (ffn_matrices - 1)*d_ff/tp",
     "d_expert": "2*d_model + experts_per_token*(2*d_expert/tp + d_model)",
@@ -77,6 +79,9 @@ def add_engine_defaults(case: CaseInputs, profile: EngineProfile) -> None:
     own = profile.tree("token_budget", memory, name_of)
     if is_number(own):
         _add_larger_steps(int(own), given)
+    if {"arrival_rate", "max_batch", "mem_capacity"} <= given.keys() and case.model:
+        source = f"the engine's max_batch ({given['max_batch'].source}), as far as memory holds it"
+        case.add({"batch": Input(SLOTS, source, defaulted=True)})
     chunked = case.assumptions["scheduling"] == "chunked"
     if chunked and {"token_budget", "output"} <= given.keys():
         source = f"what the batch leaves of token_budget ({given['token_budget'].source})"

@@ -131,7 +131,7 @@ def _said(review: Reviewed, one: Purchase) -> list[str]:
     work = [words.format(_now(name, case)) for name, words in WORK.items() if name in case.given]
     model = case.model.shown_name if case.model else "The model"
     where = f" on {device.title}" if device else ""
-    unset = " (batch not set)" if review.fixed and "batch" not in case.given else ""
+    unset = " (batch not set)" if review.fixed and not case.chosen("batch") else ""
     said.append(f"{model}{where}: {layout_text(one)}{unset}; {', '.join(work)}.")
     if one.case.does_not_fit:
         said.append(f"It needs {_memory(case)}. All times and costs below assume that it fits.")

@@ -95,7 +95,7 @@ class Group:
         self.cases = [candidate.bound_case for candidate in candidates]
         self.first = first = self.cases[0].case
         self.loaded, self.rate = under_load(first), queues(first)
-        self.chosen_batch = "batch" in first.given
+        self.chosen_batch = self.cases[0].chosen("batch")
         self.open_copies = self.rate and "dp" not in first.given
         self.copies_of = np.array([candidate.copies_of for candidate in candidates])
         self.box = frozenset() if self.cases[0].changed_case else frozenset(self.cases[0].box)

@@ -55,7 +55,7 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
     for i, (candidate, *_) in enumerate(cases):
         own = candidate.bound_case
         found.append(
-            best[i][1] if i in best else Configuration(Run(own), None, "batch" in own.given)
+            best[i][1] if i in best else Configuration(Run(own), None, own.chosen("batch"))
         )
     return found
 
@@ -293,7 +293,8 @@ def _made(
     for i, (owner, (_, rank)) in enumerate(best.items()):
         candidate = group.candidates[at.rows[i]]
         changes = dict(candidate.columns)
-        if not group.chosen_batch and at.batch[i] != 1:
+        usual = 1 if "batch" not in candidate.bound_case.given else None
+        if not group.chosen_batch and at.batch[i] != usual:
             changes["batch"] = Fraction(int(at.batch[i]))
         if group.open_copies and at.copies[i] > 1:
             changes["dp"] = Fraction(int(at.copies[i]))

@@ -121,10 +121,10 @@ def _step(note: Notes, study: Study) -> tuple[int, int]:
     limit, budgeted = line.flags.get("max-num-seqs"), line.flags.get("max-num-batched-tokens")
     of_all = line.engine is SGLANG and limit  # whose limit is of all groups
     asked = (limit.value if limit else most) * (1 if of_all else ranks)
-    batch = int(first.case.value("batch")) if "batch" in first.given else max(asked, 1)
+    batch = int(first.case.value("batch")) if first.chosen("batch") else max(asked, 1)
     own = requests_per_rank(study, batch)
     budget = max(tokens, own) if line.engine is VLLM and budgeted is None else tokens
-    running = batch if "batch" in first.given else _running(study, batch)
+    running = batch if first.chosen("batch") else _running(study, batch)
     if line.engine is VLLM and budgeted and budget < own:
         message = f"a step of {budget:,} tokens has no room for {own:,} requests"
         hint = "vLLM wants max-num-batched-tokens >= max-num-seqs"

@@ -374,3 +374,13 @@ def test_a_prompt_that_is_longer_than_the_room_takes_a_full_step_and_a_short_one
     assert study.value("prefill_room") == near(room)
     beside = study.value("batch_beside_chunks")
     assert study.value("prompt_prefill_time") == step(room + beside) + step(2300 - room + beside)
+
+
+def test_a_loaded_server_without_a_batch_runs_what_engine_and_memory_allow():
+    """vLLM runs up to 1,024 requests on 80 GB; memory holds 353 of 1,279 tokens in 16 bits beside the weights and the reserve."""
+    loaded = {"prompt": 1024, "output": 256, "arrival_rate": "12 request/s"}
+    small = Study("llama-3.1-8b", "h100-sxm", **loaded)
+    left = 0.92 * 81_559 * 2**20 - 16_060_522_496 - float(small.value("memory_reserve"))
+    assert small.value("batch") == left // (2 * 2 * 32 * 8 * 128 * 1279) == 353
+    short = Study("llama-3.1-8b", "h100-sxm", **(loaded | {"prompt": 64, "output": 64}))
+    assert short.value("batch") == short.value("max_batch") == 1024
