@@ -77,7 +77,9 @@ def test_json_flags_every_timed_number_of_a_case_that_does_not_fit_and_no_other(
 def eval_lines(stem):
     """For each case of ``eval``: its warning lines and the lines of its quantities."""
     text = call("eval", ROOT / "specs" / "studies" / f"{stem}.yaml", "--all").out
-    for part in re.split(r"^(?=\S.*\n(?:at the efficiencies|predicted))", text, flags=re.M)[1:]:
+    for part in re.split(
+        r"^(?=\S.*\n(?:  .*\n)?(?:at the efficiencies|predicted))", text, flags=re.M
+    )[1:]:
         first, _, rest = part.partition("\n\n")
         quantities = rest.partition("\ninputs (")[0]
         yield (
