@@ -108,21 +108,6 @@ def test_a_part_shows_all_it_has_where_only_its_sections_are_worked_out(part, wh
 
 
 @pytest.mark.full
-def test_the_verdict_alone_asks_for_no_threshold_and_no_sensitivity(whole_view, monkeypatch):
-    asked = []
-    for name, section in SECTIONS.items():
-        monkeypatch.setitem(
-            SECTIONS,
-            name,
-            lambda study, subject, name=name, section=section: (
-                asked.append(name) or section(study, subject)
-            ),
-        )
-    view(whole_view[0], "symroof", ("verdict",))
-    assert asked == []
-
-
-@pytest.mark.full
 def test_the_appendix_is_asked_for_and_sections_choose(solved, tmp_path):
     path = CHAT
     short, two = (
