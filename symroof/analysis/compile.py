@@ -46,8 +46,6 @@ class Output:
         """The result along scenarios, without a value where there is none: NaN, False or ``-1``."""
         try:
             value = case.value(self.name)
-            if not isinstance(value, bool | str) and np.isnan(value).any():
-                value = case.with_care().value(self.name)
         except NoValue:
             value = np.nan
         if self.truth:

@@ -304,10 +304,7 @@ def _over(case: Case, side: Expr) -> Any:
     """
     try:
         with np.errstate(all="ignore"):
-            found = case.evaluate(side)
-            if np.isnan(found).any():
-                found = case.with_care().evaluate(side)
-        return np.asarray(found, dtype=float)
+            return np.asarray(case.evaluate(side), dtype=float)
     except UndefinedValue:
         raise
     except (NoValue, OverflowError):

@@ -212,7 +212,7 @@ class CaseInputs:
             for name in points[0]
         }
         open_case = self.case.without_values(columns, rounded=True)
-        return open_case.changed(columns).with_care()
+        return open_case.changed(columns)
 
     @cached_property
     def ranges(self) -> Ranges:

@@ -253,8 +253,6 @@ class BoxGrid:
         """
         with np.errstate(all="ignore"):
             found = scenarios.value(name)
-            if not isinstance(found, str) and np.isnan(found).any():
-                found = scenarios.with_care().value(name)
         if isinstance(found, str):
             found = self.ranges.labelled(name).index(found)
         values = np.broadcast_to(found, [len(steps) for steps in window]).astype(float)

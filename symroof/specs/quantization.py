@@ -39,7 +39,6 @@ class Dimensions(NamedTuple):
     numbers: Mapping[str, Any]
     definitions: Mapping[str, Expr] = {}
     axes: int = 0
-    careful: bool = False
 
     def of(self, tree: Expr) -> Any:
         from symroof.symbolic.evaluation import evaluate  # with NumPy, which most lists do without

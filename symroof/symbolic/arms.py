@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -75,7 +75,11 @@ class _Arms:
         if isinstance(node, (sympy.Max, sympy.Min)):
             relation = Ge if isinstance(node, sympy.Max) else Le
             return args[self._won([_duels(arm, args, relation, ends) for arm in args])]
-        return node if all(map(_is, args, node.args)) else node.func(*args)
+        return (
+            node
+            if all(new is old for new, old in zip(args, node.args, strict=True))
+            else node.func(*args)
+        )
 
     def _won(self, arms: list[tuple[Any, ...]]) -> int:
         place = self.pick(arms)
@@ -113,10 +117,6 @@ class _Arms:
         return sympy.Add(
             *(total(c / under[0], node.index, first, last) * self.x**k for k, c in over.items())
         )
-
-
-def _is(a: Any, b: Any) -> bool:
-    return a is b
 
 
 def _duels(
@@ -160,72 +160,51 @@ def holds(relation: Any, numbers: Evaluate, at: Mapping[str, float], within: flo
     return left > right if isinstance(relation, Gt) else left < right
 
 
-Possible = Callable[[list[tuple[Any, ...]], list[Any]], list[tuple[int, tuple[Any, ...]]]]
-"""The arms that can win beside some comparisons, each with the comparisons that are left to make it."""
-
-
-def choices(expr: Any, x: Symbol, possible: Possible) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Every way to choose the arms that can win, one after another, with what is left to make them."""
-    script: list[int] = []
-    while True:
-        pick = _Script(script, possible)
-        with suppress(_Loses):
-            yield _Arms(x, pick).settled(expr), tuple(dict.fromkeys(pick.held))
-        taken = pick.taken
-        while taken and taken[-1][0] + 1 == taken[-1][1]:
-            taken.pop()
-        if not taken:
-            return
-        script = [*(place for place, _ in taken[:-1]), taken[-1][0] + 1]
-
-
-@dataclass
-class _Script:
-    """Picks the arms that a script has, then the first possible one each time.
-
-    Attributes:
-        taken: the place of each pick, and of how many.
-        held: the comparisons that are left to make them.
-    """
-
-    script: Sequence[int]
-    possible: Possible
-    taken: list[tuple[int, int]] = field(default_factory=list)
-    held: list[Any] = field(default_factory=list)
-
-    def __call__(self, arms: list[tuple[Any, ...]]) -> int:
-        found = self.possible(arms, self.held)
-        if not found:
-            raise _Loses
-        done = len(self.taken)
-        place = self.script[done] if done < len(self.script) else 0
-        self.taken.append((place, len(found)))
-        arm, left = found[place]
-        self.held.extend(left)
-        return arm
-
-
 def combinations(difference: Any, x: Symbol) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Every way to choose arms, with the comparisons that do not hold by their shape."""
+    """Every way to choose the arms that can win, one after another, with the comparisons that do not hold by their shape."""
+    scripts: list[tuple[int, ...]] = [()]
+    while scripts:
+        script, taken, held = scripts.pop(), list[int](), list[Any]()
 
-    def possible(arms: list[tuple[Any, ...]], held: list[Any]) -> list[tuple[int, tuple[Any, ...]]]:
-        leads, won = [[lead(duel) for duel in arm] for arm in arms], set(map(lead, held))
-        return [
-            (
-                i,
-                tuple(
-                    duel
-                    for duel, ahead in zip(arms[i], own, strict=True)
-                    if ahead != 0 and sign(ahead) <= 0
-                ),
-            )
-            for i, own in enumerate(leads)
-            if not any(
-                sign(ahead) < 0 or -ahead in won for ahead in own
-            )  # what has won in one place loses in none
-        ]
+        def pick(
+            arms: list[tuple[Any, ...]],
+            script: tuple[int, ...] = script,
+            taken: list[int] = taken,
+            held: list[Any] = held,
+        ) -> int:
+            """The arm that the script has; behind its end the first possible one, the others go on to further scripts."""
+            found = _possible(arms, held)
+            if not found:
+                raise _Loses
+            if len(taken) < len(script):
+                place = script[len(taken)]
+            else:
+                place = 0
+                scripts.extend((*taken, other) for other in range(len(found) - 1, 0, -1))
+            taken.append(place)
+            arm, left = found[place]
+            held.extend(left)
+            return arm
 
-    return choices(difference, x, possible)
+        with suppress(_Loses):
+            yield _Arms(x, pick).settled(difference), tuple(dict.fromkeys(held))
+
+
+def _possible(arms: list[tuple[Any, ...]], held: list[Any]) -> list[tuple[int, tuple[Any, ...]]]:
+    """The arms that can win beside some comparisons, each with those that are left to make it: what has won in one place loses in none."""
+    leads, won = [[lead(duel) for duel in arm] for arm in arms], set(map(lead, held))
+    return [
+        (
+            i,
+            tuple(
+                duel
+                for duel, ahead in zip(arms[i], own, strict=True)
+                if ahead != 0 and sign(ahead) <= 0
+            ),
+        )
+        for i, own in enumerate(leads)
+        if not any(sign(ahead) < 0 or -ahead in won for ahead in own)
+    ]
 
 
 def lead(duel: Any) -> Any:

@@ -11,7 +11,6 @@ lost them: with ``bare`` a number alone has any unit, and work is ``2*params`` a
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import sympy
@@ -20,7 +19,7 @@ from sympy.core.symbol import Str
 
 from symroof.symbolic.expressions import At, Expr, Label, OfLargest, Total, fraction, names, parts
 from symroof.symbolic.printing import WORK, text
-from symroof.symbolic.reading import Log2, Measured, Sqrt
+from symroof.symbolic.reading import Log2, Measured
 from symroof.units import PLAIN, Dimension, combine, describe, strict, with_usual_unit
 
 Of = Callable[[str], Dimension]
@@ -92,9 +91,6 @@ class _Checker:
             return self.product(expr.args)
         if expr.is_Pow:
             return self.power(expr)
-        if isinstance(expr, Sqrt):
-            base = self.of_part(expr.args[0])
-            return base if base is ANY else combine((base, Fraction(1, 2)))
         if expr.is_Add or isinstance(expr, (sympy.Max, sympy.Min, sympy.ceiling, sympy.floor)):
             return self.alike(expr.args)
         for arg in expr.args:

@@ -15,10 +15,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
+import numpy as np
 import sympy
 from sympy import S
 from sympy.core.relational import Relational
@@ -57,14 +59,10 @@ class Environment(Protocol):
 
     Attributes:
         axes: how many axes the arrays among the values have; 0 of floats.
-        careful: whether products are looked at for factors that are zero beside some without a value.
     """
 
     @property
     def axes(self) -> int: ...
-
-    @property
-    def careful(self) -> bool: ...
 
     def value(self, name: str) -> Any: ...
 
@@ -76,7 +74,7 @@ def evaluate(expr: Expr, env: Environment, index: Mapping[str, Any] | None = Non
 
     >>> from symroof.symbolic.reading import parse
     >>> class Numbers(dict):
-    ...     value, axes, careful = dict.__getitem__, 0, False
+    ...     value, axes = dict.__getitem__, 0
     >>> evaluate(parse("max(a, 2)*x/3"), Numbers(a=1.0), {"x": 6.0})
     4.0
 
@@ -84,12 +82,11 @@ def evaluate(expr: Expr, env: Environment, index: Mapping[str, Any] | None = Non
         NoValue: it has none; of arrays, where none of them has one.
     """
     bound, values = (tuple(index), index.values()) if index else ((), ())
-    if env.careful:
-        return compiled(expr, bound, True)(env, *values)
-    try:
-        return compiled(expr, bound)(env, *values)
-    except NoValue:  # what is multiplied by zero may have none
-        return compiled(expr, bound, True)(env, *values)
+    with suppress(NoValue):
+        found = compiled(expr, bound)(env, *values)
+        if not isinstance(found, np.ndarray) or not found.size or found.min() == found.min():
+            return found
+    return compiled(expr, bound, True)(env, *values)  # what is multiplied by zero may have none
 
 
 @lru_cache(maxsize=32768)

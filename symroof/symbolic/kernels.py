@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from operator import mul
 from typing import Any
 
 import numpy as np
+import sympy
 
-from symroof.symbolic import sympy_functions
 from symroof.symbolic.no_value import NoValue, UndefinedValue
 from symroof.symbolic.step_polynomials import NotPolynomial, Steps, refuse_polynomials
 
@@ -338,13 +338,39 @@ def _term_by_term(axes: int, body: Callable[[Any], Any], first: Any, last: Any) 
     return np.where(too_long, np.nan, result) if np.any(too_long) else result
 
 
+IN_NUMPY = {
+    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
+}
+"""Functions that NumPy has, by SymPy's name; all others are evaluated point by point."""
+
+
 def elementary(name: str, *args: Any) -> Any:
-    """A function or constant of SymPy that the grammar lacks."""
+    """A function or constant of SymPy that the grammar lacks.
+
+    >>> elementary("binomial", 5.0, 2.0), elementary("erf", 0.5)
+    (10.0, 0.5204998778130465)
+
+    Raises:
+        NoValue: of floats, it has no real value.
+    """
     refuse_polynomials(*args)
-    found = plain(sympy_functions.over_arrays(name)(*args))
+    by_sympy = np.vectorize(partial(_by_sympy, name), otypes=[float])
+    with np.errstate(all="ignore"):
+        found = plain((getattr(np, IN_NUMPY[name]) if name in IN_NUMPY else by_sympy)(*args))
     if isinstance(found, float) and found != found:
         raise NoValue(f"{name}({', '.join(f'{x:g}' for x in args)}) is no real number")
     return found
+
+
+@lru_cache(maxsize=4096)
+def _by_sympy(function: str, *args: float) -> float:
+    """The value of a function of SymPy; NaN where it has no real one."""
+    try:
+        numbers = [sympy.Integer(int(x)) if x == int(x) else sympy.Float(x) for x in args]
+        return float(getattr(sympy, function)(*numbers).evalf())
+    except (TypeError, ValueError, ArithmeticError, NotImplementedError):
+        return math.nan
 
 
 FUNCTIONS: dict[str, Any] = {

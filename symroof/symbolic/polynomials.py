@@ -36,25 +36,52 @@ def fraction(expr: Any, x: Symbol) -> tuple[Powers, Powers]:
     >>> fraction(a*(b*x + 1)/x - b, x)
     ({1: a*b - b, 0: a}, {1: 1})
     """
-    if x not in expr.free_symbols:
-        return {0: expr}, {0: sympy.S.One}
-    if expr == x:
-        return {1: sympy.S.One}, {0: sympy.S.One}
-    if isinstance(expr, sympy.Add):
-        return _sum([fraction(term, x) for term in expr.args])
-    if isinstance(expr, sympy.Mul):
-        still = [factor for factor in expr.args if x not in factor.free_symbols]
-        over, under = {0: sympy.Mul(*still)}, {0: sympy.S.One}
-        for factor in expr.args:
-            if x in factor.free_symbols:
-                above, below = fraction(factor, x)
-                over, under = times(over, above), times(under, below)
-        return _reduced(over, under)
-    if isinstance(expr, sympy.Pow) and expr.exp.is_Integer and abs(expr.exp) <= LARGEST_POWER:
-        over, under = fraction(expr.base, x)
-        over, under = (over, under) if expr.exp > 0 else (under, over)
-        return _repeated(over, abs(int(expr.exp))), _repeated(under, abs(int(expr.exp)))
-    raise NoClosedForm(reason(expr, x))
+    still: dict[Any, Any] = {}
+    whole = sympy.fraction(sympy.together(abbreviated(expr, x, still)))
+    back = {dummy: part for part, dummy in still.items()}
+    over, under = (
+        {k: c.xreplace(back) for (k,), c in sympy.Poly(part, x).terms()} for part in whole
+    )
+    over = {k: c for k, c in over.items() if c != 0} or {0: sympy.S.Zero}
+    low = min(*over, *under)  # common powers of the unknown are cancelled
+    return {k - low: c for k, c in over.items()}, {k - low: c for k, c in under.items()}
+
+
+def abbreviated(
+    expr: Any,
+    x: Symbol,
+    still: dict[Any, Any],
+    named: Callable[[Any], Any] = lambda part: sympy.Dummy(),
+    inside: bool = False,
+) -> Any:
+    """The expression with a symbol for each part without the unknown, which SymPy would expand; ``inside`` functions of the unknown, too."""
+
+    def go(part: Any) -> Any:
+        if x not in part.free_symbols:
+            return part if part.is_Number else still.setdefault(part, named(part))
+        if part == x:
+            return x
+        if part.is_Add or part.is_Mul:
+            moving = [arg for arg in part.args if x in arg.free_symbols]
+            rest = go(part.func(*(arg for arg in part.args if x not in arg.free_symbols)))
+            if part.is_Mul:
+                return sympy.Mul(rest, *map(go, moving))
+            powers: dict[Any, list[Any]] = {}
+            for term in map(go, moving):
+                coefficient, power = term.as_independent(x, as_Add=False)
+                powers.setdefault(power, []).append(coefficient)
+            back = {dummy: own for own, dummy in still.items()}
+            added = (go(sympy.Add(*own).xreplace(back)) * p for p, own in powers.items())
+            return sympy.Add(rest, *added)
+        if part.is_Pow and part.exp.is_Integer and abs(part.exp) <= LARGEST_POWER:
+            return go(part.base) ** part.exp
+        if not inside:
+            raise NoClosedForm(reason(part, x))
+        if part.is_Pow and x not in part.base.free_symbols and not part.base.is_Number:
+            return still.setdefault(part.base, sympy.Dummy(positive=True)) ** go(part.exp)
+        return part.func(*map(go, part.args))
+
+    return go(expr)
 
 
 def reason(expr: Any, x: Symbol) -> str:
@@ -64,53 +91,6 @@ def reason(expr: Any, x: Symbol) -> str:
         return "the unknown is raised to a power that is no number"
     names = {"ceiling": "ceil", "Max": "max", "Min": "min", "Pow": "sqrt", "Total": "sum"}
     return f"the unknown is an argument of {names.get(type(expr).__name__, type(expr).__name__)}()"
-
-
-def times(p: Powers, q: Powers) -> Powers:
-    return _collected((i + k, a * b) for i, a in p.items() for k, b in q.items())
-
-
-def _collected(terms: Any) -> Powers:
-    by_power: dict[int, list[Any]] = {}
-    for power, coefficient in terms:
-        by_power.setdefault(power, []).append(coefficient)
-    sums = {power: sympy.Add(*parts) for power, parts in by_power.items()}
-    return {power: c for power, c in sums.items() if c != 0} or {0: sympy.S.Zero}
-
-
-def _repeated(p: Powers, power: int) -> Powers:
-    result = p
-    for _ in range(power - 1):
-        result = times(result, p)
-    return result
-
-
-def _sum(parts: list[tuple[Powers, Powers]]) -> tuple[Powers, Powers]:
-    """Terms over one denominator are added at once; then the few different ones are brought together."""
-    groups: list[tuple[Powers, list[Powers]]] = []
-    for over, under in parts:
-        tops = next((tops for bottom, tops in groups if bottom == under), None)
-        if tops is None:
-            groups.append((under, [over]))
-        else:
-            tops.append(over)
-    under, tops = groups[0]
-    over = _added(tops)
-    for bottom, tops in groups[1:]:
-        over = _added([times(over, bottom), times(_added(tops), under)])
-        under = times(under, bottom)
-        over, under = _reduced(over, under)
-    return over, under
-
-
-def _added(parts: list[Powers]) -> Powers:
-    return _collected(term for part in parts for term in part.items())
-
-
-def _reduced(over: Powers, under: Powers) -> tuple[Powers, Powers]:
-    """Common powers of the unknown cancelled."""
-    low = min(min(over), min(under))
-    return {k - low: c for k, c in over.items()}, {k - low: c for k, c in under.items()}
 
 
 def added_up(body: Any, index: Symbol, first: Any, last: Any) -> Any:
@@ -136,14 +116,14 @@ def added_up(body: Any, index: Symbol, first: Any, last: Any) -> Any:
     )
 
 
-def tidied(over: Powers, x: Symbol, factored: bool = True) -> tuple[Powers, int]:
+def tidied(over: Powers, x: Symbol) -> tuple[Powers, int]:
     """The polynomial without common factors and denominators of its coefficients, which do not move its roots, and the sign of these.
 
-    A factor of all terms of one coefficient is written once, unless it is not ``factored``.
+    A factor of all terms of one coefficient is written once.
 
     >>> a, b, c, x = sympy.symbols("a b c x", positive=True)
     >>> tidied({1: a/b, 0: -a/c}, x)
-    ({0: -b, 1: c}, 1)
+    ({1: c, 0: -b}, 1)
     """
     terms = [term * x**k for k, c in over.items() for term in sympy.Add.make_args(c)]
     whole = sympy.gcd_terms(sympy.Add(*terms))
@@ -153,9 +133,7 @@ def tidied(over: Powers, x: Symbol, factored: bool = True) -> tuple[Powers, int]
         return fraction(whole, x)[0], 1
     shared = sign(sympy.Mul(*(part for part in factors if part is not inner and part != x)))
     made, _ = fraction(inner if shared >= 0 else -inner, x)
-    if factored:
-        made = {k: sympy.gcd_terms(c) if c.is_Add else c for k, c in made.items()}
-    return made, abs(shared)
+    return {k: sympy.gcd_terms(c) if c.is_Add else c for k, c in made.items()}, abs(shared)
 
 
 def sign(expr: Any) -> int:

@@ -245,7 +245,6 @@ class _Text(_Ordered, StrPrinter):  # type: ignore[misc]
     def _print_Exp1(self, expr: Any) -> str:
         return "exp(1)"
 
-    _print_Sqrt = _call("sqrt(%s)")
     _print_Log2 = _call("log2(%s)")
     _print_OfLargest = _call("of_largest(%s)")
 
@@ -367,7 +366,6 @@ class _Latex(_Ordered, LatexPrinter):  # type: ignore[misc]
         base = base if plain or whole else rf"\left({base}\right)"
         return f"{base}^{{{self._print(expr.exp)}}}"
 
-    _print_Sqrt = _call(r"\sqrt{%s}")
     _print_Log2 = _call(r"\log_2\left(%s\right)")
     _print_log = _call(r"\ln\left(%s\right)")
     _print_exp = _call(r"\exp\left(%s\right)")

@@ -64,7 +64,7 @@ class PointComparison:
 class RandomPoint:
     """Values for names, and for quantities at changed inputs: the same for the same changes."""
 
-    axes, careful = 0, False
+    axes = 0
 
     def __init__(self, seed: str, decades: int, whole: bool) -> None:
         self.seed, self.decades, self.whole = seed, decades, whole

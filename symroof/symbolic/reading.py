@@ -168,10 +168,6 @@ class Measured(Opaque):
         return f"({self.args[0]} {self.unit})"
 
 
-class Sqrt(Opaque):
-    """A square root as it is written: SymPy would split it over factors."""
-
-
 class Log2(Opaque):
     """A binary logarithm as it is written."""
 
@@ -193,7 +189,7 @@ EVALUATED: dict[str, Callable[..., Any]] = {
 }
 WRITTEN: dict[str, Callable[..., Any]] = {
     **{name: kind.kept for name, kind in KEPT.items()},
-    "sqrt": Sqrt,
+    "sqrt": lambda x: Pow(x, sympy.S.Half, evaluate=False),
     "log": lambda x: sympy.log(x, evaluate=False),
     "log2": Log2,
     "exp": lambda x: sympy.exp(x, evaluate=False),

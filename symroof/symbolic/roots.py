@@ -14,6 +14,7 @@ from symroof.symbolic.polynomials import (
     Evaluate,
     NoClosedForm,
     Powers,
+    abbreviated,
     fraction,
     is_zero,
     negated,
@@ -245,7 +246,12 @@ def _by_sympy(
 ) -> list[Form]:
     """The roots that ``solve`` finds of the equation in few terms, each with one coefficient."""
     named: dict[Any, Any] = {}
-    short = sympy.expand(_abbreviated(difference, x, named, numbers))
+
+    def dummy(part: Any) -> Any:
+        positive = sign(part) > 0 if numbers is None else numbers(part) > 0
+        return sympy.Dummy(positive=positive or None, real=True)
+
+    short = sympy.expand(abbreviated(difference, x, named, dummy, inside=True))
     if short.has(Total, *CHOICES, *ROUNDED):
         raise why
     back = {dummy: part for part, dummy in named.items()}
@@ -280,24 +286,3 @@ def _coefficient(value: Any, numbers: Evaluate | None, named: dict[Any, Any]) ->
     name = sympy.Dummy(positive=True) if known else sympy.Dummy(real=True)
     named[name] = negated(value) if known < 0 else value
     return -name if known < 0 else name
-
-
-def _abbreviated(expr: Any, x: Symbol, named: dict[Any, Any], numbers: Evaluate | None) -> Any:
-    """The expression with a name for each part that the unknown does not move."""
-    if x not in expr.free_symbols:
-        if expr.is_Number:
-            return expr
-        positive = sign(expr) > 0 if numbers is None else numbers(expr) > 0
-        return named.setdefault(expr, sympy.Dummy(positive=positive or None, real=True))
-    if expr == x:
-        return expr
-    if isinstance(expr, (sympy.Add, sympy.Mul)):
-        still = [part for part in expr.args if x not in part.free_symbols]
-        moved = [
-            _abbreviated(part, x, named, numbers) for part in expr.args if x in part.free_symbols
-        ]
-        return expr.func(_abbreviated(expr.func(*still), x, named, numbers), *moved)
-    if isinstance(expr, sympy.Pow) and x not in expr.base.free_symbols and not expr.base.is_Number:
-        base = named.setdefault(expr.base, sympy.Dummy(positive=True))
-        return base ** _abbreviated(expr.exp, x, named, numbers)
-    return expr.func(*(_abbreviated(arg, x, named, numbers) for arg in expr.args))

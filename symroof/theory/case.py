@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import InitVar, dataclass, field
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +25,9 @@ from symroof.theory.theory import UnknownName, theory
 
 MOST_CHANGES = 12
 """The depth of values at changed inputs within values at changed inputs; declared quantities use three."""
-MOST_CHILDREN = 64
-"""Changed cases that a case caches: those of a curve, but not the thousands of a sum evaluated term by term."""
+MOST_CHILDREN, FEWEST_CHILDREN, MOST_POINTS = 64, 4, 2**16
+"""Changed cases that a case caches, and the scenarios of all of them together: those of a curve, but not the thousands of a sum evaluated
+term by term, and none that are so large that a few would fill the memory."""
 MOST_NODES = 20_000
 """The largest formula over inputs alone, in names, numbers and operations: longer ones fill books."""
 
@@ -62,8 +64,8 @@ class Case(CaseFormulas):
     """
 
     laid_out: InitVar[bool] = False
-    careful: bool = field(default=False, compare=False)
     axes: int = field(default=0, init=False, compare=False)
+    _shape: tuple[int, ...] = field(default=(), init=False, compare=False)
     _known: dict[str, Any] = field(default_factory=dict, init=False, compare=False)
     _in_progress: set[str] = field(default_factory=set, init=False, compare=False)
     _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False, compare=False)
@@ -73,8 +75,9 @@ class Case(CaseFormulas):
     _changes: frozenset[str] = field(default=frozenset(), init=False, compare=False)
 
     def __post_init__(self, laid_out: bool) -> None:
-        arrays = (x for x in self.numbers.values() if isinstance(x, np.ndarray))
-        self.axes = max((x.ndim for x in arrays), default=0)
+        shapes = [x.shape for x in self.numbers.values() if isinstance(x, np.ndarray)]
+        self._shape = np.broadcast_shapes(*shapes) if shapes else ()
+        self.axes = len(self._shape)
         if laid_out:
             return
         known = self.theory
@@ -147,26 +150,21 @@ class Case(CaseFormulas):
         return plan
 
     def _searched(self, search: ImplicitDefinition) -> Any:
-        """The value found by a search; over arrays what is multiplied by zero is only looked at where there is none otherwise."""
+        """The value found by a search."""
         body, high = parse(search.body), evaluate(parse(search.high), self)
         others = [x for x in self.numbers.values() if isinstance(x, np.ndarray)]
-        found: Any = np.nan
-        for careful in (False, True) if others else (True,):
 
-            def at(x: Any, careful: bool = careful) -> Any:
-                try:
-                    return self._inside({search.unknown: x}, careful=careful).evaluate(body)
-                except UndefinedValue:
+        def at(x: Any) -> Any:
+            try:
+                return self._inside({search.unknown: x}).evaluate(body)
+            except UndefinedValue:
+                raise
+            except NoValue:
+                if search.kind != "largest":
                     raise
-                except NoValue:
-                    if search.kind != "largest":
-                        raise
-                    return np.full(np.shape(x), np.nan)
+                return np.full(np.shape(x), np.nan)
 
-            found = searched(search.kind, at, high, *others)
-            if not isinstance(found, Steps) and not np.isnan(found).any():
-                break
-        return found
+        return searched(search.kind, at, high, *others)
 
     def has_value(self, name: str) -> bool:
         """Whether a name has a value here."""
@@ -247,41 +245,35 @@ class Case(CaseFormulas):
                 value = value + np.where(np.isnan(x), np.nan, 0.0)
         return value
 
-    def with_care(self) -> Case:
-        """The same case, where what is multiplied by zero needs no value in any scenario."""
-        if self.careful:
-            return self
-        made = replace(self, careful=True)
-        made._depth = self._depth
-        return made
-
     def _inside(
-        self,
-        changes: Mapping[str, Any],
-        name: str = "a quantity at changed inputs",
-        careful: bool = False,
+        self, changes: Mapping[str, Any], name: str = "a quantity at changed inputs"
     ) -> Case:
         """The changed case one level deeper; a circular definition ends here."""
         if self._depth >= MOST_CHANGES:
             raise NoValue(f"{name} is defined by itself")
-        return self._child(changes, self._depth + 1, careful)
+        return self._child(changes, self._depth + 1)
 
-    def _child(self, changes: Mapping[str, Any], depth: int, careful: bool = False) -> Case:
+    def _child(self, changes: Mapping[str, Any], depth: int) -> Case:
         """The changed case, cached with the values that it has computed."""
         numbers = {  # floats, arrays, and polynomials in the index of a sum
             name: x if isinstance(x, Steps) or bool(getattr(x, "ndim", 0)) else float(x)
             for name, x in changes.items()
         }
-        if not all(isinstance(value, float) for value in numbers.values()):
-            return self._made(numbers, depth, careful)
-        key = (depth, careful, *numbers.items())
+        arrays = [x for x in numbers.values() if not isinstance(x, float)]
+        if any(isinstance(x, Steps) for x in arrays):
+            return self._made(numbers, depth)
+        points = prod(np.broadcast_shapes(self._shape, *(x.shape for x in arrays)))
+        most = min(MOST_CHILDREN, MOST_POINTS // max(points, 1))
+        if most < FEWEST_CHILDREN:
+            return self._made(numbers, depth)
+        key = (depth, *numbers, *map(_identity, numbers.values()))
         if key not in self._children:
-            if len(self._children) >= MOST_CHILDREN:
+            if len(self._children) >= most:
                 self._children.clear()
-            self._children[key] = self._made(numbers, depth, careful)
+            self._children[key] = self._made(numbers, depth)
         return self._children[key]
 
-    def _made(self, changes: Mapping[str, Any], depth: int, careful: bool) -> Case:
+    def _made(self, changes: Mapping[str, Any], depth: int) -> Case:
         child = Case(
             self.theory,
             self.given,
@@ -290,18 +282,21 @@ class Case(CaseFormulas):
             self.rounded,
             self.same_layout,
             laid_out=self.same_layout or not any(map(affects_layout, changes)),
-            careful=careful or self.careful,
         )
         child._depth, child.axes = depth, max(child.axes, self.axes)
         if child.theory is self.theory:
             changed = frozenset(changes)
-            same = child.careful == self.careful or not self.axes
-            linked = same and self.theory.split.isdisjoint(changed)
+            linked = self.theory.split.isdisjoint(changed)
             child._plans = self._plans.below.setdefault((changed, linked), _Plans())
             child._formulas, child._dependencies_of = self._formulas, self._dependencies_of
             if linked:
                 child._unmoved, child._changes = self, changed
         return child
+
+
+def _identity(x: Any) -> Any:
+    """What tells the values of a changed input apart."""
+    return x if isinstance(x, float) else (x.shape, x.tobytes())
 
 
 def chooses(name: str) -> bool:

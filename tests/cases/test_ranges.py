@@ -72,7 +72,7 @@ def close(value, *ends):
 def floats(bound, points, names):
     """The values of quantities at many points, as NumPy works them out."""
     columns = {name: np.array([float(point[name]) for point in points]) for name in points[0]}
-    along = bound.changed(columns).with_care()
+    along = bound.changed(columns)
     with np.errstate(all="ignore"):
         return {name: np.broadcast_to(along.value(name), len(points)) for name in names}
 

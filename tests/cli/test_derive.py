@@ -57,7 +57,7 @@ def test_a_substituted_line_comes_to_its_value(quantity):
 class NoNames:
     """An environment in which nothing has a name: a substituted line has numbers only."""
 
-    axes, careful = 0, False
+    axes = 0
 
     def value(self, name):
         raise AssertionError(f"{name} stands in a substituted line")

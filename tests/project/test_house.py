@@ -34,11 +34,11 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1813,
-    "symbolic": 5459,
-    "theory": 5432,
-    "specs": 5678,
+    "symbolic": 5319,
+    "theory": 5427,
+    "specs": 5677,
     "checkpoints": 3753,
-    "study": 8709,
+    "study": 8702,
     "select": 2738,
     "simulate": 2097,
     "servers": 1631,
@@ -47,7 +47,7 @@ BUDGETS = {
     "check": 6979,
     "report": 7694,
     "cli": 3874,
-    "tests": 39376,
+    "tests": 39374,
     "other": 3657,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

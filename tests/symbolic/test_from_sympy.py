@@ -20,7 +20,7 @@ a, b, c, d = (sympy.Symbol(name, positive=True) for name in "abcd")
 
 
 class Point(dict):
-    axes, careful = 0, False
+    axes = 0
 
     def value(self, name):
         return self[name]

@@ -15,8 +15,6 @@ NAMES = ("a", "b", "c", "prompt", "x1")
 class Values:
     """Values of names, as floats or arrays; a quantity at changed inputs is out of place here."""
 
-    careful = False
-
     def __init__(self, values):
         self.values = {
             name: value if np.ndim(value) else float(value) for name, value in values.items()

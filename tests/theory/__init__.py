@@ -28,7 +28,7 @@ def shipped(name):
 class Floats:
     """Values of names for formulas by themselves."""
 
-    axes, careful = 0, False
+    axes = 0
 
     def __init__(self, known):
         self.known = known

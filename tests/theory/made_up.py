@@ -46,7 +46,7 @@ COUNTS = ["output", "long_output", "response_steps", "prompt_chunks", "chunk_ste
 class Made:
     """A point: a made-up value for every name, ``fixed`` ones apart: a float in formulas, exact by hand."""
 
-    axes, careful = 0, False
+    axes = 0
 
     def __init__(self, seed, **fixed):
         self.fixed = frozenset(fixed)
