@@ -27,7 +27,7 @@ def measured_page(fitted: CatalogueFit) -> str:
         rows=f"{len(fitted.rows):,}",
         sources=len({row.source for row in fitted.rows}),
         result="\n".join(_result(fitted.predictions)),
-        weak=", ".join(_weak(fitted)),
+        weak="; ".join(_weak(fitted)),
     )
 
 
@@ -71,7 +71,7 @@ def efficiencies_page(fitted: CatalogueFit) -> str:
 def measured_plot(fitted: CatalogueFit) -> str:
     """The page's picture: predicted over measured of the rows of each class, as an SVG."""
     groups = [
-        (", ".join(name), [p for p in fitted.in_use_predictions if p.row.interval_class == name])
+        (_class_name(*name), [p for p in fitted.in_use_predictions if p.row.interval_class == name])
         for name in reversed(fitted.classes)
     ]
     colours = Colours("screen")
@@ -133,9 +133,9 @@ KINDS: tuple[tuple[str, Callable[[HeldOutPrediction], bool]], ...] = (
 """What the first table counts, in addition to generations of devices."""
 GENERATIONS = {
     "ampere": "NVIDIA A100",
-    "hopper": "NVIDIA H100, H200, GH200, H20",
-    "blackwell": "NVIDIA B200, B300, GB200, GB300",
-    "gddr": "professional cards with GDDR (L40S, RTX A6000 …)",
+    "hopper": "NVIDIA Hopper (H100, H200, GH200, H20)",
+    "blackwell": "NVIDIA Blackwell (B200, B300, GB200, GB300)",
+    "gddr": "GDDR cards (L40S, RTX A6000 …)",
     "geforce": "NVIDIA GeForce",
     "unified": "Jetson Orin, GB10, Strix Halo",
     "cdna2": "AMD MI250X",
@@ -145,13 +145,14 @@ GENERATIONS = {
     "gaudi": "Intel Gaudi 2",
     "neuron": "AWS Trainium, Inferentia",
 }
-"""What people call the generations of devices that were measured."""
+PARTS = {"": "", "experts": ", MoE", "latent": ", MLA"}
+"""What people call the generations of devices and the kinds of models that were measured."""
 
 
 def _result(made: Sequence[HeldOutPrediction]) -> list[str]:
     groups = [(name, [p for p in made if of(p)]) for name, of in KINDS]
     generations = grouped(made, lambda p: p.row.generation)
-    named = [(GENERATIONS.get(name, name), own) for name, own in generations.items()]
+    named = [(GENERATIONS[name], generations[name]) for name in GENERATIONS]
     return [
         cells(name, f"{len(own):,}", *_figures(own))
         for name, own in (*groups[:2], *named, *groups[2:])
@@ -188,7 +189,14 @@ def _weak(fitted: CatalogueFit) -> Iterator[str]:
     for name, own in grouped(fitted.in_use_predictions, lambda p: p.row.interval_class).items():
         error = median_error(p.error for p in own)
         if len(own) >= ENOUGH and error > 0.2:
-            yield f"{', '.join(name)} ({error:.0%})"
+            yield f"{_class_name(*name)} ({error:.0%})"
+
+
+def _class_name(kind: str, engine: str) -> str:
+    """A class in words: ``hopper experts`` is an MoE model on NVIDIA Hopper."""
+    generation, _, part = kind.partition(" ")
+    device = GENERATIONS[generation].partition(" (")[0]
+    return f"{device}{PARTS[part]}, {engine}"
 
 
 def _text(amount: object) -> str:
