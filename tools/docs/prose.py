@@ -29,14 +29,13 @@ SAID = re.compile(
 )
 UNREAD = re.compile(r"<!--.*?-->|`[^`]*`|\]\([^)]*\)|^\s*\d+\.", flags=re.DOTALL)
 COMPUTED = re.compile(r"<!-- computed: (.*?) -->")
-"""Numbers of a paragraph that are worked out from the outputs, or come from elsewhere."""
 
 
 def unfounded(page: str) -> dict[str, list[str]]:
     """Paragraphs after the first output of a page, with their numbers that nothing shown before has, rounded as they are written."""
     wrong = {}
     for paragraph, shown in _paragraphs(page):
-        computed = [number for said in COMPUTED.findall(paragraph) for number in said.split(", ")]
+        computed = ", ".join(COMPUTED.findall(paragraph)).split(", ")
         missing = [
             said[0]
             for said in SAID.finditer(UNREAD.sub(" ", paragraph))
@@ -76,13 +75,13 @@ def _is_in(shown: str, said: str, unit: str | None) -> bool:
 
 
 def _measured() -> int:
-    page = (DOCS / "measured.md").read_text(encoding="utf-8")
-    return int(re.findall(r"with ([\d,]+) public", page)[0].replace(",", ""))
+    counts = re.findall(r"with ([\d,]+) public", (DOCS / "measured.md").read_text(encoding="utf-8"))
+    return int(counts[0].replace(",", ""))
 
 
 def _priced() -> int:
-    specs = [path.read_text(encoding="utf-8") for path in ROOT.glob("specs/hardware/*.yaml")]
-    return sum("\nprices:" in spec for spec in specs)
+    paths = ROOT.glob("specs/hardware/*.yaml")
+    return sum("\nprices:" in path.read_text(encoding="utf-8") for path in paths)
 
 
 COUNTED: dict[str, Callable[[], int]] = {

@@ -20,9 +20,7 @@ HEADER = (
     "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
 )
 
-MEASURED = ("measured", "scaled", "borrowed")
-"""The answers to what was asked."""
-
+MEASURED = ("measured", "scaled", "borrowed")  # answers to what was asked
 KINDS = {
     "measured": "from tables of the device and the engine", "scaled": "with an exchange between experts that is scaled up from one node",
     "borrowed": "with tables of other devices or formulas (its mode HYBRID)",

@@ -75,11 +75,8 @@ def measured_plot(fitted: CatalogueFit) -> str:
         for name in reversed(fitted.classes)
     ]
     colours = Colours("screen")
-    ink = {
-        f"{what}color": colours.line("ink")
-        for what in ("text.", "axes.label", "axes.edge", "xtick.", "ytick.")
-    }
-    with matplotlib.rc_context({**RC, **ink}):
+    names = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    with matplotlib.rc_context(RC | dict.fromkeys(names, colours.line("ink"))):
         figure = Figure(figsize=(8, 0.27 * len(groups) + 1), layout="constrained")
         axes = figure.subplots()
         for place, (_, made) in enumerate(groups):
@@ -130,7 +127,6 @@ KINDS: tuple[tuple[str, Callable[[HeldOutPrediction], bool]], ...] = (
     ("engines until 2024 (`earlier`)", lambda p: p.row.engine == "earlier"),
     ("llama.cpp, Ollama, MLX (`ggml`)", lambda p: p.row.engine == "ggml"),
 )
-"""What the first table counts, in addition to generations of devices."""
 GENERATIONS = {
     "ampere": "NVIDIA A100",
     "hopper": "NVIDIA Hopper (H100, H200, GH200, H20)",
@@ -146,7 +142,6 @@ GENERATIONS = {
     "neuron": "AWS Trainium, Inferentia",
 }
 PARTS = {"": "", "experts": ", MoE", "latent": ", MLA"}
-"""What people call the generations of devices and the kinds of models that were measured."""
 
 
 def _result(made: Sequence[HeldOutPrediction]) -> list[str]:
@@ -193,7 +188,6 @@ def _weak(fitted: CatalogueFit) -> Iterator[str]:
 
 
 def _class_name(kind: str, engine: str) -> str:
-    """A class in words: ``hopper experts`` is an MoE model on NVIDIA Hopper."""
     generation, _, part = kind.partition(" ")
     device = GENERATIONS[generation].partition(" (")[0]
     return f"{device}{PARTS[part]}, {engine}"
