@@ -91,16 +91,16 @@ MEMORY_SHARE = "memory_utilization"
 def _memory(case: BoundCase) -> tuple[str, str]:
     """What the most loaded device holds of what it may use, and whether it fits."""
     used, usable = (
-        case.result(name).plain(DIGITS)
+        compact(case.result(name), DIGITS)
         for name in ("memory_bytes_per_device", "usable_memory_per_device")
     )
     room = case.get("concurrency")
-    fits = f"{PASSES} room for {room.plain(DIGITS)}" if room else f"{PASSES} fits"
+    fits = f"{PASSES} room for {compact(room, DIGITS)}" if room else f"{PASSES} fits"
     if case.does_not_fit:
         part = f"{IN_PART} fits in part of its ranges"
         fits = f"{FAILS} does not fit" if case.never_fits else part
-    value, unit = used.split(" ")
-    return f"{value if usable.endswith(f' {unit}') else used} of {usable}", fits
+    unit = usable[usable.rindex(" ") :]
+    return f"{used.removesuffix(unit)} of {usable}", fits
 
 
 def both(case: BoundCase, name: str) -> tuple[str, str]:

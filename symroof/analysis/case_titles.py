@@ -32,7 +32,7 @@ def case_title(bound_case: BoundCase) -> str:
     return ", ".join(
         [
             f"{model.shown_name if model else 'no model'}{drafted} on {case_devices(bound_case)}",
-            *(f"{name} {_span(bound_case, name)}" for name in named if name in bound_case.given),
+            *(f"{name} {_span(bound_case, name)}" for name in named if bound_case.chosen(name)),
             *degrees(bound_case),
             *(f"{name} {x}" for name, x in varied.items() if name not in {*named, *DEGREES}),
         ]

@@ -94,14 +94,27 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
         sys.stdout.buffer.write(files[f"{name}.{formats[0]}"])
     else:
         _write(folder, files, [f"{name}.{chosen}" for chosen in formats])
-        for sentence in conclusion(data):  # as the review words them
+        for place, sentence in enumerate(conclusion(data)):  # as the review words them
             say("\n".join(wrapped(sentence, "    ")))
+            if place == 1:  # below the price
+                say("\n".join(_targets(data["page"])))
         if "html" in formats:
             say(f"open {folder / f'{name}.html'}")
     failed = [
         report_bug(error, place, "--debug" in (context.obj or ())) for place, error in failures
     ]
     return next(iter(failed), int(options["strict"] and bool(findings(review.subject))))
+
+
+def _targets(page: dict[str, Any]) -> list[str]:
+    """A line for each target; or for each figure of a study without targets, with its theoretical minimum."""
+    rows = []
+    for words, value, span, limit, *outcome in page["rows"]:
+        least = f"theoretical limit {limit}" if limit else ""
+        beside = f"target {limit}: {outcome[0]}" if outcome else least
+        rows.append((words, f"{value} ({span})" if span else value, beside))
+    wide = [max(map(len, column), default=0) + 2 for column in list(zip(*rows, strict=True))[:2]]
+    return [f"  {a:<{wide[0]}}{b:<{wide[1]}}{c}".rstrip() for a, b, c in rows]
 
 
 def _own_folder(name: str) -> Path:

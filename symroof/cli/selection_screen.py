@@ -60,7 +60,7 @@ def _question(choice: Selection) -> list[str]:
     case = choice.configurations[0].run.own
     said = [case.model.shown_name] if case.model and not case.several_models else []
     for name in ("arrival_rate", "prompt", "output", "batch"):
-        if name in case.given and case.case.has_value(name):
+        if case.chosen(name) and case.case.has_value(name):
             number = significant(case.result(name).value, 6)
             rate = name == "arrival_rate"
             said.append(f"{number} requests/s" if rate else f"{name} {number}")

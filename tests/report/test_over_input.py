@@ -94,7 +94,7 @@ def test_a_pole_without_a_change_of_sign_and_a_root_that_is_none(study):
 def test_it_stands_where_the_value_stands():
     """As expected unless the study says otherwise, and the case says which; its diamond is the study's own value."""
     for chosen, words in (
-        ({"efficiency": "peak"}, "bound at 100 % of peak"),
+        ({"efficiency": "peak"}, "theoretical minimum"),
         ({}, "at measured efficiencies"),
         ({"mbu": 0.8}, "at the efficiencies given"),
     ):

@@ -14,7 +14,7 @@ import numpy as np
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import basis_of
-from symroof.cases.bound_case import BoundCase
+from symroof.cases.bound_case import EXPECTED, BoundCase
 from symroof.errors import InputError, Problem
 from symroof.report.pictures.chart import Axis, Chart, Mark, lacking
 from symroof.report.pictures.curves import (
@@ -94,7 +94,7 @@ class Drawn:
     def case(self) -> str:
         """The case, and the efficiencies if the quantity depends on any."""
         basis = basis_of(self.subject, (self.name,))
-        expected = basis and basis[0].startswith("expected")
+        expected = basis and self.subject.basis == EXPECTED
         words = ("at measured efficiencies",) if expected else basis[:1]
         return ", ".join([case_title(self.subject), *words])
 
@@ -145,7 +145,7 @@ def over_input(study: Study, quantity: Any, over: Any, title: str = "", label: s
     >>> from symroof.symbols import itl, ttft
     >>> drawn = over_input(Study("llama-3-8b", "h100-sxm", prompt=1024), ttft/itl, "prompt")
     >>> drawn.says
-    'At prompt 1,024 tokens, ttft/itl is 5.992 (2.511 to 14.47); from 64 to 16,384 it goes from 3.502 to 60.63.'
+    'At prompt 1,024 tokens, ttft/itl is 5.992 (4.684 to 8.374); from 64 to 16,384 it goes from 3.502 to 60.63.'
     """
     drawn = Drawn.of(study, quantity, over, label)
     chart = _map(drawn) if len(drawn.by) == 2 else _curve(drawn)

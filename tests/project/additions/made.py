@@ -115,7 +115,7 @@ OF_THE_COMMAND_LINE = {
         Insert(
             "symroof/cli/main.py",
             '    "count": "The number of models.",\n    ',
-            '    "show": "One entry',
+            '    "show": "Show one of them',
         ),
         Insert(
             "symroof/cli/count_command.py",

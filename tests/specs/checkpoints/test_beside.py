@@ -43,7 +43,7 @@ def test_the_quantization_beside_a_file_is_its_own(tmp_path, name):
     narrow = 32 * (2 * 4096 * 4096 + 2 * 1024 * 4096 + 3 * 4096 * 14336)
     assert Study(model=spec).value("weight_bytes") == COUNTED - narrow + 32 * 7 * 8
     assert (
-        "weights fp8, kv fp8"
+        "FP8 weights and KV cache"
         in good("eval", "--model", tmp_path / name, "--hardware", "h100-sxm", "--prompt", 8).out
     )
 
