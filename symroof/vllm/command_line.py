@@ -364,7 +364,8 @@ def _share(flag: Flag, text: str) -> Fraction:
 def _choice(flag: Flag, text: str) -> str:
     known = [value for value, _ in flag.choices]
     if text not in known and flag.name != "quantization":
-        raise ValueError(f"{text[:40]!r} is not modelled here; {nearest(text, known)}".rstrip("; "))
+        hint = nearest(text, known) or f"there are: {', '.join(known)}"
+        raise ValueError(f"{text[:40]!r} is not modelled here; {hint}")
     return text
 
 

@@ -150,8 +150,7 @@ NOT_MODELLED = {
     "max-total-tokens": "a cache of a fixed size",
     "max-beam-width": "several beams for a request",
     "moe-dense-tp-size": "another degree for the dense layers",
-    "enable-lora": "adapters take max-loras × max-lora-rank × (inputs + outputs of every matrix) × 2 byte and slow each step",
-    "lora-paths": "adapters take memory for each slot and slow each step",
+    **dict.fromkeys(("enable-lora", "lora-paths"), "adapters take memory and slow each step"),
     "limit-mm-per-prompt": "images: the memory of their encoder; count their tokens as part of --prompt",
     "decode-context-parallel-size": "decode context parallelism: a cache split along the context",
 }

@@ -60,7 +60,7 @@ BAD = {
     "no value at the end": ("vllm serve m --max-num-seqs", 14, "has no value"),
     "share": ("vllm serve m --gpu-memory-utilization 90", 39, "not a share above 0 and up to 1"),
     "nan": ("vllm serve m --gpu-memory-utilization nan", 39, "not a number"),
-    "a format nobody knows": ("vllm serve m --kv-cache-dtype fp9", 31, "did you mean 'fp8'"),
+    "a format nobody knows": ("vllm serve m --kv-cache-dtype fp9", 31, "there are: auto, "),
     "a beginning of several": ("vllm serve m --max-num 4", 14, "is the beginning of several flags"),
     "a variable that matters": ("vllm serve m --max-model-len $LENGTH", 30, "no shell runs here"),
     "two models": ("vllm serve m n", 14, "'n' belongs to no flag"),
