@@ -37,9 +37,8 @@ if _is_program():
     try:
         import signal
 
-        if (
-            signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        ):  # Ctrl-C while modules load is no traceback; symroof.cli.run takes over
+        # Ctrl-C while modules load is no traceback; symroof.cli.run takes over
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     except KeyboardInterrupt:
         os._exit(130)
@@ -65,37 +64,27 @@ __all__ = [
     "select", "solve", "symbols", "thresholds",
 ]  # fmt: skip
 
+_OF_API = ("Study", "Theory", "calibrate", "models", "hardware", "quantities", "thresholds")
 _HOMES = {
-    "Study": ("symroof.api", "Study"),
-    "Theory": ("symroof.api", "Theory"),
-    "solve": ("symroof.api", "solve_symbolic"),
-    "calibrate": ("symroof.api", "calibrate"),
-    "models": ("symroof.api", "models"),
-    "hardware": ("symroof.api", "hardware"),
-    "quantities": ("symroof.api", "quantities"),
-    "thresholds": ("symroof.api", "thresholds"),
-    "Compiled": ("symroof.analysis.compile", "Compiled"),
-    "compile": ("symroof.analysis.compile", "compile"),
-    "select": ("symroof.select.selection", "select"),
-    "check": ("symroof.claims.check", "check"),
-    "diff": ("symroof.claims.case_comparison", "diff"),
-    "Waterfall": ("symroof.analysis.waterfall", "Waterfall"),
-    "InputError": ("symroof.errors", "InputError"),
-    "DoesNotFit": ("symroof.errors", "DoesNotFit"),
+    **dict.fromkeys((*_OF_API, "solve"), "api"),
+    **dict.fromkeys(("Compiled", "compile"), "analysis.compile"),
+    **dict.fromkeys(("InputError", "DoesNotFit"), "errors"),
+    "Waterfall": "analysis.waterfall",
+    "check": "claims.check",
+    "diff": "claims.case_comparison",
+    "select": "select.selection",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        from importlib import import_module
+    from importlib import import_module
 
-        module, attribute = _HOMES[name]
-        return getattr(import_module(module), attribute)
     if name == "symbols":
-        from importlib import import_module
-
         return import_module("symroof.symbols")
-    raise AttributeError(f"module 'symroof' has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'symroof' has no attribute {name!r}")
+    own = "solve_symbolic" if name == "solve" else name
+    return getattr(import_module(f"symroof.{_HOMES[name]}"), own)
 
 
 def __dir__() -> list[str]:

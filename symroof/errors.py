@@ -77,6 +77,12 @@ class InputError(ValueError):
 
     Attributes:
         problems: every problem, with its location and a hint.
+
+    >>> import symroof as sr
+    >>> sr.Study(hardware="h100-sxm").value("ridge_pont")
+    Traceback (most recent call last):
+    symroof.errors.InputError: ridge_pont: no such quantity or input
+        hint: did you mean 'ridge_point'?
     """
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
@@ -163,7 +169,16 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 class DoesNotFit(UserWarning):
-    """A latency, rate or cost of a configuration that does not fit in memory, from :meth:`symroof.Study.value`."""
+    """A latency, rate or cost of a configuration that does not fit in memory, from :meth:`symroof.Study.value`.
+
+    >>> import warnings
+    >>> import symroof as sr
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     _ = sr.Study("llama-3-70b", "h100-sxm", prompt=4096).value("itl")
+    >>> print(found[0].message)
+    itl = 57.92 ms (46.21 to 88.58 ms) is of a configuration that does not fit in memory
+    """
 
 
 EXTRAS = dict.fromkeys(("xarray", "dask", "netCDF4", "zarr", "pyarrow"), "sweep")

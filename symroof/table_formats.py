@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import zip_longest
 
 PASSES, FAILS, IN_PART = "✓", "✗", "~"
 """The marks of verdicts."""
@@ -30,19 +31,11 @@ def text_table(
     ttft  514.7 ms
     itl   26.15 ms
     """
-    everything = [list(header), *map(list, rows)] if header else [list(row) for row in rows]
-    if not everything:
-        return ""
-    columns = max(map(len, everything))
-    for row in everything:
-        row.extend([""] * (columns - len(row)))
-    widths = [max(width(row[i]) for row in everything) for i in range(columns)]
-    right = [
-        not left and mostly_numbers([row[i] for row in rows if i < len(row)])
-        for i in range(columns)
-    ]
+    columns = list(zip_longest(*([header] if header else []), *rows, fillvalue=""))
+    widths = [max(map(width, column)) for column in columns]
+    right = [not left and mostly_numbers(column[bool(header) :]) for column in columns]
     lines = []
-    for row in everything:
+    for row in zip(*columns, strict=True):
         gaps = [" " * (space - width(cell)) for cell, space in zip(row, widths, strict=True)]
         cells = zip(row, gaps, right, strict=True)
         lines.append("  ".join(gap + cell if to else cell + gap for cell, gap, to in cells))
@@ -66,16 +59,8 @@ def card(sentences: Iterable[str], table: str, formula: str = "") -> str:
     <table></table>
     """
     said = "<br>".join(escape(text) for text in sentences if text)
-    return "\n".join(
-        filter(
-            None,
-            (
-                f"<p>{said}</p>" if said else "",
-                f"$${formula.replace('<', '&lt;')}$$" if formula else "",
-                table,
-            ),
-        )
-    )
+    shown = f"$${formula.replace('<', '&lt;')}$$" if formula else ""
+    return "\n".join(filter(None, (f"<p>{said}</p>" if said else "", shown, table)))
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:

@@ -81,7 +81,7 @@ def _lower(message: str) -> str:
 def in_our_words(args: Sequence[str], command: click.Command) -> list[str]:
     """The arguments with options of other tools as ours, ``--gpu`` as ``--hardware``, ``--qps 5`` as ``--set arrival_rate=5/s``, where only one can be meant."""
     own = {p.name: max(p.opts, key=len) for p in command.params if isinstance(p, click.Option)}
-    known = {flag for p in command.params for flag in (*p.opts, *p.secondary_opts)}
+    known = {flag for p in command.params for flag in (*p.opts, *p.secondary_opts)} | {"--help"}
     made, left = list[str](), list(args)
     while left:
         word = left.pop(0)

@@ -117,7 +117,7 @@ def test_installed_wheel_answers_in_an_empty_folder(installed):
     assert "H100 SXM" in installed("select", "llama-3-8b-chat")
     assert "8.03 billion parameters" in installed("derive", "params", *case)
     assert "vllm serve Qwen/Qwen3-8B" in installed("vllm", "vllm serve Qwen/Qwen3-8B", *case[2:])
-    assert "time to first token" in installed("simulate", *case, "--requests", "20")
+    assert "TTFT" in installed("simulate", *case, "--requests", "20")
     (installed.work / "post.md").write_text(
         "Its ridge is 295 FLOP/byte. <!-- symroof: ridge_point hardware=h100-sxm -->\n",
         encoding="utf-8",
