@@ -58,8 +58,9 @@ def summary_rows(case: BoundCase) -> list[list[str]]:
 
 
 def shown_first(case: BoundCase) -> list[str]:
-    """What people look at first; the price of one copy of the model where there are no others."""
+    """What people look at first; the price of one copy of the model where there is nothing else."""
     one = not case.case.has_value("dp") or case.case.value("dp") == 1
+    one = one and "prefill_devices" not in case.given
     return [name for name in ROWS if name != ("fleet_price" if one else "instance_price")]
 
 

@@ -179,6 +179,8 @@ PARTS = (
     "exchange_time",
     "busy_time",
     "overhead",
+    "mfu",
+    "mbu",
 )
 """What a layout decides of a pass."""
 

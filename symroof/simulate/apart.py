@@ -58,8 +58,10 @@ class Disaggregated(Paused):
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
         self.free = [0.0] * self.rules.prefill_instances.numerator
-        # instances that several share prefill for this one in turn
+        # Where so many share one, a prompt takes it for so many times as long: the queue of all their prompts
+        # in slow motion, in which waits are too long. Users who begin together do wait for all of them.
         self.turns = self.rules.prefill_instances.denominator
+        self.slowed = 1 if parts[2].loop else self.turns
         self.queue: list[tuple[int, float, int]] = []
         self.ready: list[tuple[float, int]] = []
 
@@ -72,23 +74,20 @@ class Disaggregated(Paused):
             start = max(self.free[0], self.queue[0][1])
             if start > self.clock:
                 break
-            some: list[int] = []
-            while (
-                self.queue
-                and len(some) < self.rules.together * self.prefill.groups
-                and self.queue[0][1] <= start
-            ):
-                some.append(heapq.heappop(self.queue)[2])
-            of_group = [some[g :: self.prefill.groups] for g in range(self.prefill.groups)]
+            came: dict[int, float] = {}
+            most = self.rules.together * self.prefill.groups
+            while self.queue and len(came) < most and self.queue[0][1] <= start:
+                _, time, i = heapq.heappop(self.queue)
+                came[i] = time
+            of_group = [[*came][g :: self.prefill.groups] for g in range(self.prefill.groups)]
             whole = [[(i, self.prompt[i] - self.read[i]) for i in own] for own in of_group]
-            seconds = self.turns * self.prefill_seconds(whole)
-            heapq.heapreplace(self.free, start + seconds)
-            self.prefill_time += seconds / len(self.free)
-            for i in some:
-                self.began[i] = start
-                heapq.heappush(
-                    self.ready, (start + seconds + self.rules.transfer(self.prompt[i]), i)
-                )
+            seconds = self.prefill_seconds(whole)
+            heapq.heapreplace(self.free, start + self.turns * seconds)
+            self.prefill_time += self.turns * seconds / len(self.free)
+            for i, time in came.items():
+                self.began[i] = began = time + (start - time) / self.slowed
+                sent = began + seconds + self.rules.transfer(self.prompt[i])
+                heapq.heappush(self.ready, (sent, i))
         while self.ready and self.ready[0][0] <= self.clock:
             time, i = heapq.heappop(self.ready)
             self.first[i] = time

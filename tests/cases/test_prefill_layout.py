@@ -78,6 +78,14 @@ def test_the_same_layout_is_no_other():
         assert named.value(name) == counted.value(name)
 
 
+def test_what_a_prefill_achieves_is_of_the_devices_that_prefill():
+    case = {"model": "llama-3.3-70b", "hardware": "h100-sxm", "weights": "fp8", "prompt": 2048}
+    split = Study(**case, output=300, tp=2, prefill={"tp": 4, "instances": 1})
+    same = Study(**case, output=300, tp=4)
+    for name in ("prefill_mfu", "prefill_mbu"):
+        assert split.value(name) == pytest.approx(float(same.value(name)), rel=0.02)
+
+
 @pytest.mark.full
 def test_three_that_prefill_for_two_that_decode():
     """Prompts a second of all that prefill, and what each of the two that decode gets of it and pays for."""

@@ -403,11 +403,17 @@ def test_the_default_folder_and_formats(solved, tmp_path):
     assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")) == written
     assert outcome.err == f"wrote {', '.join(written)}\n"
     recommended, *lines, page = outcome.out.splitlines()
-    verdict = " ".join(line.strip() for line in lines)
+    targets = [line for line in lines if "  target " in line]
+    verdict = " ".join(line.strip() for line in lines if line not in targets)
     text = re.sub(r"[*\\]", "", (tmp_path / written[1]).read_text(encoding="utf-8"))
     assert recommended == "Use 1 × H100 SXM for Llama-3 8B chat on one H100."
     assert f"# {recommended.removesuffix('.')}\n" in text
-    assert verdict in " ".join(text.split())
+    price, rest = verdict.split(" Llama 3 8B", 1)
+    assert price in " ".join(text.split()) and rest in " ".join(text.split())
+    assert [line.split("  ")[1] for line in targets] == [
+        "time to first token",
+        "time between tokens",
+    ]
     assert page == f"open {written[0]}"
 
 

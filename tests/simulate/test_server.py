@@ -331,23 +331,23 @@ def test_times_between_tokens_that_are_merged_keep_their_mean(monkeypatch):
     assert len(merged.runs[0].gaps) < len(plain.runs[0].gaps)
 
 
-def test_instances_that_share_prefill_devices_take_turns(tmp_path):
-    """An instance of two devices with one device to prefill: each prompt takes twice as long as on two."""
-    trace = write_trace(tmp_path, [(0, 10, 1), (0, 10, 1)])
+def test_instances_that_share_one_that_prefills_queue_for_it():
+    """Two that decode and one that prefills, busy for 60 % of the time: the mean wait of an M/D/1 queue of all prompts, and no longer prefill."""
     case = {
-        "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "tp": 2, "prompt": 10,
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "engine": "ideal",
+        "prompt": 4096,
         "output": 1,
-    }  # fmt: skip
-    half, whole = (
-        sr.Study(**case, prefill_devices=n, assume={"scheduling": "disaggregated"}).simulate(
-            trace=trace
-        )
-        for n in (1, 2)
-    )
-    time = float(sr.Study(**case).value("prefill_time"))
-    sent = whole.requests.first_token[0] - time
-    assert whole.requests.first_token.tolist() == pytest.approx([time + sent, 2 * time + sent])
-    assert half.requests.first_token.tolist() == pytest.approx([2 * time + sent, 4 * time + sent])
+    }
+    work = float(sr.Study(**case).value("prefill_time"))
+    study = sr.Study(**case, batch=8, dp=2, prefill={"instances": 1}, arrival_rate=0.6 / work)
+    found = study.simulate(requests=20_000)
+    (run,) = found.runs
+    waited = run.requests.first_token - run.requests.arrival
+    alone = work + float(study.value("transfer_time"))
+    assert min(waited) == pytest.approx(alone)
+    assert waited.mean() - alone == pytest.approx(0.6 * work / (2 * 0.4), rel=0.08)
 
 
 @pytest.mark.sample(2)
