@@ -122,6 +122,6 @@ def test_installed_wheel_answers_in_an_empty_folder(installed):
         "Its ridge is 295 FLOP/byte. <!-- symroof: ridge_point hardware=h100-sxm -->\n",
         encoding="utf-8",
     )
-    assert "1 claim: 1 holds (1 rounded)" in installed("check", "post.md")
+    assert "the claim is right" in installed("check", "post.md")
     installed("init", "study", "-o", "study.yaml")
     assert "a valid study file" in installed("validate", "study.yaml")
