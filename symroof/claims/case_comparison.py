@@ -193,8 +193,9 @@ def parse_claim(name: str, text: str, where: str) -> tuple[str, WrittenNumber]:
         written = read_written(text.strip(), symbol.unit)
     except ValueError as error:
         raise InputError(Problem(where, f"{printed}: {error}")) from None
-    if written.value is None:
-        message = f"{text.strip()[:40]!r} is not a number"
+    bare = symbol.unit in ("s", "byte", "USD", "USD/s") and re.fullmatch(r"[~\d.,\s]+", text)
+    if written.value is None or bare:  # 28 may be milliseconds
+        message = f"{text.strip()[:40]!r} {'has no unit' if bare else 'is not a number'}"
         raise InputError(Problem(where, message, hint=f"write {printed} = 14.2 with its unit"))
     return printed, written
 

@@ -95,7 +95,7 @@ def _use(found: Recommendation) -> list[str]:
     if pick.highest_rate and pick.headroom is not None:
         rate = Result(pick.case.case.theory.symbol("arrival_rate"), pick.highest_rate)
         said.append(
-            f"headroom {100 * pick.headroom:.0f} % at the slow end of the interval, up to {rate.plain(DIGITS)}"
+            f"up to {rate.plain(DIGITS)} ({100 * pick.headroom:.0f} % more) even at the slow end of the interval"
         )
     return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
 

@@ -119,7 +119,7 @@ def undecided_text(found: Ranking) -> str:
     more = [f"{len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else []
     *first, last = (*names[:MOST_NAMED], *more)
     whom = f"{', '.join(first)} and {last}" if first else last
-    return f"The prices found do not decide between {device_word(pick)} and {whom}: sellers of one device differ by up to {spread:.2g} times."
+    return f"At other sellers' prices {whom} could be cheaper than {device_word(pick)}: list prices of one GPU differ by up to {spread:.2g} times."
 
 
 def prices_text(found: Ranking) -> list[str]:

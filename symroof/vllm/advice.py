@@ -186,7 +186,7 @@ def _batch_because(pick: Purchase) -> str:
     window = pick.configuration.window
     stopped = window.stopped_by if window else ()
     if window and pick.batch < window.most:
-        return f"the cheapest; up to {window.most:,} pass, but a smaller batch leaves more of each step to prompts"
+        return f"{'as given' if pick.configuration.chosen else 'the cheapest'}; up to {window.most:,} pass"
     if MEMORY in stopped:
         return "the most that fit in memory"
     names = " and ".join(name.upper() for name in stopped)

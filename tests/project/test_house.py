@@ -44,7 +44,7 @@ BUDGETS = {
     "servers": 1631,
     "sweep": 1326,
     "calibrate": 1514,
-    "check": 6979,
+    "check": 6980,
     "report": 7679,
     "cli": 3887,
     "tests": 39376,
