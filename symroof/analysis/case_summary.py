@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,7 +31,6 @@ DIGITS = 3
 MARK = {True: PASSES, False: FAILS, None: IN_PART}
 RESOURCE = {"memory": "memory bandwidth", "link": "GPU links", "overhead": "fixed overheads"}
 """What limits a step, as people say it."""
-RATE = re.compile("/s$")
 
 ROWS = listed("shown", "screen")
 WORDS, LIMITS = column("shown", "words"), column("shown", "limit")
@@ -115,7 +113,7 @@ def both(case: BoundCase, name: str) -> tuple[str, str]:
         bound = replace(bound, low=None, high=None)
     if bound and bound.value == found.value and found.symbol.unit != "s":  # a price is the same
         bound = None
-    most = "at most " if bound and RATE.search(bound.symbol.unit) else ""
+    most = "at most " if bound and bound.symbol.unit.endswith("/s") else ""
     return own, f"{most}{compact(bound, DIGITS)}" if bound else ""
 
 

@@ -31,7 +31,6 @@ from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
 
 CLOSED, NUMERIC = "closed_form", "numeric"
-KINDS = ("compute", "memory")
 """The times of which a step takes the longer."""
 MOST_VALUES = 8
 """Crossings of which a closed form is looked for."""

@@ -33,6 +33,7 @@ from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import GROUPS, base_name
+from symroof.theory.theory import TIME_PARTS
 from symroof.units import is_whole
 
 # ------------------------------------------------------------------------------------------- a draft model
@@ -172,13 +173,7 @@ PARTS = (
     "flops_per_device",
     "bytes_per_device",
     "attention_flops_per_device",
-    "compute_time",
-    "memory_time",
-    "roofline_time",
-    "link_time",
-    "exchange_time",
-    "busy_time",
-    "overhead",
+    *TIME_PARTS,
     "mfu",
     "mbu",
 )

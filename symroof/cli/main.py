@@ -24,7 +24,7 @@ GROUPS = {
         "derive": "Show the formula of a quantity, step by step with numbers.",
         "solve": "Find a threshold, or solve an equation, in closed form.",
         "diff": "Explain why two cases, two tools or a measurement differ.",
-        "plot": "Draw one picture: roofline, latency-throughput, Pareto front ...",
+        "plot": "Draw one picture: roofline, latency-throughput, memory ...",
     },
     "Verify": {
         "check": "Check the numbers in a note, a post, a notebook or a claims file.",

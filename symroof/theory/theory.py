@@ -55,19 +55,17 @@ from symroof.theory.theory_files import cited
 from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension, describe
 
-TIMES = frozenset(
-    f"{step.name}_{part}"
-    for step in STEPS
-    for part in (
-        "compute_time",
-        "memory_time",
-        "roofline_time",
-        "link_time",
-        "exchange_time",
-        "busy_time",
-        "overhead",
-    )
+TIME_PARTS = (
+    "compute_time",
+    "memory_time",
+    "roofline_time",
+    "link_time",
+    "exchange_time",
+    "busy_time",
+    "overhead",
 )
+"""What a step's time is made of."""
+TIMES = frozenset(f"{step.name}_{part}" for step in STEPS for part in TIME_PARTS)
 """Parts of a step's time: a quantity that depends on one is a latency, a rate or a cost."""
 
 

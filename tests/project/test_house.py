@@ -35,10 +35,10 @@ SAME_THING = {"study", "claims", "symbols"}
 BUDGETS = {
     "top level": 1817,
     "symbolic": 5319,
-    "theory": 5427,
+    "theory": 5425,
     "specs": 5677,
     "checkpoints": 3753,
-    "study": 8715,
+    "study": 8707,
     "select": 2739,
     "simulate": 2096,
     "servers": 1631,
