@@ -164,7 +164,7 @@ def _either(number: str, letter: str) -> str:
 
 
 ABBREVIATED = {
-    "rps": "request/s", "qps": "request/s", "req": "request", "reqs": "request", "tps": "token/s", "toks": "token", "gpu": "device", "gpus": "device",
+    "rps": "request/s", "qps": "request/s", "req": "request", "reqs": "request", "tps": "token/s", "toks": "token", "GBps": "GB/s", "TBps": "TB/s", "Gbps": "Gbit/s", "Tbps": "Tbit/s", "gig": "GB", "gigs": "GB", "gpu": "device", "gpus": "device",
     "sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "hr": "hour", "hrs": "hour",
 }  # fmt: skip
 """Units as tools of serving abbreviate them, with how they are written here."""
@@ -176,8 +176,8 @@ def unknown_unit(name: str) -> str:
     >>> unknown_unit("rps")
     "unknown unit 'rps'; did you mean request/s?"
     """
-    if name.lower() in ABBREVIATED:
-        return f"unknown unit {name!r}; did you mean {ABBREVIATED[name.lower()]}?"
+    if meant := ABBREVIATED.get(name) or ABBREVIATED.get(name.lower()):
+        return f"unknown unit {name!r}; did you mean {meant}?"
     if name in PREFIXES_ALONE:
         return f"{name!r} alone is ambiguous (a power of 1000 or of 1024); write the number out, or one of the units {NAMES}"
     if not name:

@@ -41,8 +41,9 @@ INSTEAD: dict[str, str] = column("shown", "instead")
 def summary_rows(case: BoundCase) -> list[list[str]]:
     """Words, value, bound, limit and name of each quantity that has a value."""
     rate = "arrival_rate" in case.given
-    left_out = () if rate else ("loaded_itl",)  # every slot is taken: the row at full slots says it
-    known = [name for name in shown_first(case) if case.get(name) and name not in left_out]
+    # at a rate the steps of as many requests as are there; without, all slots are taken
+    left_out = "itl" if rate and case.get("loaded_itl") else "loaded_itl"
+    known = [name for name in shown_first(case) if case.get(name) and name != left_out]
     return [
         [
             words_for(WORDS, name, rate),
@@ -69,7 +70,7 @@ def words_for(words: Mapping[str, str], name: str, rate: bool) -> str:
     'time between tokens, under load'
     """
     if rate:
-        return words[name]
+        return words["itl" if name == "loaded_itl" else name]
     return words[name].replace("all slots busy", "under load").replace("capacity", "throughput")
 
 
@@ -171,6 +172,8 @@ def verdict_lines(case: BoundCase) -> list[str]:
         name = check.name.upper() if check.name in ISOLATED_METRICS else check.name
         limit = f"{'below ' if name == LOAD else ''}{check.against}"
         part = " (met in part of the range)" if check.met is None else ""
+        if name == LOAD and check.met is False:
+            part = ": more requests arrive than are served, and the queue grows"
         value = compact(check.metric, DIGITS)
         lines.append(f"{mark} {name.replace('_', ' ')} {value}, target {limit}{part}")
     for name, limit in case.targets.items() if case.hardware else ():

@@ -31,6 +31,7 @@ from symroof.theory.declarations import OWN, MissingInput
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import GROUPS
 from symroof.theory.theory_files import column, listed
+from symroof.units import significant
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -209,7 +210,7 @@ def ledger(case: BoundCase, names: Sequence[str] = (), but: Collection[str] = ()
 
 
 def chosen(case: BoundCase) -> str:
-    """Engine, precisions and switches that somebody chose, behind a title: ``(SGLang 0.5, FP8 weights)``."""
+    """The rate, and engine, precisions and switches that somebody chose, behind a title: ``, 4 requests/s (SGLang 0.5, FP8 weights)``."""
     said = [case.engine.said] if case.request.engine and case.engine else []
     said += [_precisions(case, defaulted=False)]
     said += [
@@ -218,7 +219,9 @@ def chosen(case: BoundCase) -> str:
         if value != SWITCHES[switch].default and not case.assumptions.defaulted(switch)
     ]
     told = ", ".join(filter(None, said))
-    return f" ({told})" if told else ""
+    rate = case.get("arrival_rate") if "arrival_rate" in case.given else None
+    arrive = f", {significant(rate.value, DIGITS)} requests/s" if rate else ""
+    return arrive + (f" ({told})" if told else "")
 
 
 ROLES = {"weights": "weights", "kv": "KV cache", "activations": "activations"}

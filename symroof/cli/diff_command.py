@@ -57,7 +57,7 @@ def command(
         if side.startswith("-") and " " not in side.strip():
             raise click.NoSuchOption(side.partition("=")[0])
     if measured is not None:
-        _diagnose(sides, measured, as_json, options)
+        _diagnose(sides, measured, everything, as_json, options)
         return
     asked = quantities.partition(",")[0] if out else quantities
     made, problems = waterfalls_between(sides, asked, options)
@@ -138,7 +138,11 @@ def _label(step: WaterfallStep) -> str:
 
 
 def _diagnose(
-    sides: tuple[str, ...], measured: str, as_json: bool, options: dict[str, Any]
+    sides: tuple[str, ...],
+    measured: str,
+    everything: bool,
+    as_json: bool,
+    options: dict[str, Any],
 ) -> None:
     """Print which usual cause explains a measured figure, as text or JSON."""
     from symroof.analysis.diagnosis import diagnose
@@ -157,4 +161,4 @@ def _diagnose(
     if as_json:
         say_json({"schema": "symroof/diff/2", "diagnosis": found.as_json()})
     else:
-        say("\n".join(reflowed(diagnosis_text(found, study.first).splitlines())))
+        say("\n".join(reflowed(diagnosis_text(found, study.first, everything).splitlines())))

@@ -7,7 +7,7 @@ import click
 from symroof.cli.options import all_option, json_option
 from symroof.cli.output import json_text, say
 from symroof.cli.terminal import fitted_table
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, Problem, meant_by
 from symroof.report.catalogue_tables import KINDS, shown
 from symroof.table_formats import text_table
 from symroof.units import parse_quantity
@@ -34,8 +34,17 @@ UNITS = {
 """Columns in one unit: the head, and how many base units that is."""
 
 
+class Kind(click.Choice[str]):
+    """A kind of entry, or another word for it: ``gpus``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        meant = [each for each in meant_by(value) if each in self.choices]
+        known = value in self.choices or len(meant) != 1
+        return super().convert(value if known else meant[0], param, ctx)
+
+
 @click.command("list")
-@click.argument("kind", required=False, type=click.Choice(list(KINDS)), metavar="KIND")
+@click.argument("kind", required=False, type=Kind(list(KINDS)), metavar="KIND")
 @click.argument("word", required=False)
 @all_option
 @json_option

@@ -72,7 +72,7 @@ def command(
 ) -> None:
     """Draw one picture of a study or a case.
 
-    symroof plot latency-throughput specs/studies/llama-3-70b-chat.yaml -o latency.svg
+    symroof plot latency-throughput llama-3-70b-chat -o latency.svg
 
     symroof plot itl chat.yaml --over batch,prompt --style dark -o itl.png
 

@@ -38,7 +38,7 @@ def command(
 ) -> None:
     """Find a named threshold, or solve an equation for one input, in closed form.
 
-    symroof solve max_batch_memory specs/studies/llama-3-70b-chat.yaml
+    symroof solve max_batch_memory llama-3-70b-chat
 
     symroof solve 'ttft = output*itl' --for prompt --model llama-3-8b --hardware h100-sxm --output 256
 

@@ -6,15 +6,26 @@ import difflib
 import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import click
 
-from symroof.errors import Problem, meant_by, nearest
+from symroof.errors import Problem, meant_by, nearest, percentile_meant
 
 NEAR, VERY_NEAR = 0.6, 0.8
 """How alike two names are for one to be suggested: a command of few, an option of many."""
-SET = ("arrival_rate", "memory_share", "token_budget", "chunk", "block_size", "draft_tokens")
+SET = (
+    "arrival_rate",
+    "mem_bandwidth",
+    "mem_capacity",
+    "peak_flops",
+    "memory_share",
+    "token_budget",
+    "chunk",
+    "block_size",
+    "draft_tokens",
+)
 """Inputs without an option of their own that other tools have one for."""
 OPTIONS_OF_FILES = {"targets": "--target"}  # places of problems that are options of another name
 
@@ -34,7 +45,8 @@ def problem(
         kind = f"{param.param_type_name} {param.make_metavar(error.ctx)}"
         choices = getattr(param.type, "choices", ())
         listed = f"there are: {', '.join(map(str, choices))}" if choices else ""
-        hint = listed or f"{help_} shows how it is called"
+        example = _example(error.ctx.command)
+        hint = listed or (f"such as: {example}" if example else f"{help_} shows how it is called")
         return Problem(place, f"missing {kind}", hint=hint)
     if isinstance(error, click.BadParameter):
         return _bad_value(error, place)
@@ -44,6 +56,13 @@ def problem(
         if command in ("vllm", "server"):
             help_ = f"quote the line: symroof {command} {shlex.join(arguments[1:])!r}"
     return Problem(place, message, hint=help_)
+
+
+def _example(command: click.Command) -> str:
+    """The first example in the help of a command."""
+    parts = (command.help or "").split("\n\n")
+    shown = (" ".join(part.split()) for part in parts)
+    return next((part for part in shown if part.startswith("symroof ")), "")
 
 
 def on_the_line(
@@ -117,10 +136,27 @@ def _option_hint(error: click.NoSuchOption) -> str:
         shown = (repr(own.get(each, f"--set {each}=…")) for each in meant)
         return f"did you mean {' or '.join(shown)}?"
     known = [name for option in params for name in option.opts]
+    if hint := _value_as_option(error.option_name.lstrip("-"), own):
+        return hint
     if error.option_name in ("--format", "--output-format", "-f") and "--json" in known:
         return "did you mean '--json'?"
     near = difflib.get_close_matches(error.option_name, known, n=1, cutoff=VERY_NEAR)
     return f"did you mean {near[0]!r}?" if near else ""
+
+
+def _value_as_option(word: str, own: Mapping[str, str]) -> str:
+    """The hint where a target (``--ttft``) or a precision (``--fp8``) is written as an option."""
+    from symroof.specs.study_fields import precision_names
+    from symroof.theory.symbols import TARGET_SYMBOLS
+
+    if "target" in own and word in TARGET_SYMBOLS:
+        return f"write --target {word}=…"
+    if "target" in own and (written := percentile_meant(word, TARGET_SYMBOLS)):
+        return written
+    with suppress(ValueError):
+        if "weights" in own and precision_names(word):
+            return f"did you mean '--weights {word}'?"
+    return ""
 
 
 def _bad_value(error: click.BadParameter, place: str) -> Problem:

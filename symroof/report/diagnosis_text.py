@@ -9,7 +9,14 @@ from symroof.cases.quantity_result import Result
 SHOWN = 6
 
 
-def diagnosis_text(found: Diagnosis, case: BoundCase) -> str:
+ALONE = {
+    "itl": "time between tokens while no prompt is read; a benchmark of a busy server measures sustained_itl",
+    "ttft": "time to first token of a request alone; a benchmark of a busy server measures loaded_ttft",
+}
+"""What a name means that people also give to a measurement under load."""
+
+
+def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) -> str:
     """What was measured against what is predicted, and the causes, the best first."""
     measured = Result(found.expected.symbol, found.measured).plain()
     bound = f", theoretical minimum {compact(found.bound, DIGITS)}" if found.bound else ""
@@ -17,6 +24,8 @@ def diagnosis_text(found: Diagnosis, case: BoundCase) -> str:
         case_title(case),
         f"  {found.name}: measured {measured}, predicted {compact(found.expected, DIGITS)}{bound}",
     ]
+    if found.name in ALONE:
+        lines.append(f"  {found.name}: {ALONE[found.name]}")
     if found.explained:
         return "\n".join(
             [*lines, "", "Nothing to explain: the measurement is inside the 80 % interval."]
@@ -26,7 +35,9 @@ def diagnosis_text(found: Diagnosis, case: BoundCase) -> str:
             "  It beats the theoretical minimum: the server does less work than this case describes, or the figure measures something else."
         )
     holding = [each for each in found.explanations if each.holds]
-    shown = (holding or list(found.explanations))[:SHOWN]
+    shown = holding or list(found.explanations)
+    hidden = 0 if everything else len(shown[SHOWN:])
+    shown = shown[: len(shown) - hidden]
     if not holding:
         lines += [
             "",
@@ -45,7 +56,7 @@ def diagnosis_text(found: Diagnosis, case: BoundCase) -> str:
             *_also(each),
             f"   check: {each.cause.check}",
         ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *([f"{hidden} more: --all shows them."] if hidden else [])])
 
 
 def _line(each: Explanation, name: str) -> str:

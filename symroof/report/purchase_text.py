@@ -68,19 +68,24 @@ def layout_text(one: Purchase) -> str:
 def purchase_rows(
     ones: Sequence[Purchase], ranges: bool = True
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """The header and the rows of a table of purchases; columns that none fills are left out."""
-    header = ("device", "GPUs", "replicas × GPUs", "batch", "chunk", "USD/month", "TTFT", "ITL", "load", "misses")  # fmt: skip
-    rows = [_purchase_row(one, ranges) for one in ones]
+    """The header and the rows of a table of purchases; columns that none fills are left out. Without a rate they are ranked by the cost of a token, not by the
+    bill of a month."""
+    at_rate = any(one.load is not None for one in ones)
+    paid = "USD/month" if at_rate else "USD/M tokens"
+    header = ("device", "GPUs", "replicas × GPUs", "batch", "chunk", paid, "TTFT", "ITL", "load", "misses")  # fmt: skip
+    rows = [_purchase_row(one, ranges, at_rate) for one in ones]
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
     return tuple(header[i] for i in kept), tuple(tuple(row[i] for i in kept) for row in rows)
 
 
-def _purchase_row(one: Purchase, ranges: bool) -> tuple[str, ...]:
+def _purchase_row(one: Purchase, ranges: bool, at_rate: bool) -> tuple[str, ...]:
     """What is bought of a device; of what does not fit or keep up only that."""
     name = ", ".join([device_word(one), *(f"{name} {value}" for name, value in one.run.own.varied)])
     if not one.passes and {MEMORY, LOAD} & {*one.run.missed_as_expected, *one.run.missed}:
         return (name, *[""] * 8, one.lacks)
-    month = usd(one.usd_per_month) if one.usd_per_month is not None else "no price found"
+    cost = one.cost_per_mtok and float(one.cost_per_mtok.value)
+    price = one.usd_per_month if at_rate else cost
+    paid = usd(price) if price is not None else "no price found"
     known = [
         result and (result if ranges else Result(result.symbol, result.value))
         for result in (one.ttft, one.itl)
@@ -88,7 +93,7 @@ def _purchase_row(one: Purchase, ranges: bool) -> tuple[str, ...]:
     times = (result.plain(DIGITS) if result else "" for result in known)
     load = f"{100 * one.load:.0f} %" if one.load is not None else ""
     chunk = f"{one.chunk:,}" if one.chunk is not None else ""
-    return (name, f"{one.devices:,}", one.layout, f"{one.batch:,}", chunk, month, *times, load, one.lacks)  # fmt: skip
+    return (name, f"{one.devices:,}", one.layout, f"{one.batch:,}", chunk, paid, *times, load, one.lacks)  # fmt: skip
 
 
 def price_text(one: Purchase) -> str:

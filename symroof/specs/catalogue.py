@@ -382,6 +382,10 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
         among = f"--among {kind.removesuffix('s')}={name[:40].replace(' ', '')}"
         hint = f"several: {among} of select, or a list in a study"
         return Problem(shown, "expected a single name", hint=hint)
+    if kind == "hardware" and (counted := COUNTED.fullmatch(name.lower())):
+        count = counted["before"] or counted["after"]
+        hint = f"write the name alone, and the number of GPUs as --tp {count} or parallel: {{tp: {count}}}"
+        return Problem(shown, "a device with a number", hint=hint)
     known = [alias for entry in shipped.values() for alias in (entry.name, *entry.aliases)]
     hint = nearest(name.lower()[:LONGEST_NAME], known)
     if not hint and not re.fullmatch(r"[\w .()/-]*", name):
@@ -391,6 +395,8 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
 
 
 MOST_MATCHES = 12
+COUNTED = re.compile(r"(?P<before>\d+)\s*[x×*]\s*\w.*|\w.*?\s*[x×*]\s*(?P<after>\d+)")
+"""A number of devices in place of one: ``8xH100``, ``h100 x 8``."""
 
 
 def hint_for_hub_name(name: str) -> str:

@@ -41,11 +41,22 @@ def test_options_of_other_tools_are_understood_where_one_thing_is_meant(words, o
         (["solve", "batch"], "thresholds for batch: batch_to_ridge, "),
         (["vllm", "vllm", "serve", "x"], "quote the line: symroof vllm 'vllm serve x'"),
         (["estimate"], "did you mean `symroof eval`?"),
+        (["eval", "--ttft", "2 s"], "write --target ttft=…"),
+        (["eval", "--p99-ttft", "2 s"], "write ttft: {p99: 2 s} in a file"),
+        (["eval", "--target", "ttft_p99=2 s"], "write ttft: {p99: 2 s} in a file"),
+        (["eval", "--fp8"], "did you mean '--weights fp8'?"),
+        (["eval", "--model", "gpt2", "--hardware", "8xH100"], "write the name alone, and the number of GPUs as --tp 8"),
+        (["eval", "--set", "mem_bandwidth=3 TBps"], "did you mean TB/s?"),
+        (["vllm"], "such as: symroof vllm 'vllm serve "),
     ],
 )  # fmt: skip
 def test_what_may_mean_several_things_or_none_here_is_asked_back(line, said):
     message = refused(*line)
     assert f"hint: {said}" in message and message.count("hint") == 1
+
+
+def test_a_kind_of_entry_has_other_words():
+    assert good("list", "gpus").out == good("list", "hardware").out
 
 
 def test_no_name_of_another_kind_of_thing_is_suggested():
