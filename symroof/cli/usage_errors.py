@@ -45,8 +45,9 @@ def problem(
         kind = f"{param.param_type_name} {param.make_metavar(error.ctx)}"
         choices = getattr(param.type, "choices", ())
         listed = f"there are: {', '.join(map(str, choices))}" if choices else ""
-        example = _example(error.ctx.command)
-        hint = listed or (f"such as: {example}" if example else f"{help_} shows how it is called")
+        said = (" ".join(part.split()) for part in (error.ctx.command.help or "").split("\n\n"))
+        examples = [f"such as: {each}" for each in said if each.startswith("symroof ")]
+        hint = listed or next(iter(examples), f"{help_} shows how it is called")
         return Problem(place, f"missing {kind}", hint=hint)
     if isinstance(error, click.BadParameter):
         return _bad_value(error, place)
@@ -56,13 +57,6 @@ def problem(
         if command in ("vllm", "server"):
             help_ = f"quote the line: symroof {command} {shlex.join(arguments[1:])!r}"
     return Problem(place, message, hint=help_)
-
-
-def _example(command: click.Command) -> str:
-    """The first example in the help of a command."""
-    parts = (command.help or "").split("\n\n")
-    shown = (" ".join(part.split()) for part in parts)
-    return next((part for part in shown if part.startswith("symroof ")), "")
 
 
 def on_the_line(

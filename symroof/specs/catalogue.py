@@ -307,11 +307,9 @@ def has_entry(kind: str, name: str) -> bool:
 
 def model_by_hub_name(name: str) -> NamedModel | None:
     """The model of the catalogue that a name of the hub means; None for a name or an alias, which is the model itself."""
-    return (
-        None
-        if has_entry("models", name) or not PRINTED_NAME.fullmatch(name)
-        else match_model(name[:LONGEST_NAME], entries("models"))
-    )
+    if has_entry("models", name) or not PRINTED_NAME.fullmatch(name):
+        return None
+    return match_model(name[:LONGEST_NAME], entries("models"))
 
 
 def resolve_path(name: str, base: Path | None) -> str | Path:
@@ -366,7 +364,7 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
     """The error for a name that leads to no entry, or to several."""
     shown, what, shipped = name[:80], SINGULAR[kind], entries(kind)
     if matches:
-        few = f"write one of {', '.join(matches)}" if len(matches) <= MOST_MATCHES else ""
+        few = f"write one of {', '.join(matches)}" if len(matches) <= 12 else ""
         return Problem(shown, "matches several devices", hint=few or f"`symroof list {kind}`")
     if kind == "models" and "/" in name:
         message = "not in the catalogue, and no such path here"
@@ -382,8 +380,10 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
         among = f"--among {kind.removesuffix('s')}={name[:40].replace(' ', '')}"
         hint = f"several: {among} of select, or a list in a study"
         return Problem(shown, "expected a single name", hint=hint)
-    if kind == "hardware" and (counted := COUNTED.fullmatch(name.lower())):
-        count = counted["before"] or counted["after"]
+    # 8xH100, h100 x 8
+    counted = re.fullmatch(r"(\d+)\s*[x×*]\s*\w.*|\w.*?\s*[x×*]\s*(\d+)", name.lower())
+    if kind == "hardware" and counted:
+        count = counted[1] or counted[2]
         hint = f"write the name alone, and the number of GPUs as --tp {count} or parallel: {{tp: {count}}}"
         return Problem(shown, "a device with a number", hint=hint)
     known = [alias for entry in shipped.values() for alias in (entry.name, *entry.aliases)]
@@ -392,11 +392,6 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
         hint = "names have letters, digits, '.', '_' and '-'"
     listed = f"`symroof list {kind}` shows the catalogue; a path to a spec file works too"
     return Problem(shown, f"no such {what} in the catalogue", hint=hint or listed)
-
-
-MOST_MATCHES = 12
-COUNTED = re.compile(r"(?P<before>\d+)\s*[x×*]\s*\w.*|\w.*?\s*[x×*]\s*(?P<after>\d+)")
-"""A number of devices in place of one: ``8xH100``, ``h100 x 8``."""
 
 
 def hint_for_hub_name(name: str) -> str:

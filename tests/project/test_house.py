@@ -36,7 +36,7 @@ BUDGETS = {
     "top level": 1_837,
     "symbolic": 5_319,
     "theory": 5_425,
-    "specs": 5_683,
+    "specs": 5_678,
     "checkpoints": 3_753,
     "study": 8_710,
     "select": 2_739,
@@ -46,7 +46,7 @@ BUDGETS = {
     "calibrate": 1_514,
     "check": 6_980,
     "report": 7_695,
-    "cli": 3_939,
+    "cli": 3_933,
     "tests": 39_387,
     "other": 3_656,
 }
