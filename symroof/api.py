@@ -157,11 +157,6 @@ class Study(core.Study):
 
         Raises:
             InputError: as :meth:`sweep`.
-
-        >>> from symroof.sweep.axes import axes_of
-        >>> plan = Study("llama-3-8b", "h100-sxm", prompt=4096).planned_sweep(axes_of({"batch": [1, 8]}.items()), ["itl"])
-        >>> [axis.name for axis in plan.axes]
-        ['batch']
         """
         from symroof.sweep.make_grid import make_grid
 

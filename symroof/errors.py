@@ -145,24 +145,6 @@ def meant_by(word: str) -> list[str]:
     return _glossary().get(word.lower().replace("-", "_"), [])
 
 
-PERCENTILE = re.compile(r"(?P<p>p\d\d)_(?P<of>[a-z]+)|(?P<of_>[a-z]+)_(?P<p_>p\d\d)")
-"""A percentile of a latency as other tools name it: ``p99_ttft``, ``ttft_p99``."""
-
-
-def percentile_meant(name: str, known: Iterable[str]) -> str:
-    """How a target of a percentile is written, for a name such as ``p99_ttft``; empty for any other.
-
-    >>> percentile_meant("p99_ttft", ["ttft", "itl"])
-    "write ttft: {p99: 2 s} in a file, --target 'ttft=p99 2 s' on the command line"
-    """
-    found = PERCENTILE.fullmatch(name.lower().replace("-", "_"))
-    metric = found and (found["of"] or found["of_"])
-    if not found or metric not in known:
-        return ""
-    share = found["p"] or found["p_"]
-    return f"write {metric}: {{{share}: 2 s}} in a file, --target '{metric}={share} 2 s' on the command line"
-
-
 def nearest(name: str, known: Iterable[str]) -> str:
     """The hint for an unknown name: what the word means, else the name that it begins or is spelled like.
 
@@ -170,8 +152,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
     "did you mean 'mem_bandwidth'?"
     """
     names = sorted(known)
-    if written := percentile_meant(name, names):
-        return written
+    tail = re.fullmatch(r"(p\d\d)_(\w+)|(\w+)_(p\d\d)", name.lower().replace("-", "_"))
+    if tail and (metric := tail[2] or tail[3]) in names:  # as other tools name a percentile
+        of = tail[1] or tail[4]
+        return f"write {metric}: {{{of}: 2 s}} in a file, --target '{metric}={of} 2 s' on the line"
     parts = [each for each in names if f"_{each}_" in f"_{name.lower()}_"]
     begun = [each for each in names if each.startswith(f"{name}_")]
     matches = (

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import click
 
-from symroof.errors import Problem, meant_by, nearest, percentile_meant
+from symroof.errors import Problem, meant_by, nearest
 
 NEAR, VERY_NEAR = 0.6, 0.8
 """How alike two names are for one to be suggested: a command of few, an option of many."""
@@ -145,7 +145,8 @@ def _value_as_option(word: str, own: Mapping[str, str]) -> str:
 
     if "target" in own and word in TARGET_SYMBOLS:
         return f"write --target {word}=…"
-    if "target" in own and (written := percentile_meant(word, TARGET_SYMBOLS)):
+    written = nearest(word, TARGET_SYMBOLS)
+    if "target" in own and written.startswith("write "):
         return written
     with suppress(ValueError):
         if "weights" in own and precision_names(word):
