@@ -229,7 +229,7 @@ def _table(cases: Sequence[BoundCase], caption: str) -> str:
     asked = [(WORDS[name], name) for name in usual if any(case.get(name) for case in cases)]
     if not asked:
         theory = cases[0].case.theory
-        names = list(cases[0].quantities())[:MOST_QUANTITIES]
+        names = cases[0].known[:MOST_QUANTITIES]
         asked = [(theory.symbol(name).meaning, name) for name in names]
     rows = []
     for words, name in asked:

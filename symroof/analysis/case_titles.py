@@ -75,3 +75,12 @@ def case_label(bound_case: BoundCase) -> str:
     parts += degrees(bound_case)
     parts += [f"{name} {value}" for name, value in bound_case.varied if name not in DEGREES]
     return ", ".join(parts) or case_title(bound_case)
+
+
+def range_position(bound_case: BoundCase) -> str:
+    """Where in its ranges a case is evaluated, in words."""
+    measured = bound_case.measured_box
+    if measured and measured == bound_case.box:
+        return "at the predicted values"
+    both = " and the predicted efficiencies" if measured else ""
+    return f"at the middle of the ranges{both}"

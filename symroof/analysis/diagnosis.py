@@ -9,7 +9,7 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import at_rate
 from symroof.cases.bind_cases import bound_cases
-from symroof.cases.bound_case import BoundCase, interval_json
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.cases.request import Request, request_of
 from symroof.errors import InputError, Problem
@@ -81,7 +81,7 @@ class Explanation:
             for name, now, then in self.signature
         ]
         return {
-            "cause": self.cause.name, "variant": self.said or None, "reads": self.reads, **interval_json(self.predicted), "holds": self.holds,
+            "cause": self.cause.name, "variant": self.said or None, "reads": self.reads, **self.predicted.interval_json(), "holds": self.holds,
             "off": round(self.off, 4), "free": self.cause.free, "then_also": seen, "check": self.cause.check,
         }  # fmt: skip
 
@@ -114,7 +114,7 @@ class Diagnosis:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "quantity": self.name, "unit": self.expected.symbol.unit, "measured": plain_value(self.measured), "expected": interval_json(self.expected),
+            "quantity": self.name, "unit": self.expected.symbol.unit, "measured": plain_value(self.measured), "expected": self.expected.interval_json(),
             "bound": plain_value(self.bound.value) if self.bound else None, "explained": self.explained, "beats_the_bound": self.beats_the_bound,
             "explanations": [each.as_json() for each in self.explanations],
         }  # fmt: skip

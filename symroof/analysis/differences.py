@@ -52,11 +52,8 @@ class CaseDifference:
             return bound_case.with_switches(**{self.name: self.after})
         if self.declared is not None:
             return bound_case.with_changes(request=replace(bound_case.request, own=self.declared))
-        new = dict(self.given)
-        values = {name: value for name, value in bound_case.given.items() if name not in new}
-        values |= {name: value for name, value in new.items() if value is not None}
-        model = (self.model or bound_case).chosen_model
-        return bound_case.with_changes(given=values, chosen_model=model)
+        made = bound_case.with_given(dict(self.given))
+        return replace(made, chosen_model=self.model.chosen_model) if self.model else made
 
 
 def differences(a: BoundCase, b: BoundCase) -> tuple[CaseDifference, ...]:

@@ -145,7 +145,7 @@ def values(bound_case: BoundCase, quantities: bool = False) -> Values:
     ]
     searched = (name for name in QUANTITIES if case.theory.definition(name) is None)
     numbers: dict[Any, Any] = {}
-    for name in dict.fromkeys((*inputs, *(bound_case.quantities() if quantities else searched))):
+    for name in dict.fromkeys((*inputs, *(bound_case.known if quantities else searched))):
         with suppress(NoValue, UnknownName):
             numbers[symbol(name, case.theory.own)] = number(case.value(name))
     return Values(numbers, bound_case)

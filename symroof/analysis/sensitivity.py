@@ -66,9 +66,16 @@ def elasticities_over_ranges(
 
     An input that has none is left out: one that bounds a sum, and any of a quantity that is nothing.
     """
+    case, points = bound_case.case, bound_case.corner_points
+    if points:  # the case itself and every corner as columns
+        moved = {
+            by: np.array([case.value(by), *(point[by] for point in points)], float)
+            for by in points[0]
+        }
+        case = case.without_values(moved, rounded=True).changed(moved)
     try:
         with np.errstate(all="ignore"):
-            columns = bound_case.everywhere.elasticities(name, inputs)
+            columns = case.elasticities(name, inputs)
     except NoValue:
         return {}
     spans = {}

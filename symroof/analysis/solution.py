@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy
 
+from symroof.analysis.case_titles import range_position
 from symroof.analysis.closed_branches import Branch, Condition, solved_condition
 from symroof.analysis.explain_solution import explain_solution
 from symroof.analysis.in_sympy import expression, in_sympy, number, piecewise, relations
@@ -259,7 +260,7 @@ class Solution(SolvedEquation):
         least = digits if unit and last.endswith(f" {unit}") else first
         ends = first if first == last else f"{least} to {last}"
         if self.value is None:
-            return f"never {self.bound_case.range_position}; {ends} in part of them"
+            return f"never {range_position(self.bound_case)}; {ends} in part of them"
         return f"{value} ({ends}{'' if everywhere else '; in part of the ranges only'})"
 
     def _end(self, value: float) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from symroof.analysis.case_titles import devices
 from symroof.cases.bound_case import BOUND, EXPECTED, BoundCase
 from symroof.cases.input import AT_PEAK, VARIANT
+from symroof.cases.measured_efficiencies import beyond_measurements
 from symroof.cases.quantity_result import Result
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
 from symroof.specs.efficiencies import CLASSES, DEFAULT_ENGINE, FITTED, engine_class
@@ -225,7 +226,9 @@ def basis_lines(cases: Iterable[BoundCase]) -> tuple[str, ...]:
     lines = dict[str, None]()
     for case in cases:
         if not case.theory_only:
-            lines |= dict.fromkeys(filter(None, (efficiency_basis(case), case.beyond_measurements)))
+            lines |= dict.fromkeys(
+                filter(None, (efficiency_basis(case), beyond_measurements(case)))
+            )
     return tuple(lines)
 
 

@@ -23,6 +23,7 @@ from symroof.calibrate.measurements import LOOP, MeasuredLatency, UnusedTime, pa
 from symroof.calibrate.pasted_text import PASTED, parse_pasted
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, TimeTerms, fit_parameters, terms
 from symroof.cases.bound_case import BoundCase
+from symroof.cases.checks import check_changed
 from symroof.errors import InputError, Problem
 from symroof.strict_yaml import read_text
 from symroof.symbolic.evaluation import NoValue
@@ -98,9 +99,8 @@ def _terms(
     for m in measured:
         fault = hint = ""
         try:
-            answers.check(m.inputs, file)
-            made = terms(answers.case, m, fit)
-            rows.append(made)
+            check_changed(answers, m.inputs, file)
+            rows.append(made := terms(answers.case, m, fit))
             if m.seconds < made.roof:
                 taken, least = (format_quantity(x, "s") for x in (m.seconds, made.roof))
                 fault = f"impossible: above the {made.label} roof: {taken} measured, at least {least} at 100 % of peak"

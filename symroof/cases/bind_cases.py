@@ -9,11 +9,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.case_inputs import CaseInputs, LoadedSpec
 from symroof.cases.checks import (
     beyond_context,
     check_engine,
@@ -23,7 +22,7 @@ from symroof.cases.checks import (
     lengths,
 )
 from symroof.cases.engine_defaults import add_engine_defaults, assumed
-from symroof.cases.input import HEADS, ROLE_INPUT, VARIANT, Input, number_of
+from symroof.cases.input import HEADS, ROLE_INPUT, VARIANT, Input, LoadedSpec, number_of
 from symroof.cases.measured_efficiencies import add_measured_efficiencies
 from symroof.cases.other_cases import (
     DRAFTING,
@@ -41,12 +40,12 @@ from symroof.cases.spec_inputs import (
     load_device,
     load_model,
     load_preset,
+    preset_for,
     stored_size,
 )
 from symroof.errors import InputError, Problem
 from symroof.specs.input_values import Setting, device_input
 from symroof.specs.model import ModelSpec
-from symroof.strict_yaml import Document
 from symroof.symbolic.expressions import mentions, number, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.operator_table import WIDTH
@@ -62,7 +61,8 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
     Raises:
         InputError: a name that is not in the catalogue, a file that cannot be read, more combinations.
     """
-    preset, documents = load_preset(chosen)
+    loaded_preset = load_preset(chosen)
+    preset = loaded_preset.spec
     models = [load_model(name, chosen.base, chosen.assume_family) for name in chosen.models]
     devices = [load_device(name, chosen.base) for name in chosen.hardware]
     known = {name: d.spec.name for d in devices if d.spec for name in (d.name, d.spec.name)}
@@ -96,11 +96,11 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
     ):
         stored_as = {name: (chosen,) for name, chosen in role.items() if chosen}
         one = replace(request, precision=stored_as)
-        specs = inputs_of_specs(one, preset, model, device)
+        specs = inputs_of_specs(one, loaded_preset, model, device)
         shown = tuple((name, specs.precisions[name]) for name in stored if name in specs.precisions)
         for single in singles:
             values = {**request.values, **{name: (value,) for name, value in single.items()}}
-            made = Binding(replace(one, values=values), specs, documents).case()
+            made = _bound(specs, replace(one, values=values))
             check_formulas(made)
             written = ((name, as_written(name, x, bare=True)) for name, x in single.items())
             varied, warnings = (*shown, *written), (*made.warnings, *idle)
@@ -119,9 +119,8 @@ def variant(bound_case: BoundCase, *, on: BoundCase | None = None, **changes: An
     specs = bound_case.specs
     same = specs and specs.chosen_model is model and specs.chosen_device is device
     if specs is None or precision or not same:
-        specs = inputs_of_specs(request, bound_case.preset, model, device)
-    documents = bound_case.documents[:1] if bound_case.preset else ()
-    return Binding(request, specs, documents).case()
+        specs = inputs_of_specs(request, bound_case.chosen_preset, model, device)
+    return _bound(specs, request)
 
 
 def _with_known_devices(chosen: Request, known: Mapping[str, str]) -> Request:
@@ -153,126 +152,116 @@ STORAGE = (WIDTH, "weight_bytes", "params")
 """Inputs that replace what the model's own files say of their size."""
 
 
-@dataclass(frozen=True)
-class Binding:
-    """One combination of a request, with one value of each name: what the specs give, under the chosen values."""
+def _bound(specs: BoundCase, request: Request) -> BoundCase:
+    """One combination of a request, with one value of each name, over what the specs give; with what its draft model and its instances that prefill bring.
 
-    request: Request
-    specs: CaseInputs
-    documents: tuple[Document, ...]
+    Raises:
+        InputError: values that may not be together.
+    """
+    made = _alone(specs, request)
+    if made.chosen_draft.spec:
+        made = _with_draft(made, request)
+    return _with_prefill(made, specs, request) if request.prefill else made
 
-    def case(self) -> BoundCase:
-        """The case, with what its draft model and its instances that prefill bring.
 
-        Raises:
-            InputError: values that may not be together.
-        """
-        made = self._alone()
-        if made.chosen_draft.spec:
-            made = self._with_draft(made)
-        return self._with_prefill(made) if self.request.prefill else made
+def _alone(specs: BoundCase, request: Request) -> BoundCase:
+    """The case of its own specs and values, completed by its engine, by measurements and by what follows from them."""
+    values = {name: value for name, (value,) in request.values.items()}
+    draft: LoadedSpec[ModelSpec] = LoadedSpec()
+    if request.draft in HEADS and specs.model and specs.model.layers:
+        draft = LoadedSpec(request.draft, head_of(specs.model, request.draft))
+    elif request.draft:
+        draft = load_model(request.draft, request.base, request.assume_family)
+    loaded = (specs.chosen_model, specs.chosen_device)
+    models, hardware = ((each.name,) if each.spec else () for each in loaded)
+    request = replace(request, models=models, hardware=hardware)
+    case = replace(specs, given=dict(specs.given), chosen_draft=draft, specs=specs, request=request)
+    case.assumptions = assumed(request, case.engine)
+    _set_values(case, values)
+    if case.engine:
+        add_engine_defaults(case, case.engine)
+    if case.assumptions["targets_under"] == "load":
+        add_mix(case)
+        add_drafts(case)
+    if request.basis == "measured":
+        add_measured_efficiencies(case)
+    if WIDTH in values:  # a width chosen by hand is that of every quantized operator
+        for name in [name for name in case.given if name.startswith(f"{WIDTH}.")]:
+            del case.given[name]
+    _add_what_follows(case)
+    _check(case, values)
+    own_size = "weights" not in request.precision and values.keys().isdisjoint(STORAGE)
+    if case.model and case.model.stored_bytes and own_size:
+        size, more = stored_size(case.model, case.case.value("weight_bytes"))
+        case = case.with_given({"weight_bytes": size})
+        case.warn(*more)
+    return case
 
-    def _alone(self) -> BoundCase:
-        """The case of its own specs and values, completed by its engine, by measurements and by what follows from them."""
-        request = self.request
-        values = {name: value for name, (value,) in request.values.items()}
-        draft: LoadedSpec[ModelSpec] = LoadedSpec()
-        if request.draft in HEADS and self.specs.model and self.specs.model.layers:
-            draft = LoadedSpec(request.draft, head_of(self.specs.model, request.draft))
-        elif request.draft:
-            draft = load_model(request.draft, request.base, request.assume_family)
-        loaded = (self.specs.chosen_model, self.specs.chosen_device, draft)
-        case = BoundCase(
-            **{**vars(self.specs), "given": dict(self.specs.given)},
-            documents=(*self.documents, *(each.document for each in loaded if each.document)),
-            chosen_draft=draft,
-            specs=self.specs,
-        )
-        models, hardware = ((x.name,) if x.spec else () for x in loaded[:2])
-        case.request = replace(request, models=models, hardware=hardware)
-        case.assumptions = assumed(request, case.engine)
-        self._set_values(case, values)
-        if case.engine:
-            add_engine_defaults(case, case.engine)
-        if case.assumptions["targets_under"] == "load":
-            add_mix(case)
-            add_drafts(case)
-        if request.basis == "measured":
-            add_measured_efficiencies(case)
-        if WIDTH in values:  # a width chosen by hand is that of every quantized operator
-            for name in [name for name in case.given if name.startswith(f"{WIDTH}.")]:
-                del case.given[name]
-        _add_what_follows(case)
-        self._check(case, values)
-        model = case.model
-        own_size = "weights" not in request.precision and values.keys().isdisjoint(STORAGE)
-        if model and model.stored_bytes and own_size:
-            size, more = stored_size(model, case.case.value("weight_bytes"))
-            given = {**case.given, "weight_bytes": size}
-            case = case.with_changes(given=given, warnings=(*case.warnings, *more))
-        return case
 
-    def _set_values(self, case: BoundCase, values: Mapping[str, Setting]) -> None:
-        """Set the values that were chosen: those of all devices, then those of this one."""
-        preset, origin = case.preset, self.request.origin
-        for name, value in values.items():
-            # what the preset sets for this device or model is stronger than what it sets for all
-            of_preset = preset and origin.get(name) == f"preset {preset.name}"
-            if not (of_preset and name in case.preset_for_this):
-                case.given[name] = Input(value, origin.get(name, "given"))
-        for name, (value,) in self.request.of_devices.items():
-            prefix = f"{case.hardware.name}." if case.hardware else name
-            if name.startswith(prefix) and name != prefix:
-                source = f"{origin.get(name, 'given')}: {name}"
-                case.given[name.removeprefix(prefix)] = Input(value, source)
+def _set_values(case: BoundCase, values: Mapping[str, Setting]) -> None:
+    """Set the values that were chosen: those of all devices, then those of this one."""
+    preset, request = case.preset, case.request
+    origin, for_this = request.origin, preset_for(case)
+    for name, value in values.items():
+        # what the preset sets for this device or model is stronger than what it sets for all
+        of_preset = preset and origin.get(name) == f"preset {preset.name}"
+        if not (of_preset and name in for_this):
+            case.given[name] = Input(value, origin.get(name, "given"))
+    for name, (value,) in request.of_devices.items():
+        device, _, own = name.rpartition(".")
+        if case.hardware and case.hardware.name == device:
+            case.given[own] = Input(value, f"{origin.get(name, 'given')}: {name}")
 
-    def _check(self, case: BoundCase, values: Mapping[str, Setting]) -> None:
-        """Warn of what has no effect, and check that the values may be together."""
-        given, request = case.given, self.request
-        read = any(mentions(formula, "hit_rate") for _, formula in request.own.formulas)
-        if "hit_rate" in given and "cached_prefix" not in given and not read:
-            case.warn("hit_rate without cached_prefix has no effect: nothing of a prompt is cached")
-        long = [name for name in ("long_prompt", "long_output") if name in given]
-        if long and "long_share" not in given and not request.own.formulas:
-            case.warn(f"{' and '.join(long)} without long_share: no request is long")
-        where = "is decided by simulation, in `symroof select` and `symroof simulate`"
-        for name, statistic in request.percentiles.items():
-            mean = "elsewhere its mean is held against the target"
-            case.warn(f"the {statistic} of {name} {where}; {mean}")
-        check_split(values, given)
-        case.warn(*check_together(given))
-        check_engine(case)
-        case.warn(*beyond_context(case.model, lengths(given)))
 
-    def _with_prefill(self, made: BoundCase) -> BoundCase:
-        """The combination with prompts read by instances of another layout, on the same kind of device."""
-        if made.assumptions["scheduling"] != "disaggregated":
-            message = f"prefill has instances of its own, and scheduling is {made.assumptions['scheduling']}"
-            where = self.request.origin.get("scheduling", "given")
-            raise InputError(Problem(where, message, path="prefill"))
-        other = replace(self, request=alone(self.request)).case()
-        values = prefill_inputs(other, made, self.request.prefill)
-        return replace(made, given=made.given | values, prefill_case=other)
+def _check(case: BoundCase, values: Mapping[str, Setting]) -> None:
+    """Warn of what has no effect, and check that the values may be together."""
+    given, request = case.given, case.request
+    read = any(mentions(formula, "hit_rate") for _, formula in request.own.formulas)
+    if "hit_rate" in given and "cached_prefix" not in given and not read:
+        case.warn("hit_rate without cached_prefix has no effect: nothing of a prompt is cached")
+    long = [name for name in ("long_prompt", "long_output") if name in given]
+    if long and "long_share" not in given and not request.own.formulas:
+        case.warn(f"{' and '.join(long)} without long_share: no request is long")
+    where = "is decided by simulation, in `symroof select` and `symroof simulate`"
+    for name, statistic in request.percentiles.items():
+        mean = "elsewhere its mean is held against the target"
+        case.warn(f"the {statistic} of {name} {where}; {mean}")
+    check_split(values, given)
+    case.warn(*check_together(given))
+    check_engine(case)
+    case.warn(*beyond_context(case.model, lengths(given)))
 
-    def _with_draft(self, made: BoundCase) -> BoundCase:
-        """The combination with its draft model: the cost of drafting and its memory, on the same device under the same load."""
-        if made.model is None:
-            message = "a draft model drafts for a model: give one"
-            where = self.request.origin.get("draft", "given")
-            raise InputError(Problem(where, message, path="draft"))
-        name, of_target = made.chosen_draft.name, OF_TARGET | DRAFTING
-        values = {key: each for key, each in self.request.values.items() if key not in of_target}
-        request = replace(self.request, values=values, draft=None)
-        specs = inputs_of_specs(request, made.preset, made.chosen_draft, made.chosen_device)
-        draft = replace(self, request=request, specs=specs).case()
-        head = name in HEADS
-        extra = draft_inputs(draft.case, made.case, made.given, name, head)
-        what = f"a head ({name}), counted as one more layer and the output matrix" if head else name
-        notes = [f"drafted by {what}: its own prefill of the prompt is not in ttft"]
-        notes += [f"draft {each}" for each in draft.warnings if each not in made.warnings]
-        if "draft_cost" in made.given:
-            notes.append("the draft model's own time is ignored, because draft_cost is given")
-        return replace(made, given=made.given | extra, warnings=(*made.warnings, *notes))
+
+def _with_prefill(made: BoundCase, specs: BoundCase, request: Request) -> BoundCase:
+    """The combination with prompts read by instances of another layout, on the same kind of device."""
+    if (scheduling := made.assumptions["scheduling"]) != "disaggregated":
+        message = f"prefill has instances of its own, and scheduling is {scheduling}"
+        where = request.origin.get("scheduling", "given")
+        raise InputError(Problem(where, message, path="prefill"))
+    other = _bound(specs, alone(request))
+    values = prefill_inputs(other, made, request.prefill)
+    return replace(made, given=made.given | values, prefill_case=other)
+
+
+def _with_draft(made: BoundCase, request: Request) -> BoundCase:
+    """The combination with its draft model: the cost of drafting and its memory, on the same device under the same load."""
+    if made.model is None:
+        message = "a draft model drafts for a model: give one"
+        where = request.origin.get("draft", "given")
+        raise InputError(Problem(where, message, path="draft"))
+    name, of_target = made.chosen_draft.name, OF_TARGET | DRAFTING
+    values = {key: each for key, each in request.values.items() if key not in of_target}
+    request = replace(request, values=values, draft=None)
+    specs = inputs_of_specs(request, made.chosen_preset, made.chosen_draft, made.chosen_device)
+    draft = _bound(specs, request)
+    head = name in HEADS
+    extra = draft_inputs(draft.case, made.case, made.given, name, head)
+    what = f"a head ({name}), counted as one more layer and the output matrix" if head else name
+    notes = [f"drafted by {what}: its own prefill of the prompt is not in ttft"]
+    notes += [f"draft {each}" for each in draft.warnings if each not in made.warnings]
+    if "draft_cost" in made.given:
+        notes.append("the draft model's own time is ignored, because draft_cost is given")
+    return replace(made, given=made.given | extra, warnings=(*made.warnings, *notes))
 
 
 def _add_what_follows(case: BoundCase) -> None:
@@ -302,7 +291,7 @@ def has_mix(given: Mapping[str, Input]) -> bool:
     return SHARE in given and given[SHARE].number != 0 and all(name in given for name in MIXED)
 
 
-def add_mix(case: CaseInputs) -> None:
+def add_mix(case: BoundCase) -> None:
     """Let what decides be that of the mix, and say so; a quantity that is given stays."""
     if has_mix(case.given):
         source = "of the mix of requests"

@@ -1,39 +1,42 @@
-"""A bound case: every input of one combination with its value and source, and every result, computed when first used."""
+"""A case: every input of one combination with its value and source, and every result, computed when first used."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from symroof.cases.case_inputs import EFFICIENCIES, PRICE, CaseInputs, LoadedSpec
-from symroof.cases.checks import check_together, without_value
-from symroof.cases.input import AT_PEAK, Input, slow_first
-from symroof.cases.measured_efficiencies import kind_of
-from symroof.cases.quantity_result import (
-    DOES_NOT_FIT,
-    NO_RANGE,
-    NOT_EVERYWHERE,
-    RangeNotFound,
-    Result,
-    plain_value,
+from symroof.cases.input import (
+    AT_PEAK,
+    EFFICIENCIES,
+    PRICE,
+    Ends,
+    Input,
+    LoadedSpec,
+    architecture_of,
+    corner_points,
+    slow_first,
 )
-from symroof.specs.efficiencies import shipped_efficiencies
+from symroof.cases.quantity_result import DOES_NOT_FIT, Result, plain_value
+from symroof.cases.ranges import Ranges
+from symroof.cases.request import Request
+from symroof.specs.efficiencies import DEFAULT_ENGINE
+from symroof.specs.engine_profile import EngineProfile
+from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Document
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import (
-    Expr,
-    is_label,
-    is_number,
-    is_relation,
-    number,
-    symbol,
-)
+from symroof.symbolic.expressions import Expr, is_number, number
 from symroof.theory.case import Case
-from symroof.theory.declarations import DropsCaches, MissingInput
+from symroof.theory.declarations import DropsCaches
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, named
+from symroof.theory.theory import Theory
+
+if TYPE_CHECKING:  # presets load when one is chosen
+    from symroof.specs.preset import PresetSpec
 
 T = TypeVar("T")
 
@@ -42,27 +45,41 @@ EXPECTED, BOUND, GIVEN = "expected", "bound", "given"
 
 
 @dataclass
-class BoundCase(CaseInputs, DropsCaches):
+class BoundCase(DropsCaches):
     """One combination of a model, a device and values under assumptions: its inputs with their sources, and its results.
 
     >>> from symroof.analysis.study import Study
     >>> bound_case = Study("llama-3-8b", "h100-sxm", prompt=4096).first
     >>> bound_case.result("kv_cache_bytes").text(), bound_case.get("queue_wait"), bound_case.why_unknown("queue_wait")
     ('536.9 MB', None, 'needs arrival_rate')
-    >>> {name: entry.source for name, entry in bound_case.inputs(("prefill_tokens",)).items() if name in ("prompt", "cached_prefix")}
-    {'prompt': 'given', 'cached_prefix': 'default'}
 
     Attributes:
+        given: the value of every input that something sets, with its source.
+        precisions: the precision of each role by name; ``compute`` that which the device multiplies in.
+        engine: the profile of the serving engine that the case stands on; None without a model and a device.
+        search_inside: whether ranges are searched between their corners as well.
+        changed_case: the case at other values, such as a corner of the ranges; None where the values are those given.
         varied: the values by which it differs from the other cases of its study, as text.
         specs: what the specs alone give, which cases on the same specs share.
     """
 
-    documents: tuple[Document, ...] = ()
+    chosen_model: LoadedSpec[ModelSpec] = field(default_factory=LoadedSpec)
+    chosen_device: LoadedSpec[HardwareSpec] = field(default_factory=LoadedSpec)
+    chosen_preset: LoadedSpec[PresetSpec] = field(default_factory=LoadedSpec)
+    chosen_draft: LoadedSpec[ModelSpec] = field(default_factory=LoadedSpec)
+    request: Request = field(default_factory=Request)
+    assumptions: Assumptions = field(default_factory=assume)
+    given: dict[str, Input] = field(default_factory=dict)
+    precisions: dict[str, str] = field(default_factory=dict)
+    compute: str | None = None
+    engine: EngineProfile | None = None
+    warnings: tuple[str, ...] = ()
     varied: tuple[tuple[str, str], ...] = ()
     several_models: bool = False
-    chosen_draft: LoadedSpec[ModelSpec] = field(default_factory=LoadedSpec)
+    search_inside: bool = True
+    changed_case: Case | None = None
     prefill_case: BoundCase | None = field(default=None, compare=False)
-    specs: CaseInputs | None = field(default=None, repr=False)
+    specs: BoundCase | None = field(default=None, repr=False)
     memo: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __hash__(self) -> int:
@@ -70,7 +87,68 @@ class BoundCase(CaseInputs, DropsCaches):
         shown = (self.warnings, self.varied, self.several_models, self.search_inside)
         return hash((chosen, shown, self.compute, self.request))
 
-    # ------------------------------------------------------------------------------------------------ the case, and others like it
+    @property
+    def model(self) -> ModelSpec | None:
+        return self.chosen_model.spec
+
+    @property
+    def hardware(self) -> HardwareSpec | None:
+        return self.chosen_device.spec
+
+    @property
+    def preset(self) -> PresetSpec | None:
+        return self.chosen_preset.spec
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """The files that it was read from."""
+        loaded = (self.chosen_preset, self.chosen_model, self.chosen_device, self.chosen_draft)
+        return tuple(each.document for each in loaded if each.document)
+
+    @property
+    def engine_class(self) -> str:
+        """The class of engines that measured efficiencies are of."""
+        return self.request.engine_class or (self.engine.kind if self.engine else DEFAULT_ENGINE)
+
+    def warn(self, *texts: str) -> None:
+        """Add warnings."""
+        self.warnings += texts
+
+    def add(self, values: Mapping[str, Input]) -> None:
+        """Add values of inputs that have none."""
+        self.given |= {name: value for name, value in values.items() if name not in self.given}
+
+    @cached_property
+    def given_case(self) -> Case:
+        """The definitions with the values given; a range is at its middle."""
+        own, architecture = self.request.own, architecture_of(self.model, self.given)
+        values = {name: each.middle(name, own) for name, each in self.given.items()}
+        return Case(Theory(architecture, self.assumptions, own=own), values)
+
+    @property
+    def case(self) -> Case:
+        """The definitions with the values of this case."""
+        return self.changed_case or self.given_case
+
+    @property
+    def theory_only(self) -> bool:
+        """Whether the case is of a user-defined theory alone, without a model or a device."""
+        return bool(self.case.theory.own.inputs) and self.model is None and self.hardware is None
+
+    @property
+    def quantity_names(self) -> tuple[str, ...]:
+        """The quantities that the case is about, in declared order: those of a user-defined theory alone, or else all."""
+        own = tuple(quantity.name for quantity in self.case.theory.own.quantities)
+        return own if self.theory_only else (*QUANTITIES, *own)
+
+    @cached_property
+    def known(self) -> tuple[str, ...]:
+        """The names of all quantities that have a value here, in declared order."""
+        parts = () if self.theory_only else tuple(self.case.theory.definitions)
+        names = dict.fromkeys((*self.quantity_names, *parts))
+        return tuple(filter(self.case.has_value, names))
+
+    # ------------------------------------------------------------------------------------------------ the case with a change
 
     def at(self, case: Case) -> BoundCase:
         """The same inputs with the results at other values."""
@@ -79,6 +157,11 @@ class BoundCase(CaseInputs, DropsCaches):
     def with_changes(self, **fields: Any) -> BoundCase:
         """The case, at the values given, with some fields replaced."""
         return replace(self, changed_case=None, **fields)
+
+    def with_given(self, changes: Mapping[str, Input | None]) -> BoundCase:
+        """The case with some inputs replaced, added, or (None) left out."""
+        given = {name: own for name, own in {**self.given, **changes}.items() if own is not None}
+        return self.with_changes(given=given)
 
     def with_switches(self, **switches: str) -> BoundCase:
         """The same case under other counting choices."""
@@ -100,36 +183,23 @@ class BoundCase(CaseInputs, DropsCaches):
         found: T = self.memo[key]
         return found
 
-    def check(self, values: Mapping[str, Any], source: str) -> None:
-        """Check that a request may have these values together with those of the case.
-
-        Raises:
-            InputError: parallel degrees that the model does not allow, a cached prefix longer than its prompt.
-        """
-        new = {name: Input(number(value), source) for name, value in values.items()}
-        check_together(self.given | new)
-
-    # ------------------------------------------------------------------------------------------------ ranges
-
-    def between_corners(self) -> BoundCase:
-        """The same case with ranges evaluated at their corners where more than efficiencies are ranges: to search each takes too long for many cases."""
-        return self if self.box.keys() <= EFFICIENCIES else self.with_changes(search_inside=False)
-
     @cached_property
     def at_peak(self) -> BoundCase | None:
         """The same case with every efficiency at 100 % of peak; None where it already is."""
-        efficiencies = {name for name, own in self.given.items() if own.measured} | AT_PEAK.keys()
-        given = {name: own for name, own in self.given.items() if name not in efficiencies}
-        return None if given.keys() == self.given.keys() else self.with_changes(given=given)
+        names = {name for name, own in self.given.items() if own.measured or name in AT_PEAK}
+        return self.with_given(dict.fromkeys(names)) if names else None
+
+    @cached_property
+    def slow_end(self) -> BoundCase:
+        """The same case with every efficiency at the slow end of its range; the case itself where none is a range, or something else is one too."""
+        if self.changed_case or not self.box or not self.box.keys() <= EFFICIENCIES:
+            return self
+        slow = {name: number(slow_first(ends, name)[0]) for name, ends in self.box.items()}
+        return self.with_given({n: replace(self.given[n], setting=x) for n, x in slow.items()})
 
     @cached_property
     def basis(self) -> str:
-        """What its times, rates and costs rest on: ``expected`` by measurements, ``bound`` at 100 % of peak, or ``given`` efficiencies.
-
-        >>> from symroof.analysis.study import Study
-        >>> [Study("llama-3-8b", "h100-sxm", prompt=4096, **way).first.basis for way in ({}, {"efficiency": "peak"}, {"mbu": 0.8})]
-        ['expected', 'bound', 'given']
-        """
+        """What its times, rates and costs rest on: ``expected`` by measurements, ``bound`` at 100 % of peak, or ``given`` efficiencies."""
         if any(value.measured for value in self.given.values()):
             return EXPECTED
         case = self.case
@@ -140,33 +210,56 @@ class BoundCase(CaseInputs, DropsCaches):
         return BOUND if at_peak else GIVEN
 
     @cached_property
-    def beyond_measurements(self) -> str:
-        """In words, that nothing like this case was measured; empty where something was, or nothing is expected by measurements."""
-        measured = any(value.measured for value in self.given.values())
-        if self.hardware is None or self.engine is None or not measured:
-            return ""
-        return shipped_efficiencies().beyond(kind_of(self, self.hardware, self.engine_class))
+    def box(self) -> dict[str, Ends]:
+        """The ends of the inputs that are ranges; list prices are at their median here, see :attr:`list_prices`."""
+        ranged = {name: own for name, own in self.given.items() if own.ranged and not own.listed}
+        return {name: (own.low, own.high) for name, own in ranged.items()}  # type: ignore[misc]
+
+    @property
+    def measured_box(self) -> dict[str, Ends]:
+        """Those of measured efficiencies."""
+        return {name: ends for name, ends in self.box.items() if self.given[name].measured}
 
     @cached_property
-    def slow_end(self) -> BoundCase:
-        """The same case with every efficiency at the slow end of its range; the case itself where none is a range, or something else is one too."""
-        if self.changed_case or not self.box or not self.box.keys() <= EFFICIENCIES:
-            return self
-        given = dict(self.given)
-        for name, span in self.box.items():
-            given[name] = replace(given[name], setting=number(slow_first(span, name)[0]))
-        return self.with_changes(given=given)
+    def list_prices(self) -> tuple[float, ...]:
+        """The lowest and the highest list price of the device where the case is at their median; empty where there is one price, or one is given."""
+        price = self.given.get(PRICE)
+        if price is None or not price.listed or not self.case.has_value(PRICE):
+            return ()
+        at_median = self.case.value(PRICE) == price.value
+        return (price.low, price.high) if at_median else ()  # type: ignore[return-value]
 
-    # ------------------------------------------------------------------------------------------------ results
+    def priced(self, name: str) -> bool:
+        """Whether the list prices move a quantity."""
+        return bool(self.list_prices) and PRICE in self.case.dependencies(name)
+
+    @property
+    def measured_corners(self) -> list[dict[str, float]]:
+        """The corners of the measured ranges alone."""
+        return corner_points({}, self.measured_box)
+
+    @property
+    def corner_points(self) -> list[dict[str, float]]:
+        """The corners of all ranges."""
+        return corner_points(self.box, self.measured_box)
+
+    @cached_property
+    def corners(self) -> tuple[Case, ...]:
+        """The case at every corner of its ranges; empty where no input is a range."""
+        return tuple(map(self.case.changed, self.corner_points))
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """The bounds of quantities over the ranges of the inputs."""
+        return Ranges(
+            self.case, self.box, self.measured_corners, self.search_inside, self.list_prices
+        )
 
     @property
     def targets(self) -> dict[str, Any]:
         """The limits of this case by metric."""
-        return {
-            name: self.number(symbol)
-            for name, symbol in TARGET_SYMBOLS.items()
-            if symbol in self.case.given
-        }
+        own = self.case.given
+        return {n: self.number(symbol) for n, symbol in TARGET_SYMBOLS.items() if symbol in own}
 
     def number(self, name: str) -> Any:
         """The value that a name is set to.
@@ -177,20 +270,14 @@ class BoundCase(CaseInputs, DropsCaches):
         try:
             return float(self.case.value(name))
         except NoValue as error:
-            raise without_value(name, self.given[name], error) from None
+            raise self.given[name].without_value(name, error) from None
 
     def _is_derived_time(self, name: str) -> bool:
         """Whether a name is a latency, rate or cost that is worked out here."""
         return self.case.theory.timed(name) and not is_number(self.case.given.get(name))
 
     def peak_bound(self, name: str) -> Result | None:
-        """A latency, rate or cost with every efficiency at 100 % of peak, which none can beat; None of anything else, or where it is already there.
-
-        >>> from symroof.analysis.study import Study
-        >>> bound_case = Study("llama-3-8b", "h100-sxm", prompt=4096).first
-        >>> bound_case.result("itl").text(), bound_case.peak_bound("itl").text(), bound_case.peak_bound("weight_bytes")
-        ('8.368 ms (6.362 to 12.88 ms)', '4.642 ms', None)
-        """
+        """A latency, rate or cost with every efficiency at 100 % of peak, which none can beat; None of anything else, or where it is already there."""
         if self.at_peak is None or not self._is_derived_time(name):
             return None
         bound = self.at_peak.get(name)
@@ -201,10 +288,7 @@ class BoundCase(CaseInputs, DropsCaches):
     @cached_property
     def fits(self) -> Result | None:
         """Whether the case fits memory; None where it is not known."""
-        try:
-            return self._unflagged("fits")
-        except NoValue:
-            return None
+        return self.get("fits")
 
     @property
     def does_not_fit(self) -> bool:
@@ -226,13 +310,14 @@ class BoundCase(CaseInputs, DropsCaches):
         return self.once(("result", name), partial(self._result, name))
 
     def _result(self, name: str) -> Result:
-        result = self._unflagged(name)
+        result = Result(self.case.theory.symbol(name), self.case.value(name))
+        result = self._over_ranges(name, result)
         if not self.case.theory.timed(name):
             return result
-        derived = self._is_derived_time(name)
-        flags = (DOES_NOT_FIT,) if self.does_not_fit and derived else ()
-        basis = self.basis if derived else GIVEN
-        return replace(result, flags=(*flags, *result.flags), basis=basis)
+        if not self._is_derived_time(name):
+            return replace(result, basis=GIVEN)
+        flags = (DOES_NOT_FIT,) if self.does_not_fit else ()
+        return replace(result, flags=(*flags, *result.flags), basis=self.basis)
 
     def get(self, name: str) -> Result | None:
         """A quantity, or None where it has no value."""
@@ -253,55 +338,19 @@ class BoundCase(CaseInputs, DropsCaches):
         bound = self.peak_bound(name)
         return self.result(name).as_json() | ({"bound": plain_value(bound.value)} if bound else {})
 
-    def _unflagged(self, name: str) -> Result:
-        return self._over_ranges(name, Result(self.case.theory.symbol(name), self.case.value(name)))
-
     def formula(self, tree: Expr, symbol: Symbol, timed: bool) -> Result:
         """The value of a formula that has no name, with range and flags."""
         flags = (DOES_NOT_FIT,) if timed and self.does_not_fit else ()
         return self._over_ranges(named(tree), Result(symbol, self.case.evaluate(tree), flags=flags))
 
     def _over_ranges(self, name: str, result: Result) -> Result:
-        """A value with all that it can be over the ranges and the list prices, or the flag of why that is not known."""
-        if not self.box and not self.priced(name):
-            return result
-        try:
-            formula = symbol(name) if self.case.search(name) else self.case.formula(name)
-            if is_relation(formula):
-                truths = self.ranges.truths(formula)
-                return replace(result, possible=truths if len(truths) > 1 else ())
-            if is_label(formula):
-                return replace(result, possible=self.ranges.labels(name))
-            return self._over_prices(name, result)
-        except NoValue as error:
-            flag = NO_RANGE if isinstance(error, RangeNotFound) else NOT_EVERYWHERE
-            return replace(result, flags=(*result.flags, flag))
-
-    def _over_prices(self, name: str, result: Result) -> Result:
-        """A number with its extremes over the ranges and the list prices. What the extremes are in the ranges does not depend on the price, since a cost is in
-        proportion to it."""
-        found = self.ranges.bounds(name)
-        result = replace(result, low=found.low, high=found.high, found=found.found)
-        if not self.priced(name):
-            return result
-        ends = [found.low, found.high]
-        for place in (found.lowest, found.highest):
-            there = self.ranges.at(place)
-            ends += [float(there.changed({PRICE: price}).value(name)) for price in self.list_prices]
-        return replace(result, low=min(ends), high=max(ends), at_median=(found.low, found.high))
-
-    def quantities(self) -> dict[str, Result]:
-        """Every quantity that has a value here, in declared order."""
-        return {name: self.result(name) for name in self.known}
-
-    def unknown(self) -> dict[str, str]:
-        """Every quantity without a value, and why."""
-        return {name: why for name in self.quantity_names if (why := self.why_unknown(name))}
+        """A value with all that it can be over the ranges and the list prices."""
+        priced = self.priced(name)
+        return self.ranges.over(name, result, priced) if self.box or priced else result
 
     def chosen(self, name: str) -> bool:
         """Whether an input is given; what an engine decides where nobody does is not."""
-        own = self.given.get(name)
-        return own is not None and not own.defaulted
+        return name in self.given and not self.given[name].defaulted
 
     def why_unknown(self, name: str) -> str:
         """Why a quantity has no value; empty where it has one."""
@@ -319,50 +368,33 @@ class BoundCase(CaseInputs, DropsCaches):
         With ``everything``, also the values set in the case that none of them uses; of defaults those that have a value here.
         """
         given, case = self.case.given, self.case
-        reached = case.inputs_used(*(quantities or self.quantities()))
+        reached = case.inputs_used(*(quantities or self.known))
         names = [name for name in reached if name in given or case.default(name) is not None]
         if everything:
             set_here = (name for name in self.given if name in given)
             names += [n for n in set_here if not (self.given[n].defaulted and self.why_unknown(n))]
         return {name: self._input(name) for name in dict.fromkeys(names)}
 
+    def _input(self, name: str) -> Result:
+        """The value of an input with its ends, its source, and whether it is a default."""
+        declared, own = self.case.theory.symbol(name), self.given.get(name)
+        if own is None:
+            default: Any = self.case.default(name)
+            return Result(declared, float(default), source="default", defaulted=True)
+        ends: Any = (self.list_prices if name == PRICE else ()) or self.box.get(name, ())
+        of_ranged = self.box and name not in self.box and not is_number(own.setting)
+        found = self.result(name) if of_ranged else Result(declared, self.number(name), *ends)
+        return replace(found, source=own.source, defaulted=own.defaulted)
+
     def ledger(
         self, quantities: tuple[str, ...] | None = None, everything: bool = True
     ) -> dict[str, Any]:
         """The inputs of :meth:`inputs` and every switch with its value, in the form of the JSON output."""
-        inputs, assumptions = self.inputs(quantities, everything), self.assumptions
+        inputs, said = self.inputs(quantities, everything), self.assumptions
         return {
             "inputs": {name: entry.as_json() for name, entry in inputs.items()},
             "assumptions": {
-                switch: {"value": value, "defaulted": assumptions.defaulted(switch)}
-                for switch, value in self.switches
+                switch: {"value": value, "defaulted": said.defaulted(switch)}
+                for switch, value in (() if self.theory_only else said.values)
             },
         }
-
-    @property
-    def switches(self) -> tuple[tuple[str, str], ...]:
-        """Every counting choice with its value; a user-defined theory alone has none."""
-        return () if self.theory_only else self.assumptions.values
-
-    def _input(self, name: str) -> Result:
-        """The value of an input with its ends, its source, and whether it is a default."""
-        declared, own, box = self.case.theory.symbol(name), self.given.get(name), self.box
-        if own is None:
-            default = self.case.default(name)
-            if default is None:
-                raise MissingInput(name)
-            return Result(declared, float(default), source="default", defaulted=True)
-        ends: Any = (self.list_prices if name == PRICE else ()) or box.get(name, ())
-        found = Result(declared, self.number(name), *ends)
-        if box and name not in box and not is_number(own.setting):  # a formula of what is ranged
-            found = self.result(name)
-        return replace(found, source=own.source, defaulted=own.defaulted)
-
-
-def interval_json(result: Result) -> dict[str, Any]:
-    """A value with the ends of its interval, for programs: null where they are not known, as where a wait has no end at the slow one."""
-    low, high = (
-        result.value if end is None and not result.without_range else end
-        for end in (result.low, result.high)
-    )
-    return {"value": plain_value(result.value), "low": plain_value(low), "high": plain_value(high)}

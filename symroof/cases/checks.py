@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
-from symroof.cases.case_inputs import CaseInputs
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import VARIANT, Input, number_of
 from symroof.cases.quantity_result import as_written
 from symroof.errors import InputError, Problem
@@ -18,7 +19,6 @@ from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, number
 from symroof.symbolic.printing import shortened_formula, text
 from symroof.theory.case import Case
-from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import base_name
 from symroof.units import is_whole
@@ -93,6 +93,12 @@ def check_together(given: Given) -> list[str]:
     return _idle_degrees(given, known)
 
 
+def check_changed(case: BoundCase, values: Mapping[str, Any], source: str) -> None:
+    """Check that a request may have these values together with those of the case; errors are those of :func:`check_together`."""
+    new = {name: Input(number(value), source) for name, value in values.items()}
+    check_together(case.given | new)
+
+
 def _check_prefix(given: Given) -> None:
     cached, prompt = (given.get(name) for name in ("cached_prefix", "prompt"))
     if cached is None or prompt is None:
@@ -150,7 +156,7 @@ def _idle_degrees(given: Given, degrees: Mapping[str, float]) -> list[str]:
     return found
 
 
-def check_engine(case: CaseInputs) -> None:
+def check_engine(case: BoundCase) -> None:
     """Query heads that the engine can share out: it keeps each whole, on one device; llama.cpp cuts rows, and physics alone cuts what it likes. Warn where a
     layout has more devices than the same numbers have on the line of an engine that forms attention's groups inside its tensor-parallel ones.
 
@@ -176,7 +182,7 @@ def check_engine(case: CaseInputs) -> None:
         )
 
 
-def check_formulas(made: CaseInputs) -> None:
+def check_formulas(made: BoundCase) -> None:
     """Formulas that somebody set must be numbers, must not refer to themselves, and must have values that their names may have: with the ranges at their
     middle and at every corner.
 
@@ -205,14 +211,6 @@ def check_formulas(made: CaseInputs) -> None:
         check_together({**given, **settled})
 
 
-def without_value(name: str, formula: Input, error: NoValue) -> InputError:
-    """The error of a formula set as a value that has none here, with what it needs."""
-    hint = f"give {error.name}" if isinstance(error, MissingInput) else ""
-    return InputError(
-        Problem(formula.source, f"its formula has no value here: {error}", path=name, hint=hint)
-    )
-
-
 def _known(name: str, formula: Input, case: Case) -> bool:
     """Whether a formula has a value: where one that it needs is missing, what follows says so.
 
@@ -225,7 +223,7 @@ def _known(name: str, formula: Input, case: Case) -> bool:
         if "is defined by itself" in str(error):
             raise InputError(Problem(formula.source, str(error), path=name)) from None
         if name in (*DEGREES, "instance_devices"):
-            raise without_value(name, formula, error) from None
+            raise formula.without_value(name, error) from None
         return False
     return True
 

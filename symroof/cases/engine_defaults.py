@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from symroof.cases.case_inputs import CaseInputs
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import Input, number_of
 from symroof.cases.request import Request
 from symroof.specs.engine_profile import DEFAULT, IDEAL, EngineProfile, engine_profile
@@ -32,7 +32,7 @@ WIDE = "bf16"
 """The precision of attention where products run in fewer bits."""
 
 
-def profile_of(request: Request, case: CaseInputs) -> EngineProfile | None:
+def profile_of(request: Request, case: BoundCase) -> EngineProfile | None:
     """The engine of a case; None where neither a model nor a device is named. A model alone, and presets of tools and tutorials, stand on physics.
 
     Raises:
@@ -62,7 +62,7 @@ def native_format(profile: EngineProfile | None, stored: str, available: list[st
     return stored if entry and entry.runs == "native" and stored in available else None
 
 
-def add_engine_defaults(case: CaseInputs, profile: EngineProfile) -> None:
+def add_engine_defaults(case: BoundCase, profile: EngineProfile) -> None:
     """Complete the inputs of a case, and its counting choices, by what its engine decides."""
     device, given = case.hardware, case.given
     memory, name_of = number_of(given, "mem_capacity"), device.name if device else ""
@@ -110,7 +110,7 @@ def _add_larger_steps(own: int, given: dict[str, Input]) -> None:
     given["memory_reserve"] = replace(reserve, setting=reserve.setting + more, source=source)
 
 
-def _widen_attention(case: CaseInputs, profile: EngineProfile, device: HardwareSpec) -> None:
+def _widen_attention(case: BoundCase, profile: EngineProfile, device: HardwareSpec) -> None:
     """Attention runs in 16 bits where products run in fewer, unless somebody says otherwise."""
     wide: Any = peak_precision(WIDE, list(device.peaks))
     chosen = not case.assumptions.defaulted("attention_arithmetic")

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from symroof.errors import InputError, Problem
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting
+from symroof.specs.model import ModelSpec
+from symroof.strict_yaml import Document
+from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, is_number, number
-from symroof.theory.declarations import NONE, Declarations, default_of
+from symroof.theory.architecture import GENERIC, SPARSE, Architecture
+from symroof.theory.declarations import NONE, Declarations, MissingInput, default_of
+from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.symbols import base_name
 from symroof.theory.theory_files import column
 
@@ -18,6 +25,7 @@ if TYPE_CHECKING:  # presets load when one is chosen
     from symroof.specs.preset import Definition
 
 Ends = tuple[float, float]
+S = TypeVar("S")
 
 VARIANT = "variant"
 """The origin of values of a case that was made from another."""
@@ -43,6 +51,17 @@ AT_PEAK: dict[str, int] = column("moving", "at_peak")
 """Efficiencies, and the value of each at 100 % of peak."""
 COSTS = frozenset(column("moving", "slows"))
 """Efficiencies that slow a server down as they grow; the others are shares of a peak."""
+EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
+PRICE = "price"
+
+
+@dataclass(frozen=True)
+class LoadedSpec(Generic[S]):
+    """A requested name with its spec and file."""
+
+    name: str = ""
+    spec: S | None = field(default=None, hash=False)
+    document: Document | None = field(default=None, hash=False)
 
 
 @dataclass(frozen=True)
@@ -94,6 +113,12 @@ class Input:
         """The high end of its range, or its number; None of a formula."""
         return float(self.setting.high) if self.ranged else self.number
 
+    def without_value(self, name: str, error: NoValue) -> InputError:
+        """The error of a formula set as a value that has none here, with what it needs."""
+        hint = f"give {error.name}" if isinstance(error, MissingInput) else ""
+        message = f"its formula has no value here: {error}"
+        return InputError(Problem(self.source, message, path=name, hint=hint))
+
     def middle(self, name: str, own: Declarations = NONE) -> Expr:
         """What a case is evaluated at: of a range its middle, a whole number where sums run up to it.
 
@@ -114,9 +139,37 @@ def slow_first(ends: Ends, name: str) -> Ends:
     return (high, low) if name in COSTS else (low, high)
 
 
+def corner_points(box: Mapping[str, Ends], measured: Mapping[str, Ends]) -> list[dict[str, float]]:
+    """The corners of ranges: all ends of those that were given, combined with those of the measured ones.
+
+    The interval of these is one common widening: all slow ends go together, and all fast ones; those
+    of compute vary independently of the others.
+    """
+    axes = [[{name: end} for end in ends] for name, ends in box.items() if name not in measured]
+    both = {name: slow_first(ends, name) for name, ends in measured.items()}
+    if compute := both.pop("mfu", None):
+        axes.append([{"mfu": end} for end in sorted(compute)])
+    if both:
+        axes.append([{name: ends[fast] for name, ends in both.items()} for fast in (0, 1)])
+    corners = itertools.product(*axes) if axes else ()
+    return [{name: end for part in corner for name, end in part.items()} for corner in corners]
+
+
 def number_of(given: Mapping[str, Input], name: str, defaults: bool = False) -> float | None:
     """The number of a name, or with ``defaults`` its default; None where its value is a range or a formula, or it has none."""
     if name in given:
         return given[name].number
     default = default_of(name) if defaults else None
     return None if default is None else float(default)
+
+
+def architecture_of(model: ModelSpec | None, given: Mapping[str, Input]) -> Architecture:
+    """That of a model at the widths given; without one, of a model with experts where a token does not multiply all parameters."""
+    if model is not None:
+        widths = (name for name in given if name.startswith(f"{WIDTH}."))
+        own = frozenset(name.removeprefix(f"{WIDTH}.") for name in widths)
+        return model.architecture(KEPT_WIDTH in given, own)
+    active, every = (
+        given[name].setting if name in given else None for name in ("active_params", "params")
+    )
+    return GENERIC if active is None or active == every else SPARSE

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from symroof.cases.case_inputs import CaseInputs
+from symroof.cases.bound_case import EXPECTED, BoundCase
 from symroof.cases.input import Input, number_of
 from symroof.specs.efficiencies import (
     FITTED,
@@ -22,6 +22,7 @@ from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.precision import BITS
 from symroof.symbolic.expressions import ZERO
+from symroof.theory.layout import DEGREES
 from symroof.units import format_quantity
 
 OF_LINKS = frozenset({"link_latency", "link_share", "network_latency"})
@@ -79,7 +80,17 @@ FAMILIES = {
 PARTS = {"experts": "models with experts on ", "latent": "models with latent attention on "}
 
 
-def kind_of(case: CaseInputs, device: HardwareSpec, engine: str) -> MeasuredKind:
+def above_one(given: Mapping[str, Input], name: str) -> bool:
+    """Whether a parallel degree is, or may be, above 1."""
+    return name in given and given[name].number != 1
+
+
+def several_devices(given: Mapping[str, Input]) -> bool:
+    """Whether several devices work on a request: copies have no links."""
+    return any(above_one(given, name) for name in DEGREES if name != "dp")
+
+
+def kind_of(case: BoundCase, device: HardwareSpec, engine: str) -> MeasuredKind:
     """What a case is among those measured, on a class of engines."""
     given = case.given
     width = number_of(given, "weight_bytes_per_param", defaults=True)
@@ -92,8 +103,8 @@ def kind_of(case: CaseInputs, device: HardwareSpec, engine: str) -> MeasuredKind
     )
     words = {"kv_lora_rank": "latent attention", "n_experts": "experts"}
     parts = " and ".join(word for name, word in words.items() if name in given)
-    layout = "several devices" if case.several_devices else "one device"
-    if "n_experts" in given and case.above_one("attention_dp"):
+    layout = "several devices" if several_devices(given) else "one device"
+    if "n_experts" in given and above_one(given, "attention_dp"):
         layout = "attention groups"
     return MeasuredKind(
         device=device.name,
@@ -106,7 +117,14 @@ def kind_of(case: CaseInputs, device: HardwareSpec, engine: str) -> MeasuredKind
     )
 
 
-def add_measured_efficiencies(case: CaseInputs) -> None:
+def beyond_measurements(case: BoundCase) -> str:
+    """In words, that nothing like a case was measured; empty where something was, or nothing is expected by measurements."""
+    if case.hardware is None or case.engine is None or case.basis != EXPECTED:
+        return ""
+    return shipped_efficiencies().beyond(kind_of(case, case.hardware, case.engine_class))
+
+
+def add_measured_efficiencies(case: BoundCase) -> None:
     """Add what a case lacks of the fitted inputs, each a range with its expected value; those of links where several devices work on a request;
     and the times that servers of the engine were seen to take. A case without a device, an engine or layers gets none.
 
@@ -118,10 +136,10 @@ def add_measured_efficiencies(case: CaseInputs) -> None:
     if device is None or profile is None or not layers:
         return
     engine, experts = case.engine_class, "n_experts" in given
-    groups = case.above_one("attention_dp")
-    spread = experts and (case.above_one("ep") or groups)
-    exchanges = spread and (groups or not case.above_one("tp"))
-    grouped = case.assumptions["scheduling"] == "disaggregated" or case.several_devices
+    groups = above_one(given, "attention_dp")
+    spread = experts and (above_one(given, "ep") or groups)
+    exchanges = spread and (groups or not above_one(given, "tp"))
+    grouped = case.assumptions["scheduling"] == "disaggregated" or several_devices(given)
     kind = kind_of(case, device, engine)
     part, reach = model_part(kind.model), shipped_efficiencies().reach(kind)
     sending = link_group(number_of(given, "tp", defaults=True), exchanges)

@@ -13,7 +13,6 @@ import sympy
 from sympy import Symbol
 
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.case_inputs import CaseInputs
 from symroof.cases.input import Input
 from symroof.cases.request import Request
 from symroof.errors import InputError, Problem
@@ -126,7 +125,7 @@ UNDER_LOAD = {
 """What the steps of a server under load are with drafts."""
 
 
-def add_drafts(case: CaseInputs) -> None:
+def add_drafts(case: BoundCase) -> None:
     """Let the steps of a server under load be verifications of drafts, where what is drafted and what is accepted of it are known; else say that they are not."""
     drafted = [name for name in ("draft_tokens", "verified_tokens") if name in case.given]
     accepted = [name for name in ("acceptance", "tokens_per_verify") if name in case.given]

@@ -10,17 +10,18 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from symroof.cases.quantity_result import RangeNotFound
+from symroof.cases.input import PRICE
+from symroof.cases.quantity_result import NO_RANGE, NOT_EVERYWHERE, RangeNotFound, Result
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import Expr, is_label, operator_of
+from symroof.symbolic.expressions import Expr, is_label, is_relation, operator_of, symbol
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
@@ -105,6 +106,7 @@ class Ranges:
         box: the ends of each ranged input.
         measured: the corners of inputs whose ranges are one common widening: they are looked at there alone.
         searched: whether more than the corners of the box may be looked at.
+        prices: other list prices than the median, at which the case is.
 
     >>> from symroof.analysis.study import Study
     >>> ranges = Study("llama-3-8b", "h100-sxm", prompt="512..4096", mfu="0.4..0.6").first.ranges
@@ -116,8 +118,32 @@ class Ranges:
     box: Mapping[str, tuple[Any, Any]]
     measured: Sequence[Point] = ()
     searched: bool = True
+    prices: tuple[float, ...] = ()
     _answers: dict[str, Any] = field(default_factory=dict)
     _grids: dict[Any, BoxGrid] = field(default_factory=dict)
+
+    def over(self, name: str, result: Result, priced: bool = False) -> Result:
+        """A value with all that it can be over the box and, where they move it, the list prices; or the flag of why that is not known."""
+        try:
+            formula = symbol(name) if self.case.search(name) else self.case.formula(name)
+            if is_relation(formula):
+                truths = self.truths(formula)
+                return replace(result, possible=truths if len(truths) > 1 else ())
+            if is_label(formula):
+                return replace(result, possible=self.labels(name))
+            found = self.bounds(name)
+        except NoValue as error:
+            flag = NO_RANGE if isinstance(error, RangeNotFound) else NOT_EVERYWHERE
+            return replace(result, flags=(*result.flags, flag))
+        ends = [found.low, found.high]
+        if not priced:
+            return replace(result, low=found.low, high=found.high, found=found.found)
+        # a cost is in proportion to the price, which so does not move where the ends are
+        for there in (self.at(found.lowest), self.at(found.highest)):
+            ends += [float(there.changed({PRICE: price}).value(name)) for price in self.prices]
+        low, high = min(ends), max(ends)
+        at_median = (found.low, found.high)
+        return replace(result, low=low, high=high, found=found.found, at_median=at_median)
 
     def bounds(self, name: str) -> Extremes:
         """The least and the largest value of a number over the box.

@@ -8,10 +8,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symroof.cases.case_inputs import CaseInputs, LoadedSpec
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.engine_defaults import native_format, profile_of
-from symroof.cases.input import ROLE_INPUT, Input
-from symroof.cases.request import Request
+from symroof.cases.input import ROLE_INPUT, Input, LoadedSpec
+from symroof.cases.request import Request, Values
 from symroof.specs import catalogue
 from symroof.specs.catalogue import model_by_hub_name
 from symroof.specs.checkpoint_precisions import (
@@ -25,7 +25,6 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import model_path, read_model
 from symroof.specs.precision import BITS, Width, compute_precision, peak_precision
-from symroof.strict_yaml import Document
 from symroof.symbolic.expressions import is_number, number
 
 if TYPE_CHECKING:  # presets load when one is chosen
@@ -39,21 +38,20 @@ Roles = Mapping[str, str | None]
 # ------------------------------------------------------------------------------------------- files
 
 
-def load_preset(request: Request) -> tuple[PresetSpec | None, tuple[Document, ...]]:
-    """The preset of a request and its file, if it names one."""
+def load_preset(request: Request) -> LoadedSpec[PresetSpec]:
+    """The preset of a request, if it names one."""
     if not request.preset:
-        return None, ()
+        return LoadedSpec()
     own_file = catalogue.is_path(request.preset, request.base)
     read = _read_preset if own_file else _shipped_preset
-    spec, document = read(request.preset, request.base if own_file else None)
-    return spec, (document,)
+    return read(request.preset, request.base if own_file else None)
 
 
-def _read_preset(name: str, base: Path | None) -> tuple[PresetSpec, Document]:
+def _read_preset(name: str, base: Path | None) -> LoadedSpec[PresetSpec]:
     from symroof.specs.preset import PresetSpec
 
     document = catalogue.find("presets", name, base)
-    return build(document, PresetSpec), document
+    return LoadedSpec(name, build(document, PresetSpec), document)
 
 
 def load_model(
@@ -90,17 +88,18 @@ _shipped_device = lru_cache(maxsize=256)(_read_device)
 
 def inputs_of_specs(
     request: Request,
-    preset: PresetSpec | None,
+    chosen_preset: LoadedSpec[PresetSpec],
     model: LoadedSpec[ModelSpec],
     device: LoadedSpec[HardwareSpec],
-) -> CaseInputs:
+) -> BoundCase:
     """The inputs that the specs and the preset give at the precisions of a request, whatever else it sets; the preset overrides the specs."""
     roles: Roles = {role: next(iter(request.precision.get(role, ())), None) for role in ROLE_INPUT}
     stored = model.spec.quantization if model.spec else None
     by_name = stored and roles["weights"] == stored.format and model_by_hub_name(model.name)
     if by_name:  # the name says so too: one checkpoint, whichever says it
         roles = {**roles, "weights": None}
-    case = CaseInputs(model, device, request=request, preset=preset)
+    case = BoundCase(model, device, chosen_preset, request=request)
+    preset = case.preset
     case.engine = profile_of(request, case)
     as_stored = _store(case, roles["weights"])
     widths = _set_precisions(case, roles, as_stored)
@@ -110,7 +109,7 @@ def inputs_of_specs(
     if case.hardware:
         _set_device(case, case.hardware, roles, widths)
     if preset:
-        for name, values in case.preset_for_this.items():
+        for name, values in preset_for(case).items():
             case.given[name] = Input(values[0], f"preset {preset.name}")
         made = {name: own.for_model(case.given) for name, own in preset.definitions.items()}
         source = f"definition of preset {preset.name}"
@@ -120,7 +119,15 @@ def inputs_of_specs(
     return case
 
 
-def _store(case: CaseInputs, weights: str | None) -> bool:
+def preset_for(case: BoundCase) -> Values:
+    """What the preset of a case sets for its device and its model alone."""
+    if case.preset is None:
+        return {}
+    device, model = (each.name if each else "" for each in (case.hardware, case.model))
+    return {**case.preset.hardware.get(device, {}), **case.preset.models.get(model, {})}
+
+
+def _store(case: BoundCase, weights: str | None) -> bool:
     """Store the model as a precision of the weights says, where that is one of a whole checkpoint; whether it is."""
     model = case.model
     if weights is None or not is_checkpoint_precision(weights):
@@ -134,7 +141,7 @@ def _store(case: CaseInputs, weights: str | None) -> bool:
     return True
 
 
-def _set_precisions(case: CaseInputs, roles: Roles, as_stored: bool) -> dict[str, Width]:
+def _set_precisions(case: BoundCase, roles: Roles, as_stored: bool) -> dict[str, Width]:
     """Set the widths of precisions; ``weights`` as the precision of another role means the same as the weights. Without a requested
     precision, weights are as the model's checkpoint stores them, and so are all with ``as_stored``."""
     model, origin = case.model, case.request.origin
@@ -169,7 +176,7 @@ def _set_precisions(case: CaseInputs, roles: Roles, as_stored: bool) -> dict[str
     return widths
 
 
-def cache_of_engine(case: CaseInputs) -> EngineCache | None:
+def cache_of_engine(case: BoundCase) -> EngineCache | None:
     """How the engine of a case stores its latent cache, where it has a way of its own for the model."""
     if case.engine is None or case.model is None:
         return None
@@ -232,7 +239,7 @@ OVER_HOST_LINK = {
 
 
 def _set_device(
-    case: CaseInputs, device: HardwareSpec, roles: Roles, widths: dict[str, Width]
+    case: BoundCase, device: HardwareSpec, roles: Roles, widths: dict[str, Width]
 ) -> None:
     """Set the inputs a device supplies, and the precision its peak is taken at."""
     _set_peak(case, device, _multiplied(case, device, roles, widths))
@@ -253,7 +260,7 @@ def _set_device(
 
 
 def _multiplied(
-    case: CaseInputs, device: HardwareSpec, roles: Roles, widths: dict[str, Width]
+    case: BoundCase, device: HardwareSpec, roles: Roles, widths: dict[str, Width]
 ) -> str:
     """The format that products run in: that of the weights where the engine computes in it, unless activations are given or the checkpoint says.
 
@@ -272,7 +279,7 @@ def _multiplied(
     return "bf16" if faster else required
 
 
-def _set_peak(case: CaseInputs, device: HardwareSpec, required: str) -> None:
+def _set_peak(case: BoundCase, device: HardwareSpec, required: str) -> None:
     """Set the peak that products run at: at the format they need, or a wider one."""
     own = dict(case.preset.peaks.get(device.name, {})) if case.preset else {}
     rates = {name: peak.dense for name, peak in device.peaks.items()} | own

@@ -23,6 +23,7 @@ from symroof.analysis.verdict import (
     unknown_targets,
 )
 from symroof.cases.input import ROLE_INPUT
+from symroof.cases.measured_efficiencies import beyond_measurements
 from symroof.cli.output import inputs_table, starred
 from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
 from symroof.symbolic.evaluation import NoValue
@@ -111,7 +112,7 @@ def screen_warnings(case: BoundCase, reason: str | None) -> list[str]:
     unjudged = target_warnings(case) if unknown_targets(case) else []
     return [
         *marked(known),
-        *([case.beyond_measurements] if case.beyond_measurements else []),
+        *filter(None, [beyond_measurements(case)]),
         *(text for text in unjudged if text.startswith("whether ")),
         *([reason] if reason and not case.never_fits else []),
     ]
@@ -120,7 +121,7 @@ def screen_warnings(case: BoundCase, reason: str | None) -> list[str]:
 def _quantities(case: BoundCase) -> list[str]:
     """Every quantity by its group: value, bound, meaning."""
     groups: dict[str, list[list[str]]] = {}
-    quantities = case.quantities()
+    quantities = {name: case.result(name) for name in case.known}
     for name, result in quantities.items():
         declared = case.case.theory.own.quantity(name)
         group = "per kind of layer" if declared is None else declared.group

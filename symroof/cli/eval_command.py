@@ -80,17 +80,16 @@ def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
     from symroof.analysis.verdict import case_warnings, target_warnings
 
     reason = why_no_batch(answers)
+    shown = [name for name in answers.known if not chosen or name in chosen]
     return {
         "model": answers.model.name if answers.model else None,
         "hardware": answers.hardware.name if answers.hardware else None,
         "engine": answers.engine.label if answers.engine else None,
         **answers.ledger(),
-        "quantities": {
-            name: answers.json_with_bound(name)
-            for name in answers.quantities()
-            if not chosen or name in chosen
+        "quantities": {name: answers.json_with_bound(name) for name in shown},
+        "unknown": {
+            name: why for name in answers.quantity_names if (why := answers.why_unknown(name))
         },
-        "unknown": answers.unknown(),
         "warnings": [
             *case_warnings(answers),
             *target_warnings(answers),

@@ -10,7 +10,7 @@ from typing import Any
 
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.case_inputs import LoadedSpec
+from symroof.cases.input import LoadedSpec
 from symroof.cases.quantity_result import Result
 from symroof.cases.request import Request
 from symroof.cases.spec_inputs import model_values
@@ -332,7 +332,7 @@ def _stored(spec: ModelSpec) -> list[EntryTable]:
         return []
     bound_case = next(bound_cases(Request(models=(spec,))))
     parts: dict[tuple[str, str], list[Any]] = {}
-    for cell in placed_rows(bound_case.architecture, bound_case.assumptions):
+    for cell in placed_rows(bound_case.case.theory.architecture, bound_case.assumptions):
         if cell.stream == "params" and cell.end != "tied":  # whose table is stored once
             parts.setdefault((PARAMETER_GROUPS[cell.operator], cell.width), []).append(cell)
     held, whole = 0.0, float(bound_case.case.value("weight_bytes"))
@@ -365,7 +365,7 @@ def _sums(answers: BoundCase, key: str, words: dict[str, str]) -> list[list[str]
     """The work or traffic of a token in decode over all layers, and what it is in proportion to."""
     streams = words or ("flops",)
     groups: dict[tuple[str, str], list[Any]] = {}
-    for cell in placed_rows(answers.architecture, answers.assumptions):
+    for cell in placed_rows(answers.case.theory.architecture, answers.assumptions):
         if cell.stream in streams and cell.phase in (None, "token"):
             groups.setdefault((getattr(cell, key), cell.per), []).append(cell)
     rows = []
@@ -378,7 +378,7 @@ def _sums(answers: BoundCase, key: str, words: dict[str, str]) -> list[list[str]
 
 def _parameters(answers: BoundCase) -> list[list[str]]:
     parts: dict[str, list[Any]] = {}
-    for cell in placed_rows(answers.architecture, answers.assumptions):
+    for cell in placed_rows(answers.case.theory.architecture, answers.assumptions):
         if cell.stream == "params":
             parts.setdefault(PARAMETER_GROUPS[cell.operator], []).append(cell)
     whole = answers.case.value("params")

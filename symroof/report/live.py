@@ -29,7 +29,7 @@ from symroof.analysis.verdict import (
     waits_without_end,
 )
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.case_inputs import PRICE
+from symroof.cases.input import PRICE
 from symroof.cases.quantity_result import NOT_EVERYWHERE, WITHOUT_RANGE, plural
 from symroof.report.field_names import input_name, quantity_name, short_label
 from symroof.report.view_case import NO_STEADY_STATE, metric

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.case_titles import range_position
 from symroof.analysis.constraints import constraints
 from symroof.analysis.solved_equation import ABOVE, BELOW
 from symroof.analysis.study import Study
@@ -44,7 +45,7 @@ def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         "far": [row(f.as_things_stand, subject) for f in breaks if f not in near],
         "never": [input_name(name, subject) for name in never(subject, every)],
         "ranged": bool(subject.box),
-        "standing": subject.range_position,
+        "standing": range_position(subject),
         "waits": next(
             (
                 Code(f"symroof solve '{c.equation}' --for …")
@@ -217,7 +218,11 @@ def lacking(answers: BoundCase) -> list[tuple[str, ...]]:
 def needed(lever: Lever, answers: BoundCase) -> str:
     """The smallest change of an input that makes everything pass, or why none does."""
     if lever.flip:
-        return _least(lever, answers)
+        cells = row(lever.flip, answers)
+        more = [f"{cells['evenly']} divide the heads evenly"] if cells["evenly"] else []
+        if not (cells["everywhere"] or cells["ends_named"]):
+            more.append("in a part of the ranges only")
+        return "; ".join([f"at {'least' if lever.flip.up else 'most'} {cells['at']}", *more])
     why = [
         f"{row(flip, answers)['at']} {'fits' if name == MEMORY else f'meets {name}'} only"
         for name, flip in lever.cures
@@ -236,13 +241,3 @@ def needed(lever: Lever, answers: BoundCase) -> str:
     bound = "may be met by some number" if lever.now.symbol.counted else f"is met {end}"
     told = [*why, *(f"{name} {bound}" for name in lever.unsolved)]
     return "not known, as the wait has no formula to solve: " + "; ".join(told)
-
-
-def _least(lever: Lever, answers: BoundCase) -> str:
-    assert lever.flip is not None
-    cells = row(lever.flip, answers)
-    more = [f"{cells['evenly']} divide the heads evenly"] if cells["evenly"] else []
-    more += (
-        ["in a part of the ranges only"] if not (cells["everywhere"] or cells["ends_named"]) else []
-    )
-    return "; ".join([f"at {'least' if lever.flip.up else 'most'} {cells['at']}", *more])

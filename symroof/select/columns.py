@@ -26,7 +26,7 @@ from symroof.analysis.verdict import (
 )
 from symroof.cases.bind_cases import has_mix
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.input import AT_PEAK, COSTS, slow_first
+from symroof.cases.input import EFFICIENCIES, slow_first
 from symroof.errors import InputError
 from symroof.select.configuration import (
     CLOSE,
@@ -62,8 +62,6 @@ SHARED = frozenset(
 """Inputs that may differ between candidates of one function: degrees where they lead to one theory."""
 COMPUTE = "mfu"
 """The efficiency of compute, whose measured range is apart from that of all others."""
-EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
-"""Ranges with a slow and a fast end; any other range is looked at at its corners."""
 MOST_RANGES = 6
 
 LARGEST = 1 << 30
@@ -130,10 +128,8 @@ class Group:
         Where prefills have devices of their own, fast ones keep more requests decoding: at a slow corner those of compute are slow or fast.
         """
         given = sorted(self.box - EFFICIENCIES)[:MOST_RANGES]
-        corners = [
-            dict(zip(given, ends, strict=True))
-            for ends in itertools.product((0, 1), repeat=len(given))
-        ]
+        places = itertools.product((0, 1), repeat=len(given))
+        corners = [dict(zip(given, ends, strict=True)) for ends in places]
         apart = self.cases[0].assumptions["scheduling"] == "disaggregated" and COMPUTE in self.box
         compute = (0, 1) if apart else (0,)
         self.expected = self._numbers([(None, {})])

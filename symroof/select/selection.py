@@ -13,6 +13,7 @@ import numpy as np
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import LOAD, MEMORY, basis_lines
+from symroof.cases.input import EFFICIENCIES
 from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem, nearest
 from symroof.select.candidates import check_open, device_counts, with_candidates
@@ -177,10 +178,8 @@ class Selection:
     def basis(self) -> tuple[str, ...]:
         """What the latencies rest on, each once, and where ranges that are given are looked at."""
         at_corners = any(not c.run.own.search_inside for c in self.configurations)
-        return (
-            *basis_lines(c.run.own for c in self.configurations),
-            *(["over the ranges that are given: evaluated at their corners"] if at_corners else []),
-        )
+        said = ["over the ranges that are given: evaluated at their corners"] if at_corners else []
+        return (*basis_lines(c.run.own for c in self.configurations), *said)
 
     @property
     def hints(self) -> tuple[str, ...]:
@@ -256,11 +255,15 @@ def select_from(
     _check_complete(study)
     listed = len(study.request.values.get("batch", ())) > 1
     check_open(study, devices)
+    looked = [  # of ranges of more than efficiencies, which take long to search, the corners alone
+        each if each.box.keys() <= EFFICIENCIES else each.with_changes(search_inside=False)
+        for each in study.cases
+    ]
     spaces = [
         candidates
-        for case in track(study.cases, "laying out configurations")
+        for case in track(looked, "laying out configurations")
         for count in devices or (None,)
-        if (candidates := candidates_of(case.between_corners(), count, layouts))
+        if (candidates := candidates_of(case, count, layouts))
     ]
     percentiles = study.request.percentiles
     each = [[one] for candidates in spaces for one in candidates] if percentiles else spaces

@@ -9,6 +9,7 @@ from typing import Any
 
 from symroof.cases.bind_cases import MOST_CASES, bound_cases
 from symroof.cases.bound_case import BoundCase
+from symroof.cases.checks import check_changed
 from symroof.cases.input import ROLE_INPUT
 from symroof.cases.request import Request
 from symroof.errors import InputError, Problem
@@ -88,9 +89,7 @@ def listed(request: Request, named: set[str]) -> list[Axis]:
             values = dict.fromkeys(fraction(each) for each in settings if is_number(each))
             axes.append(numeric(symbol_of(name, request.own), tuple(values)))
         elif len(settings) > 1:
-            labels = [
-                each.text if isinstance(each, ValueRange) else text(each) for each in settings
-            ]
+            labels = [x.text if isinstance(x, ValueRange) else text(x) for x in settings]
             requests = (Request(values={name: (each,)}) for each in settings)
             axes.append(choosing(name, dict(zip(labels, requests, strict=True))))
     return [each for each in axes if each.name not in named]
@@ -128,4 +127,4 @@ def _check_prefixes(cases: Iterable[BoundCase], axes: Sequence[Axis]) -> None:
     moved = [axis for axis in axes if axis.name in ends and not axis.labelled]
     worst = {axis.name: Fraction(ends[axis.name](axis.values)) for axis in moved}
     for case in cases if worst else ():
-        case.check(worst, "sweep")
+        check_changed(case, worst, "sweep")

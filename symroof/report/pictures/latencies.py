@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symroof.analysis.case_titles import case_title
+from symroof.analysis.case_titles import case_title, range_position
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
@@ -104,7 +104,7 @@ def _solved(subject: BoundCase) -> str:
     solved = "Every crossing is solved"
     if not subject.corners:
         return f"{solved}."
-    return f"{solved}, {subject.range_position}; the band is what the ranges span."
+    return f"{solved}, {range_position(subject)}; the band is what the ranges span."
 
 
 def itl(study: Study, subject: BoundCase) -> Chart:

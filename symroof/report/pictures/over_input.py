@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symroof.analysis.case_titles import case_title
+from symroof.analysis.case_titles import case_title, range_position
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import basis_of
 from symroof.cases.bound_case import EXPECTED, BoundCase
@@ -192,7 +192,7 @@ def _curve(drawn: Drawn) -> Chart:
     axes = drawn.axis(points), drawn.scale(*ends, log)
     chart = Chart("over", drawn.case, f"{drawn.label} over {by}.", found, *axes)
     if subject.corners:
-        chart.notes.append(f"The band is what the ranges span, {subject.range_position}.")
+        chart.notes.append(f"The band is what the ranges span, {range_position(subject)}.")
     spot = [(float(subject.case.value(by)), float(subject.case.value(name)))]
     labels = label_lines("this case: ", value)
     chart.spots("diamond", spot, "D", "vermilion", 8, labels=labels, bold=True)

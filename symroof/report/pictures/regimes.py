@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symroof.analysis.case_titles import case_title
+from symroof.analysis.case_titles import case_title, range_position
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
@@ -61,7 +61,7 @@ def regimes(study: Study, subject: BoundCase) -> Chart:
     lines = {name: _line(one, contexts, last, beyond) for name, one in solved.items()}
     here = {name: dict(line)[last] for name, line in lines.items()}
     batches = _batches(lines, here, batch)
-    within = f", {subject.range_position}" if subject.corners else ""
+    within = f", {range_position(subject)}" if subject.corners else ""
     chart = Chart(
         "regimes",
         case_title(subject),

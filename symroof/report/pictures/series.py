@@ -129,7 +129,7 @@ def at_a_context(subject: BoundCase, context: float) -> BoundCase:
 
     def made() -> BoundCase:
         inputs = {**subject.given, "context": Input(number(context), "map")}
-        case = subject.with_changes(given=inputs).given_case
+        case = subject.with_changes(given=inputs).case
         for name, value in subject.given.items():
             if name in LENGTHS:
                 del inputs[name]
