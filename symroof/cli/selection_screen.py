@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from symroof.analysis.case_summary import compact
 from symroof.analysis.verdict import limit_of, metrics_of
-from symroof.cases.quantity_result import Result
 from symroof.cli.case_screen import assumed
 from symroof.cli.options import words_without
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
@@ -93,10 +92,8 @@ def _use(found: Recommendation) -> list[str]:
     times += [f"at {100 * pick.load:.0f} % of capacity"] if pick.load is not None else []
     said = [price or "price unknown", "   ".join(times)]
     if pick.highest_rate and pick.headroom is not None:
-        rate = Result(pick.case.case.theory.symbol("arrival_rate"), pick.highest_rate)
-        said.append(
-            f"up to {rate.plain(DIGITS)} ({100 * pick.headroom:.0f} % more) even at the slow end of the interval"
-        )
+        rate, more = significant(pick.highest_rate, DIGITS), f"{100 * pick.headroom:.0f} % more"
+        said.append(f"up to {rate} requests/s ({more}) even at the slow end of the interval")
     return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
 
 

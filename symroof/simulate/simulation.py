@@ -25,10 +25,11 @@ METRICS = {
 }
 """Times of which there are a mean and percentiles, and what people read."""
 WORDS = {
-    "request_rate": "completed",
+    "request_rate": "served",
     "throughput": "output",
     "makespan": "duration",
     "within_targets": "requests within all targets",
+    "busy": "time with a request in service",
     "prefilling": "time in steps with prefill",
 }
 FIELDS = {
@@ -329,13 +330,13 @@ class Simulation:
 
 def _written(figure: Figure, unit: str, digits: int) -> str:
     """A figure as people write it: ``16.4 ms ± 2 %``; a share in percent, as its interval."""
-    from symroof.units import format_quantity
+    from symroof.units import format_quantity, significant
 
     if not math.isfinite(figure.value):
         return "-"
     if unit == "":
-        half = "" if figure.half is None else f" ± {figure.half:.1%}"
-        return f"{figure.value:.1%}{half}"
+        half = "" if figure.half is None else f" ± {100 * figure.half:.1f}"
+        return f"{significant(100 * figure.value, 3)}{half} %"
     value = format_quantity(Fraction(figure.value), unit, digits)
     if figure.half is None:
         return value

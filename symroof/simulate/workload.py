@@ -260,7 +260,7 @@ class Traffic:
             all_of = some if self.users < MOST_REQUESTS else "all requests at once"
             come = f"a burst to an idle server, {all_of}; its start and its end are counted"
         else:
-            come = f"{self.arrivals} arrivals of {self.rate:.4g} request/s at an instance"
+            come = f"{self.arrivals} arrivals of {self.rate:.4g} requests/s at one replica"
             if self.arrivals == "bursty":
                 come += f", coefficient of variation {self.burstiness:g}"
         lengths = f"prompts {self.prompt}, outputs {self.output} tokens"
