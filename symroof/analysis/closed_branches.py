@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +10,7 @@ import sympy
 
 from symroof.analysis.equation import Equation, domain, domain_formulas, solvable
 from symroof.cases.bound_case import BoundCase
-from symroof.symbolic.arms import holds
-from symroof.symbolic.closed_forms import every_form, form_at
+from symroof.symbolic.closed_forms import every_form, form_at, holds
 from symroof.symbolic.expressions import (
     ZERO,
     Expr,
@@ -27,11 +25,8 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.polynomials import NoClosedForm, fraction, negated, sign, tidied
 from symroof.symbolic.reading import parse
 from symroof.symbolic.roots import Form
-from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
 
-CLOSED, NUMERIC = "closed_form", "numeric"
-"""The times of which a step takes the longer."""
 MOST_VALUES = 8
 """Crossings of which a closed form is looked for."""
 ROUNDING = 1e-9
@@ -88,7 +83,7 @@ class Branches:
     @property
     def method(self) -> str:
         open_ = self.because and any(b.holds and b.closed_form is None for b in self.every)
-        return NUMERIC if open_ else CLOSED
+        return "numeric" if open_ else "closed_form"
 
 
 def forms_at_crossings(equation: Equation, values: tuple[float, ...]) -> Branches:
@@ -96,9 +91,8 @@ def forms_at_crossings(equation: Equation, values: tuple[float, ...]) -> Branche
     branches, because = [], ""
     for value in values[:MOST_VALUES]:
         try:
-            form = form_at(
-                equation.difference, equation.x, equation.bound_case.case.evaluate, value
-            )
+            evaluate = equation.bound_case.case.evaluate
+            form = form_at(equation.difference, equation.x, evaluate, value)
             branches.append(_branch(equation, form, value, value))
         except (NoClosedForm, ArithmeticError) as error:
             branches.append(Branch(None, value=value))
@@ -111,35 +105,35 @@ def form_far_out(equation: Equation, far: float) -> Branches:
     """The closed form that a crossing far out would have, with the condition that fails: of sides that never meet."""
     try:
         placed = [(form, root if root > 0 else far) for form, root in equation.placed(far)]
-        return Branches(tuple(_branch(equation, form, None, place) for form, place in placed))
+        return Branches(tuple(_branch(equation, form, place) for form, place in placed))
     except (NoClosedForm, ArithmeticError) as error:
         return Branches((), str(error))
 
 
-def _branch(equation: Equation, form: Form, value: float | None, place: float) -> Branch:
-    end = domain_formulas(equation.unknown)[1]
-    _, high = domain(equation.unknown, equation.bound_case.case)
-    conditions = [_condition(equation, form, each, place) for each in (*form.exists, *form.arms)]
-    if end:
-        tree = relation("<=", symbol(equation.unknown), parse(end))
+def _branch(
+    equation: Equation, form: Form, place: float | None = None, value: float | None = None
+) -> Branch:
+    """A form for readers, and whether its conditions hold with the unknown at a place."""
+    case, times, unknown = equation.bound_case.case, equation.times_compared, equation.unknown
+
+    def condition(given: Any) -> Condition:
+        whole, met = form.whole(given), None
+        if place is not None:
+            with suppress(ArithmeticError):
+                met = holds(whole, case.evaluate, {unknown: place}, ROUNDING)
+        shown = (times[side] if side in times else written(side) for side in given.args)
+        tree = relation(operator_of(whole), *map(written, whole.args))
+        return Condition(tree, met, relation(operator_of(given), *shown))
+
+    conditions = list(map(condition, (*form.exists, *form.arms)))
+    if place is not None and (end := domain_formulas(unknown)[1]):
+        tree, (_, high) = relation("<=", symbol(unknown), parse(end)), domain(unknown, case)
         inside = high is None or place <= high * (1 + ROUNDING)
         conditions.append(Condition(tree, inside, tree))
-    return _written(form, tuple(conditions), value)
-
-
-def _condition(equation: Equation, form: Form, given: Any, place: float | None) -> Condition:
-    """A condition as a formula, and whether it holds with the unknown at a place."""
-    whole, met = form.whole(given), None
-    if place is not None:
-        with suppress(ArithmeticError):
-            at = {equation.unknown: place}
-            met = holds(whole, equation.bound_case.case.evaluate, at, ROUNDING)
-    left, right = (
-        equation.times_compared[side] if side in equation.times_compared else written(side)
-        for side in given.args
-    )
-    tree = relation(operator_of(whole), *map(written, whole.args))
-    return Condition(tree, met, relation(operator_of(given), left, right))
+    named = tuple((short.name, written(long)) for short, long in form.named)
+    whole = written(form.whole(form.root))
+    shown = written(form.root) if named else whole
+    return Branch(whole, tuple(conditions), value, shown, named)
 
 
 def forms_without_numbers(equation: Equation) -> Branches:
@@ -148,38 +142,34 @@ def forms_without_numbers(equation: Equation) -> Branches:
     Raises:
         NoClosedForm: only numbers help.
     """
+    case = equation.bound_case.case
     bounds = zip((">=", "<="), domain_formulas(equation.unknown), strict=True)
-    within = [
-        relation(operator, symbol(equation.unknown), parse(end)) for operator, end in bounds if end
-    ]
-    required = map(
-        equation.opened, existence_conditions(equation.relation, equation.bound_case.case)
+    within = [relation(sign, symbol(equation.unknown), parse(end)) for sign, end in bounds if end]
+    # and that the quantities of the equation have values
+    needed = {name for side in names(equation.relation) for name in case.theory.dependencies(side)}
+    exists = (
+        equation.opened(parse(condition))
+        for name in sorted((needed - set(case.given)) & QUANTITIES.keys())
+        for condition, _ in QUANTITIES[name].exists
     )
     conditions = [
         solvable(tree, equation.bound_case)
-        for tree in (*dict.fromkeys(required), *within)
+        for tree in (*dict.fromkeys(exists), *within)
         if is_relation(tree)
     ]
     found = every_form(equation.difference, equation.x, conditions)
-    branches = [
-        _written(
-            form, tuple(_condition(equation, form, c, None) for c in (*form.exists, *form.arms))
-        )
-        for form in found.forms
-    ]
+    branches = tuple(_branch(equation, form) for form in found.forms)
     open_ = found.verdict == "conditional" and not (branches or found.more)
     same = _same_everywhere(equation) if open_ else ()
-    return Branches(tuple(branches), "", found.more, found.verdict, same)
+    return Branches(branches, "", found.more, found.verdict, same)
 
 
 def _same_everywhere(equation: Equation) -> tuple[Expr, ...]:
     """What is zero where the sides are the same at every value of the unknown: its coefficients, without factors that are not zero."""
-    try:
-        coefficients = list(
-            tidied(fraction(equation.difference, equation.x)[0], equation.x)[0].values()
-        )
-    except NoClosedForm:
-        coefficients = [equation.difference]
+    coefficients = [equation.difference]
+    with suppress(NoClosedForm):
+        over, _ = fraction(equation.difference, equation.x)
+        coefficients = list(tidied(over, equation.x)[0].values())
     found = list[Expr]()
     for coefficient in map(sympy.gcd_terms, coefficients):
         factors = [f for f in sympy.Mul.make_args(coefficient) if not sign(f)]
@@ -188,12 +178,6 @@ def _same_everywhere(equation: Equation) -> tuple[Expr, ...]:
             return ()
         found.append(relation("=", written(zero), ZERO))
     return tuple(found)
-
-
-def _written(form: Form, conditions: tuple[Condition, ...], value: float | None = None) -> Branch:
-    named = tuple((short.name, written(long)) for short, long in form.named)
-    whole = written(form.whole(form.root))
-    return Branch(whole, conditions, value, written(form.root) if named else whole, named)
 
 
 def written(expr: Any) -> Expr:
@@ -221,42 +205,28 @@ def solved_condition(
     if mentions(tree, unknown):
         return None
     for name in NATURAL:
-        forms = Equation(tree, name, bound_case, symbolic=symbolic)
+        posed = Equation(tree, name, bound_case, symbolic=symbolic)
         with suppress(NoClosedForm):
-            if (
-                name != unknown
-                and any(mentions(side, name) for side in forms.sides)
-                and (solved := solve_inequality(forms))
-            ):
+            moves = name != unknown and any(mentions(side, name) for side in posed.sides)
+            if moves and (solved := _as_bound(posed)):
                 return solved
     return None
 
 
-def solve_inequality(forms: Equation) -> tuple[Expr, Expr | None] | None:
+def _as_bound(posed: Equation) -> tuple[Expr, Expr | None] | None:
     """A condition as a bound of the unknown, where it is linear in it; and what has to hold for that side of it."""
-    try:
-        over, under = fraction(forms.difference, forms.x)
-    except NoClosedForm:
-        return None
+    over, under = fraction(posed.difference, posed.x)
     if set(over) != {0, 1} or set(under) != {0}:
         return None
-    scaled, known = tidied(over, forms.x)
+    scaled, known = tidied(over, posed.x)
     if not known or not sign(under[0]) or set(scaled) != {0, 1}:
         return None
-    turned = (operator_of(forms.relation) in (">", ">=")) == (sign(under[0]) < 0)
+    operator, name = operator_of(posed.relation), symbol(posed.unknown)
+    turned = (operator in (">", ">=")) == (sign(under[0]) < 0)
     slope, start = (negated(scaled[1]), negated(scaled[0])) if turned else (scaled[1], scaled[0])
-    strict = "=" if operator_of(forms.relation).endswith("=") else ""
-    name = symbol(forms.unknown)
+    equal = "=" if operator.endswith("=") else ""
     if sign(slope) > 0:
-        return relation(">" + strict, name, written(negated(start) / slope)), None
+        return relation(">" + equal, name, written(negated(start) / slope)), None
     falling = negated(slope)
     side = None if sign(falling) > 0 else relation(">", written(falling), ZERO)
-    return relation("<" + strict, name, written(start / falling)), side
-
-
-def existence_conditions(relation: Expr, case: Case) -> Iterator[Expr]:
-    """The conditions under which the quantities of an equation have values, each once."""
-    needed = {inner for name in names(relation) for inner in case.theory.dependencies(name)}
-    for inner in sorted(needed - set(case.given)):
-        for condition, _ in QUANTITIES[inner].exists if inner in QUANTITIES else ():
-            yield parse(condition)
+    return relation("<" + equal, name, written(start / falling)), side

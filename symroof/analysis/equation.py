@@ -14,9 +14,8 @@ import numpy as np
 import sympy
 
 from symroof.cases.bound_case import BoundCase
-from symroof.symbolic.axis_points import Axis, Crossings, Sides
 from symroof.symbolic.closed_forms import candidates
-from symroof.symbolic.crossings import crossings
+from symroof.symbolic.crossings import Axis, Crossings, Sides, crossings
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import (
     ZERO,
@@ -120,10 +119,22 @@ class Equation(DropsCaches):
         neutral = neutral_default(name)
         return node if neutral is None else neutral
 
-    @cached_property
+    @property
     def sides(self) -> tuple[Expr, Expr]:
-        """Both sides, opened."""
-        return self.opened(self.relation.lhs), self.opened(self.relation.rhs)
+        """Both sides, opened.
+
+        Raises:
+            NoClosedForm: they would be longer than a person reads.
+        """
+        if self._sides is None:
+            raise NoClosedForm(TOO_LONG)
+        return self._sides
+
+    @cached_property
+    def _sides(self) -> tuple[Expr, Expr] | None:
+        with suppress(NoClosedForm):
+            return self.opened(self.relation.lhs), self.opened(self.relation.rhs)
+        return None
 
     @cached_property
     def x(self) -> Any:
@@ -188,36 +199,46 @@ class Equation(DropsCaches):
 
     # ------------------------------------------------------------------------------------------------ in numbers
 
-    def crossings(self) -> Crossings:
-        """Where the sides meet in the case.
+    @cached_property
+    def everywhere(self) -> list[Crossings]:
+        """Where the sides meet in the case, then at each corner of its ranges, all in one search.
 
         Raises:
             MissingInput: an input that they need is missing.
         """
-        case = self.bound_case.case
-        found = crossings(self.over_arrays(), [self.axis(case)])[0]
-        return replace(found, values=self._between(found.values))
+        own = self.bound_case
+        points = [] if self.unknown in own.box else own.corner_points
+        if not points:
+            return self._search([{}])
+        middle = {name: float(own.case.value(name)) for name in points[0]}
+        return self._search([middle, *points])
 
     def crossings_at(self, points: Points) -> list[tuple[float, ...]]:
-        """The crossings at other values of some inputs, at all points in one search; none where the sides have no value there."""
-        cases = [self.bound_case.case.changed(point) for point in points]
-        places = [replace(self, bound_case=self.bound_case.at(case)) for case in cases]
-        if any(map(shapes_layout, points[0])):
-            alone: list[tuple[float, ...]] = [()] * len(points)
-            for i, place in enumerate(places):
-                with suppress(NoValue):
-                    alone[i] = place.crossings().values
-            return alone
+        """The crossings at other values of some inputs; none where the sides have no value there."""
         try:
-            found = crossings(self.over_arrays(points), [self.axis(case) for case in cases])
+            return [each.values for each in self._search(points)]
         except NoValue:
             return [()] * len(points)
-        return [there._between(each.values) for each, there in zip(found, places, strict=True)]
+
+    def _search(self, points: Points) -> list[Crossings]:
+        """The crossings at all points in one search; where they differ in how devices share the model, in one for each."""
+        cases = [
+            self.bound_case.case.changed(point) if point else self.bound_case.case
+            for point in points
+        ]
+        places = [replace(self, bound_case=self.bound_case.at(case)) for case in cases]
+        if any(map(shapes_layout, points[0])):
+            return [each for place in places for each in place._search([{}])]
+        found = crossings(self.over_arrays(points), list(map(self.axis, cases)))
+        if not self.whole:
+            return found
+        return [
+            replace(each, values=place._between(each.values))
+            for each, place in zip(found, places, strict=True)
+        ]
 
     def _between(self, values: tuple[float, ...]) -> tuple[float, ...]:
-        """The crossings; of an unknown that bounds a sum, of which whole numbers alone are searched, where the closed form of the sum has them."""
-        if not self.whole or not values:
-            return values
+        """The crossings of an unknown that bounds a sum, of which whole numbers alone are searched, where the closed form of the sum has them."""
         found = set()
         for value in values:
             roots: list[float] = []

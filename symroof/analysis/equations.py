@@ -1,6 +1,5 @@
 """Equations to solve: named thresholds or text, their names checked, and the unknown they are solved for."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from sympy import Mul, Symbol
@@ -13,11 +12,11 @@ from symroof.symbolic.expressions import (
     At,
     Expr,
     at,
+    changed_inputs,
     is_condition_or_label,
     is_relation,
     names,
     operator_of,
-    parts,
     rebuild,
     symbol,
 )
@@ -129,7 +128,7 @@ def unknown_of(equation: str, asked: str | None, known: Theory) -> str:
 def check_names(relation: Expr, unknown: str | None, bound_case: BoundCase, equation: str) -> None:
     """Check that every name is known and a number, and that both sides have one dimension."""
     known = bound_case.case.theory
-    for name in all_names(relation):
+    for name in (*names(relation), *changed_inputs(relation)):
         if not known.knows(name):
             raise refused(equation, f"unknown name {name!r}", _nearest(name, known))
         if is_condition_or_label(known.definition(name)):
@@ -185,14 +184,6 @@ def _check_signs(name: str, unknown: str | None, bound_case: BoundCase, equation
 
 def _nearest(name: str, known: Theory) -> str:
     return nearest(name, [*known.own.known, *known.mentioned_names])
-
-
-def all_names(tree: Expr) -> Iterator[str]:
-    """Every name, and every input that a quantity is taken at a changed value of."""
-    yield from names(tree)
-    for node in parts(tree):
-        if isinstance(node, At):
-            yield from (key for key, _ in node.changes)
 
 
 def check_occurs(relation: Expr, unknown: str, bound_case: BoundCase, equation: str) -> None:

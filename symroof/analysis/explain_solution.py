@@ -9,7 +9,7 @@ from symroof.analysis.solved_equation import SolvedEquation
 from symroof.analysis.verdict import measured_alone, overloaded
 from symroof.cases.checks import LENGTHS, beyond_context, lengths
 from symroof.cases.quantity_result import plural
-from symroof.symbolic.axis_points import LEAST
+from symroof.symbolic.crossings import LEAST
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import fraction, is_number, names
 from symroof.symbolic.printing import text

@@ -15,19 +15,18 @@ from symroof.analysis.equation import solvable
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import NoValueHere, Problem
 from symroof.symbolic.applied import Quantity, label_symbol
-from symroof.symbolic.arms import holds
+from symroof.symbolic.closed_forms import holds
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import (
     WRITTEN_OUT,
     ZERO,
-    At,
     Expr,
     Max,
+    changed_inputs,
     halves,
     inline,
     inlined_size,
     names,
-    parts,
     substitute,
 )
 from symroof.symbolic.expressions import symbol as named_formula
@@ -58,7 +57,7 @@ def in_sympy(formula: Expr, bound_case: BoundCase) -> Any:
 
 def with_changes_substituted(formula: Expr, bound_case: BoundCase) -> Expr:
     """A formula whose quantities at changed inputs are replaced by their definitions, as far as the change reaches; as it is where that is too long."""
-    if not _has_changes(formula):
+    if not changed_inputs(formula):
         return formula
     case = bound_case.case
 
@@ -70,16 +69,12 @@ def with_changes_substituted(formula: Expr, bound_case: BoundCase) -> Expr:
     return inline(formula, definition) if written else formula
 
 
-def _has_changes(formula: Expr) -> bool:
-    return any(isinstance(node, At) for node in parts(formula))
-
-
 def definition_in_sympy(name: str, bound_case: BoundCase, depth: int | None = None) -> Any:
     """The expression of a quantity: over inputs (its symbol where that is too long), or its definitions substituted so many times."""
     formula = named_formula(name)
     if depth is None:
         expanded = with_changes_substituted(bound_case.case.expanded(formula), bound_case)
-        return in_sympy(formula if _has_changes(expanded) else expanded, bound_case)
+        return in_sympy(formula if changed_inputs(expanded) else expanded, bound_case)
     for _ in range(depth):
         formula = with_changes_substituted(formula, bound_case)
         found = {name: bound_case.case.readable_formula(name) for name in names(formula)}
@@ -239,32 +234,19 @@ def _without_bars(condition: Any, x: Any, over: Any, under: Any, positive: bool)
         return condition
     kind, left, right = condition.func, condition.lhs, condition.rhs
     if x not in condition.free_symbols:
-        if right != 0:
-            return condition
-        top, bottom = sympy.fraction(left)
-        return kind(top if sign(bottom) > 0 else top * bottom, 0, evaluate=False)
-    try:
+        top, bottom = sympy.fraction(left) if right == 0 else (left, sympy.S.One)
+        return kind(top if sign(bottom) > 0 else top * bottom, right, evaluate=False)
+    above, below = dict[int, Any](), dict[int, Any]()
+    with suppress(NoClosedForm):
         above, below = fraction(left - right, x)
-    except NoClosedForm:
-        above, below = {}, {}
     if not above or not all(sign(c) > 0 for c in below.values()):
         return kind(*(side.xreplace({x: over / under}) for side in (left, right)), evaluate=False)
     least = min(above)
     degree = max(above) - least
     degree += 0 if positive else degree % 2
     terms = (c * over ** (k - least) * under ** (degree - k + least) for k, c in above.items())
-    return kind(_primitive(sympy.Add(*terms)), 0, evaluate=False)
-
-
-def _primitive(expr: Any) -> Any:
-    """A sum without the factors of all its terms that are positive."""
-    return sympy.Mul(
-        *(
-            part
-            for part in sympy.Mul.make_args(sympy.gcd_terms(expr))
-            if not sign(part) > 0 or part.is_Add
-        )
-    )
+    factors = sympy.Mul.make_args(sympy.gcd_terms(sympy.Add(*terms)))
+    return kind(sympy.Mul(*(f for f in factors if f.is_Add or not sign(f) > 0)), 0, evaluate=False)
 
 
 def _real(expr: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -13,12 +12,18 @@ from symroof.analysis.case_titles import range_position
 from symroof.analysis.closed_branches import Branch, Condition, solved_condition
 from symroof.analysis.explain_solution import explain_solution
 from symroof.analysis.in_sympy import expression, in_sympy, number, piecewise, relations
-from symroof.analysis.solved_equation import ABOVE, BELOW, LIMIT, REACH, SolvedEquation, to_whole
-from symroof.cases.bound_case import BoundCase
+from symroof.analysis.solved_equation import (
+    ABOVE,
+    BELOW,
+    LIMIT,
+    REACH,
+    SolvedEquation,
+    stretch_text,
+    to_whole,
+)
 from symroof.cases.quantity_result import plural
 from symroof.symbolic.expressions import ZERO, Expr, names, symbol
 from symroof.symbolic.printing import latex, shortened_formula
-from symroof.symbolic.stretches import words
 from symroof.symbols import symbol as public
 from symroof.theory.symbols import GROUPS, base_name
 from symroof.units import format_quantity, settled, significant
@@ -31,19 +36,6 @@ OF_MODEL = frozenset(each.name for group in ("architecture", "precision") for ea
 """Inputs that come with the model."""
 NO_END = {REACH: ("never", "any"), LIMIT: ("no limit", "none")}
 """The ends of a range of crossings where some corner has none: what is reached at no value or at any, what is limited by nothing or allows none."""
-
-
-def definitions(
-    formulas: Iterable[Expr], unknown: str, bound_case: BoundCase, symbolic: bool
-) -> dict[Any, Any]:
-    """Symbol -> expression over inputs, of every derived quantity in some formulas."""
-    case, found = bound_case.case, dict[Any, Any]()
-    for name in dict.fromkeys(name for tree in formulas for name in names(tree)):
-        if name != unknown and case.theory.definition(name) is not None:
-            tree = case.expanded(symbol(name), complete=False if symbolic else None)
-            if tree != symbol(name):
-                found[public(name, case.theory.own)] = in_sympy(tree, bound_case)
-    return found
 
 
 class Solution(SolvedEquation):
@@ -59,24 +51,11 @@ class Solution(SolvedEquation):
     'from this batch on a decode step is limited by compute'
 
     Attributes:
-        equation: the equation as it is named, in SymPy; ``relation`` is its formula, ``asked`` what was asked: text, a name or SymPy.
-        unknown: the name solved for.
+        asked: what was asked: text, a name or SymPy; ``equation`` and ``relation`` are its equation, in SymPy and as a formula.
         kind: ``reach`` or ``limit``: which way a crossing is rounded.
-        bound_case: the case.
         threshold: the named threshold, where the equation is one.
-        missing: the input that a number would need, where the answer is symbolic: without a case, or with one that lacks it.
-        found: what the search found; None where the answer is symbolic.
+        found: what the search found; None where the answer is symbolic, as an input is ``missing``.
         without_numbers: the closed forms of a symbolic answer.
-        verdict: ``crosses``, ``lhs_above``, ``lhs_below``, ``identical``; ``conditional`` without numbers.
-        value: the first crossing, in double precision; None where the sides never meet. Over ranges of inputs it is that at their middle,
-            and ``low`` and ``high`` are the least and the largest at the corners; ``everywhere`` is whether each corner has one.
-        integer: ``{"at_least": n}`` or ``{"at_most": n}`` where the unknown counts things; both where a threshold holds from one number to another.
-        within_memory: whether the case still fits at that value; None where memory is not known or not concerned.
-        reason: a plain sentence.
-        assumed: the inputs that nobody gave, at their defaults; empty without numbers.
-        sympy: the closed form; without numbers every candidate, as a ``Piecewise``.
-        branches: every candidate with its conditions, in SymPy; ``conditions`` and ``limits`` are what the closed form rests on.
-        where: what the derived quantities in these are in inputs; ``expanded`` is the closed form in inputs alone.
 
     Solutions of the same equation in the same case are equal, whichever study they come from; they can be copied and pickled.
     """
@@ -177,7 +156,13 @@ class Solution(SolvedEquation):
         conditions = (condition.tree for branch in branches for condition in branch.conditions)
         whole = self.sides if self.conditions == (self.equation,) else ()
         every = (*forms, *conditions, *self._limits, *self.candidates.same, *whole)
-        return definitions(every, self.unknown, self.bound_case, self.symbolic)
+        case, found = self.bound_case.case, dict[Any, Any]()
+        for name in dict.fromkeys(name for tree in every for name in names(tree)):
+            if name != self.unknown and case.theory.definition(name) is not None:
+                tree = case.expanded(symbol(name), complete=False if self.symbolic else None)
+                if tree != symbol(name):
+                    found[public(name, case.theory.own)] = in_sympy(tree, self.bound_case)
+        return found
 
     @property
     def limits(self) -> tuple[Any, ...]:
@@ -242,7 +227,7 @@ class Solution(SolvedEquation):
             return place if low == high else f"{place}, between {low:,} and {high:,}"
         word, last = next(iter(self.integer.items()))
         if len(self.integer) > 1:
-            return f"{words((self.integer['at_least'], last))} {plural(unit, last)}"
+            return f"{stretch_text((self.integer['at_least'], last))} {plural(unit, last)}"
         return f"{word.replace('_', ' ')} {last:,} {plural(unit, last)}".rstrip()
 
     def in_ranges(self) -> str:

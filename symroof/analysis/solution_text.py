@@ -12,13 +12,13 @@ from symroof.analysis.closed_branches import Branch, Condition, solved_condition
 from symroof.analysis.equation import solvable
 from symroof.analysis.explain_solution import with_unit
 from symroof.analysis.solution import OF_MODEL, Solution
+from symroof.analysis.solved_equation import longest, stretch_text
 from symroof.analysis.verdict import basis_of, case_warnings, unused_inputs
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import ZERO, Expr, names, number, operator_of, substitute
 from symroof.symbolic.polynomials import sign
 from symroof.symbolic.printing import latex, text
-from symroof.symbolic.stretches import longest, words
 from symroof.theory.symbols import base_name
 
 HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
@@ -159,7 +159,7 @@ def remarks(solution: Solution) -> list[str]:
     lines, at_peak = [], solution.at_peak
     for name, each in (("predicted: ", solution), ("at 100 % of peak: ", at_peak)):
         if each is not None and len(each.stretches) > 1:
-            others = [words(one) for one in each.stretches if one != longest(each.stretches)]
+            others = [stretch_text(one) for one in each.stretches if one != longest(each.stretches)]
             lines.append(f"{'' if at_peak is None else name}also at {', '.join(others)}")
     if len(solution.values) > 1 and not solution.stretches:
         unit = solution.declared.display_unit

@@ -6,7 +6,6 @@ from typing import Any
 from symroof.analysis.closed_branches import Branches, forms_without_numbers
 from symroof.analysis.equation import Equation
 from symroof.analysis.equations import (
-    all_names,
     check_names,
     check_occurs,
     named_threshold,
@@ -20,9 +19,9 @@ from symroof.analysis.solution import Solution
 from symroof.analysis.solved_equation import REACH
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import NoValueHere
-from symroof.symbolic.axis_points import Crossings
+from symroof.symbolic.crossings import Crossings
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
-from symroof.symbolic.expressions import mentions
+from symroof.symbolic.expressions import changed_inputs, mentions, names
 from symroof.symbolic.polynomials import NoClosedForm
 from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import printed_name
@@ -64,7 +63,9 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     relation = parse_equation(named.equation if named else equation, own)
     given, equation = equation, str(equation)
     asked = for_ or (named.unknown if named else None)
-    bound_case = bound_case.without_values({printed_name(asked or ""), *all_names(relation)})
+    bound_case = bound_case.without_values(
+        {printed_name(asked or ""), *names(relation), *changed_inputs(relation)}
+    )
     if named:
         relation = without_idle_changes(relation, bound_case.case.theory)
     check_names(relation, asked and printed_name(asked), bound_case, equation)
@@ -77,11 +78,11 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
 
     posed = Equation(relation, unknown, bound_case)
     try:
-        found = posed.crossings()
+        found = posed.everywhere[0]
     except MissingInput as error:
         if (alone := surely_zero(relation, unknown)) is not None:
             apart = Equation(alone, unknown, bound_case)
-            found = apart.crossings()
+            found = apart.everywhere[0]
             if found.values:  # whatever the other factors are
                 return Solution(given, apart, kind, found, named)
         needs = frozenset(named.needs) if named else frozenset()

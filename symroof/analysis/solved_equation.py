@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,14 +12,13 @@ from sympy import Basic
 
 from symroof.analysis.closed_branches import Branch, Branches, form_far_out, forms_at_crossings
 from symroof.analysis.equation import Equation, balanced
-from symroof.analysis.equations import all_names, as_asked
+from symroof.analysis.equations import as_asked
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
-from symroof.symbolic.axis_points import SAME, Crossings
+from symroof.symbolic.crossings import SAME, Crossings
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import Expr, is_number, names
+from symroof.symbolic.expressions import Expr, changed_inputs, is_number, names
 from symroof.symbolic.printing import text
-from symroof.symbolic.stretches import Stretch, longest, stretches
 from symroof.theory.case import Case
 from symroof.theory.declarations import DropsCaches
 from symroof.theory.symbols import Symbol
@@ -32,8 +31,27 @@ CLOSE = 1e-12
 """How near a crossing lies to a whole number that it is, as a share of it."""
 CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
 """Unknowns that take memory: for these the answer is tested for whether the case still fits."""
+SIDES = {"lhs_above": 1, "lhs_below": -1}
+"""The sign of left less right, by verdict."""
 ABOVE, BELOW = "above", "below"
 """Where a crossing has beyond that no longer exists: beyond every value of the unknown, or short of every one."""
+
+
+Stretch = tuple[int, int | None]
+"""The first and the last whole number of a stretch; None for the last where it has no end."""
+
+
+def longest(found: Iterable[Stretch]) -> Stretch | None:
+    """The stretch to act on; None without any."""
+    return max(found, key=lambda each: (each[1] or math.inf) - each[0], default=None)
+
+
+def stretch_text(stretch: Stretch) -> str:
+    """``2``, ``139 to 1,505`` or ``12 and more``."""
+    first, last = stretch
+    if last is None:
+        return f"{first:,} and more"
+    return f"{first:,}" if first == last else f"{first:,} to {last:,}"
 
 
 def to_whole(value: float, kind: str) -> int:
@@ -156,13 +174,13 @@ class SolvedEquation(DropsCaches):
         never = self.verdict != "identical"
         return form_far_out(self.posed, self.found.searched[1]) if never else Branches()
 
+    # ------------------------------------------------------------------------------------------------ over ranges, and as expected
+
     @property
     def branch(self) -> Branch | None:
         """The branch that gives the value, or the first that would if its conditions held."""
         every = self.candidates.every
         return next((b for b in every if b.value == self.value), every[0] if every else None)
-
-    # ------------------------------------------------------------------------------------------------ over ranges, and as expected
 
     @property
     def low(self) -> float | None:
@@ -202,11 +220,12 @@ class SolvedEquation(DropsCaches):
     @cached_property
     def at_corners(self) -> tuple[tuple[float, ...], ...]:
         """The crossings at each corner of the case's ranges; none where nothing is ranged, or the unknown itself is."""
-        box = self.bound_case.box
-        points = self.bound_case.corner_points if box and not self.symbolic else []
-        if not points or self.unknown in box:
+        if self.symbolic:
             return ()
-        return tuple(self.posed.crossings_at(points))
+        try:
+            return tuple(each.values for each in self.posed.everywhere[1:])
+        except NoValue:
+            return ((),) * len(self.bound_case.corner_points)
 
     def side_beyond(self, crossing: float) -> frozenset[str]:
         """Where a crossing has gone at the corners that have none: above every value of the unknown, below every one, or both; nothing where that is not known.
@@ -234,10 +253,11 @@ class SolvedEquation(DropsCaches):
         timed = own.case.theory.timed
         if case is None or self.symbolic or not any(map(timed, names(self.relation))):
             return None
-        there = case.without_values({self.unknown, *all_names(self.relation)})
+        asked = {self.unknown, *names(self.relation), *changed_inputs(self.relation)}
+        there = case.without_values(asked)
         posed = replace(self.posed, bound_case=there)
         try:
-            found = posed.crossings()
+            found = posed.everywhere[0]
         except NoValue:
             return None
         made = replace(self, posed=posed, found=found, without_numbers=None)
@@ -285,10 +305,21 @@ class SolvedEquation(DropsCaches):
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
-        """First and last of each run of whole numbers at which the threshold holds, where it can start to hold more than once; else empty."""
+        """First and last of each run of whole numbers at which the threshold holds, where it can start to hold more than once; else empty.
+
+        No crossing lies within a run that is looked at; the numbers next to one, where a jump may fall, are each looked at alone.
+        """
         if self.value is None or self.threshold is None or not self.threshold.holds:
             return ()
-        return () if self.symbolic else stretches(self.values, self.side, self.threshold.holds)
+        near = {math.floor(value) + k for value in self.values for k in (0, 1, 2)}
+        starts = sorted({1, *(n for n in near if n > 1)})
+        holds, found = SIDES[self.threshold.holds], list[Stretch]()
+        for first, last in zip(starts, (*(n - 1 for n in starts[1:]), None), strict=True):
+            if self.side(2 * first if last is None else (first + last) // 2) != holds:
+                continue
+            joined = bool(found) and found[-1][1] == first - 1
+            found.append((found.pop()[0] if joined else first, last))
+        return tuple(found)
 
     @property
     def starts_later(self) -> bool:
@@ -313,7 +344,7 @@ class SolvedEquation(DropsCaches):
     def degrees(self, first: int, up: bool = True) -> Iterator[int]:
         """Numbers of devices that can share out the key and value heads, from one on, upwards or downwards."""
         tried = range(first, first + MOST_DEGREES) if up else range(first, 0, -1)
-        return (n for n in tried if self.bound_case.case.can_split_heads(n))
+        return filter(self.bound_case.case.can_split_heads, tried)
 
     def before(self, value: float) -> int:
         """Which side is the larger just before a crossing; 0 where that is undecided."""

@@ -27,7 +27,7 @@ from symroof.cases.checks import check_changed
 from symroof.errors import InputError, Problem
 from symroof.strict_yaml import read_text
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.students_t import t_quantile
+from symroof.symbolic.searches import t_quantile
 from symroof.theory.declarations import Declarations
 from symroof.units import format_quantity
 

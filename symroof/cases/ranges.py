@@ -23,7 +23,6 @@ from symroof.symbolic.blocks import Array
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, is_label, is_relation, operator_of, symbol
 from symroof.theory.case import Case
-from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import named
 from symroof.theory.theory import UnknownName
@@ -208,13 +207,9 @@ class Ranges:
         """Whether nothing but corners is looked at."""
         return not self.searched or sum(not axis.joint for axis in self.axes) > MOST_AXES
 
-    @cached_property
-    def _dependence(self) -> Dependence:
-        return Dependence(self.case)
-
     def moving(self, name: str) -> tuple[BoxAxis, ...]:
         """The axes that move a quantity."""
-        moves = self._dependence.moves
+        moves = self.case.moves
         return tuple(axis for axis in self.axes if moves(name, frozenset(axis.ends[0])))
 
     def at(self, point: Point) -> Case:

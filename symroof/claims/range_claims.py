@@ -9,8 +9,7 @@ from symroof.claims.claim_settings import declarations_of, study_of
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.fields import parse_range
 from symroof.specs.input_values import symbol_of
-from symroof.symbolic.axis_points import Axis
-from symroof.symbolic.crossings import crossings
+from symroof.symbolic.crossings import Axis, crossings
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, is_label, is_relation
 

@@ -161,7 +161,7 @@ class Figure:
         mean = sum(values) / count
         if count < 2:
             return cls(mean)
-        from symroof.symbolic.students_t import t_quantile
+        from symroof.symbolic.searches import t_quantile
 
         deviation = math.sqrt(sum((x - mean) ** 2 for x in values) / (count - 1) / count)
         return cls(mean, deviation * t_quantile(0.95, count - 1))

@@ -21,7 +21,6 @@ from symroof.symbolic.expressions import Expr, inline, names, number, substitute
 from symroof.symbolic.kernels import FUNCTIONS
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
-from symroof.theory.dependence import Dependence
 from symroof.theory.devices import GROUP, PASS, Devices
 from symroof.theory.stages import Pipeline
 from symroof.theory.steps import STEPS, AttentionReach, ExpertPool, Segment, Step, driver
@@ -60,13 +59,13 @@ def inlined(case: Case, tree: Expr, free: Sequence[str]) -> Expr:
     Raises:
         NoValue: something has no value here.
     """
-    keys, dependence = frozenset(free), Dependence(case)
+    keys = frozenset(free)
 
     def formula(name: str, changed: frozenset[str]) -> Expr | None:
         moving = keys | changed
         if name in moving:
             return None
-        if not dependence.moves(name, moving):
+        if not case.moves(name, moving):
             return number(Fraction(case.value(name)))
         return case.formula(name, moving)
 

@@ -19,7 +19,6 @@ from symroof.symbolic.blocks import Array, blocks
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import names
 from symroof.theory.case import Case
-from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
 
 TRUTHS = (False, True)
@@ -134,15 +133,11 @@ class Grid:
         along = self.differing(reached) | {
             by
             for by in self.moved
-            if any(self._dependences[i].moves(name, frozenset((by,)), self.moved) for i in having)
+            if any(self._open[i].moves(name, frozenset((by,)), self.moved) for i in having)
         }
         dims = tuple(by for by in self.dims if by in along)
         everywhere = len(having) == len(self.cases)
         return Variable(name, symbol.unit, symbol.meaning, dims, words, everywhere)
-
-    @cached_property
-    def _dependences(self) -> list[Dependence]:
-        return list(map(Dependence, self._open))
 
     def _reached(self, number: int, name: str) -> Hashable:
         """Every formula that a quantity leads to: cases with the same ones give the same value."""

@@ -29,8 +29,10 @@ from symroof.symbolic.expressions import (
     At,
     Expr,
     Label,
+    NoValue,
     OfLargest,
     Total,
+    UndefinedValue,
     halves,
     names,
     operator_of,
@@ -38,7 +40,6 @@ from symroof.symbolic.expressions import (
     symbol,
 )
 from symroof.symbolic.kernels import FUNCTIONS, chosen_index
-from symroof.symbolic.no_value import NoValue, UndefinedValue
 
 CALLED = {
     sympy.Max: "max",

@@ -23,16 +23,16 @@ from sympy.logic.boolalg import BooleanAtom
 
 from symroof.symbolic.applied import Quantity
 from symroof.symbolic.expressions import (
-    KEPT,
     ONE,
     OURS,
     ZERO,
-    At,
     Expr,
-    Label,
-    OfLargest,
-    Total,
+    Max,
+    Min,
+    Opaque,
+    UndefinedValue,
     at,
+    floor,
     label,
     number,
     of_largest,
@@ -41,15 +41,22 @@ from symroof.symbolic.expressions import (
     symbol,
     total,
 )
-from symroof.symbolic.no_value import UndefinedValue
 from symroof.symbolic.reading import LARGEST_EXPONENT
 from symroof.symbolic.slopes import derivative
 
-Max, Min, floor = KEPT["max"], KEPT["min"], KEPT["floor"]
 DEEPEST, MOST_NODES, MOST_BITS = 100, 100_000, 4096
 SHOWN = 80
 """Characters of an expression that an error repeats."""
-RELATIONS = (sympy.Eq, sympy.Le, sympy.Ge, sympy.Lt, sympy.Gt)
+IN_OTHERS: dict[Any, Callable[..., Expr]] = {
+    **OURS,
+    sympy.Abs: lambda x: Max(x, -x),
+    sympy.sign: lambda x: of_largest(ZERO, ZERO, x, ONE, -x, -ONE),
+    sympy.Mod: lambda x, y: x - y * floor(x / y),
+    sympy.Heaviside: lambda x, zero: of_largest(Min(x, ZERO), zero, x, ONE, ZERO, ZERO),
+    sympy.DiracDelta: lambda *args: ZERO,
+}
+"""Functions that formulas say with others. ``Heaviside`` comes from derivatives of a maximum: of the active arm, or the mean of two equal ones;
+``DiracDelta`` from second ones, away from the kinks."""
 
 
 class UnsupportedExpression(ValueError):
@@ -95,87 +102,68 @@ def to_core(
     """
     if not getattr(expression, "__hash__", None):  # a mutable matrix
         raise _refused(expression)
-    return _Walker(name, constant).go(expression, 0)
+    return _Walker(name, constant).go(expression)
 
 
 class _Walker:
     def __init__(self, name: Callable[[Any], str], constant: Callable[[str], bool]) -> None:
-        self.name, self.constant = name, constant
+        self.name, self.constant, self.depth = name, constant, 0
         self.bound: dict[Any, str] = {}
         self.results: dict[Any, Expr] = {}
 
-    def go(self, node: Any, depth: int) -> Expr:
-        if depth > DEEPEST or len(self.results) > MOST_NODES:
-            raise UnsupportedExpression(
-                f"an expression has at most {DEEPEST} levels and {MOST_NODES:,} parts"
-            )
+    def go(self, node: Any) -> Expr:
+        self.deeper()
         if node not in self.results:
             rule = next((rule for kind, rule in RULES if isinstance(node, kind)), None)
             if rule is None:
                 raise _refused(node)
-            self.results[node] = rule(self, node, depth + 1)
+            self.results[node] = rule(self, node)
+        self.depth -= 1
         return self.results[node]
 
-    def parts(self, node: Any, depth: int) -> list[Expr]:
-        return [self.go(part, depth) for part in node.args]
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > DEEPEST + 1 or len(self.results) > MOST_NODES:
+            raise UnsupportedExpression(
+                f"an expression has at most {DEEPEST} levels and {MOST_NODES:,} parts"
+            )
 
-    # -------------------------------------------------------------------------------------------------- names and numbers
+    # -------------------------------------------------------------------------------------- names, numbers and functions
 
-    def symbol(self, node: Any, depth: int) -> Expr:
+    def symbol(self, node: Any) -> Expr:
         return symbol(self.bound.get(node) or self.name(node))
 
-    def quantity(self, node: Any, depth: int) -> Expr:
+    def quantity(self, node: Any) -> Expr:
         own = self.name(node)
-        changes = {key: self.go(value, depth) for key, value in node.changes.items()}
+        changes = {key: self.go(value) for key, value in node.changes.items()}
         return at(own, changes) if changes else symbol(own)
 
-    def rational(self, node: Any, depth: int) -> Expr:
+    def rational(self, node: Any) -> Expr:
         exact = number(Fraction(str(node))) if node.is_Float else node
         if max(int(exact.p).bit_length(), int(exact.q).bit_length()) > MOST_BITS:
             raise UnsupportedExpression(f"a number has at most {MOST_BITS} bits")
         return exact
 
-    # ---------------------------------------------------------------------------------------------------------- functions
-
-    def same(self, node: Any, depth: int) -> Expr:
+    def same(self, node: Any) -> Expr:
         """The same over the formulas of its parts; itself where it has no names."""
-        made = self.parts(node, depth)
+        made = [part if isinstance(part, Str) else self.go(part) for part in node.args]
         if all(new is old for new, old in zip(made, node.args, strict=True)):
             return node
         return node.func(*made)
 
-    def power(self, node: Any, depth: int) -> Expr:
+    def power(self, node: Any) -> Expr:
         if node.exp.is_Number and abs(node.exp) > LARGEST_EXPONENT:
             raise UnsupportedExpression(f"an exponent is at most {LARGEST_EXPONENT}: {shown(node)}")
-        return self.same(node, depth)
+        return self.same(node)
 
-    def kept(self, node: Any, depth: int) -> Expr:
-        ours = next(ours for theirs, ours in OURS.items() if isinstance(node, theirs))
-        return ours(*self.parts(node, depth))
-
-    def absolute(self, node: Any, depth: int) -> Expr:
-        (inner,) = self.parts(node, depth)
-        return Max(inner, -inner)
-
-    def sign(self, node: Any, depth: int) -> Expr:
-        (inner,) = self.parts(node, depth)
-        return of_largest(ZERO, ZERO, inner, ONE, -inner, -ONE)
-
-    def remainder(self, node: Any, depth: int) -> Expr:
-        """``Mod``, of the sign of the divisor."""
-        over, under = self.parts(node, depth)
-        return over - under * floor(over / under)
-
-    def step(self, node: Any, depth: int) -> Expr:
-        """``Heaviside``, from derivatives of a maximum: the derivative of the active arm, or the mean of two equal arms."""
-        inner, at_zero = self.parts(node, depth)
-        return of_largest(Min(inner, ZERO), at_zero, inner, ONE, ZERO, ZERO)
-
-    def elementary(self, node: Any, depth: int) -> Expr:
-        """Any other function of SymPy that has values, and none that a person made up."""
+    def function(self, node: Any) -> Expr:
+        """A function of SymPy that has values, and none that a person made up."""
+        for kind, said in IN_OTHERS.items():
+            if isinstance(node, kind):
+                return said(*map(self.go, node.args))
         if getattr(sympy, type(node).__name__, None) is not type(node):
             raise _refused(node)
-        return self.same(node, depth)
+        return self.same(node)
 
     # -------------------------------------------------------------------------- derivatives, sums, values at points, choices
 
@@ -187,13 +175,13 @@ class _Walker:
         self.bound[new] = name
         return new, name
 
-    def derivative(self, node: Any, depth: int) -> Expr:
+    def derivative(self, node: Any) -> Expr:
         """A derivative that SymPy has not taken; those of names are names."""
-        made = self.go(node.expr, depth)
+        made = self.go(node.expr)
         for by, times in node.variable_count:
             if not times.is_Integer:
                 raise UnsupportedExpression(f"a derivative is taken so many times: {shown(node)}")
-            inner = self.go(by, depth)
+            inner = self.go(by)
             if not inner.is_Symbol:
                 raise UnsupportedExpression(f"a derivative is by names: {shown(node)}")
             moves = partial(self.moves, by in self.bound)
@@ -208,80 +196,64 @@ class _Walker:
         """Whether a name may depend on what is differentiated by."""
         return not (by_bound or self.constant(name) or name in self.bound.values())
 
-    def substituted(self, node: Any, depth: int) -> Expr:
+    def substituted(self, node: Any) -> Expr:
         """``Subs``: an expression with some symbols substituted, in what depends on them, too."""
         inner, points = node.expr, {}
         for variable, point in zip(node.variables, node.point, strict=True):
             new, name = self.bind(variable)
-            inner, points[name] = inner.xreplace({variable: new}), self.go(point, depth)
-        return substitute(self.go(inner, depth), points)
+            inner, points[name] = inner.xreplace({variable: new}), self.go(point)
+        return substitute(self.go(inner), points)
 
-    def sum(self, node: Any, depth: int) -> Expr:
+    def sum(self, node: Any) -> Expr:
         body, bounds = node.function, []
         for index, first, last in node.limits:
             new, name = self.bind(index, lasting=True)
             body = body.xreplace({index: new})
-            bounds.append((name, self.go(first, depth), self.go(last, depth)))
-        return reduce(lambda made, each: total(made, *each), bounds, self.go(body, depth))
+            bounds.append((name, self.go(first), self.go(last)))
+        return reduce(lambda made, each: total(made, *each), bounds, self.go(body))
 
-    def choice(self, node: Any, depth: int) -> Expr:
+    def choice(self, node: Any) -> Expr:
         """A ``Piecewise``: the label of the largest arm where all values are labels, else a choice by each condition in turn."""
-        pairs = [(pair.expr, pair.cond) for pair in node.args]
-        arms = _label_arms(pairs)
-        if arms is not None:
-            return label([(text, self.go(key, depth)) for text, key in arms])
-        if pairs[-1][1] != True:  # noqa: E712
+        *others, (last, sure) = [(pair.expr, pair.cond) for pair in node.args]
+        if sure != True:  # noqa: E712
             raise UnsupportedExpression(
                 f"a Piecewise without a value for every case has no meaning here: {shown(node)}"
             )
-        return reduce(
-            lambda otherwise, pair: self.where(
-                pair[1], self.go(pair[0], depth), otherwise, depth + 1
-            ),
-            reversed(pairs[:-1]),
-            self.go(pairs[-1][0], depth),
-        )
+        if keys := _keys_of_labels(others, last):
+            texts = (str(value) for value in (*(value for value, _ in others), last))
+            return label([(text, self.go(key)) for text, key in zip(texts, keys, strict=True)])
+        made = self.go(last)
+        for value, condition in reversed(others):
+            made = self.where(condition.to_nnf(simplify=False), self.go(value), made)
+        return made
 
-    def where(self, condition: Any, value: Expr, otherwise: Expr, depth: int) -> Expr:
+    def where(self, condition: Any, value: Expr, otherwise: Expr) -> Expr:
         """A value where a condition holds, else another."""
-
-        def inner(part: Any, one: Expr, other: Expr) -> Expr:
-            return self.where(part, one, other, depth + 1)
-
-        if depth > DEEPEST:
-            raise UnsupportedExpression(f"an expression has at most {DEEPEST} levels")
+        self.deeper()
         match condition:
             case sympy.And():
-                return reduce(
-                    lambda made, part: inner(part, made, otherwise), condition.args, value
-                )
+                for part in condition.args:
+                    value = self.where(part, value, otherwise)
             case sympy.Or():
-                return reduce(
-                    lambda made, part: inner(part, value, made), condition.args, otherwise
-                )
-            case sympy.Not():
-                return inner(condition.args[0], otherwise, value)
-            case sympy.ITE():
-                first, then, other = condition.args
-                return inner(first, inner(then, value, otherwise), inner(other, value, otherwise))
+                for part in condition.args:
+                    otherwise = self.where(part, value, otherwise)
+                value = otherwise
             case BooleanAtom():
-                return value if condition else otherwise
-            case sympy.Ge() | sympy.Le() | sympy.Gt() | sympy.Lt():
-                larger, smaller = self.go(condition.gts, depth), self.go(condition.lts, depth)
-                if isinstance(condition, (sympy.Ge, sympy.Le)):
-                    return of_largest(larger, value, smaller, otherwise)
-                return of_largest(smaller, otherwise, larger, value)
-        raise _refused(condition)
+                value = value if condition else otherwise
+            case sympy.Ge() | sympy.Le():
+                larger, smaller = self.go(condition.gts), self.go(condition.lts)
+                value = of_largest(larger, value, smaller, otherwise)
+            case sympy.Gt() | sympy.Lt():
+                larger, smaller = self.go(condition.gts), self.go(condition.lts)
+                value = of_largest(smaller, otherwise, larger, value)
+            case _:
+                raise _refused(condition)
+        self.depth -= 1
+        return value
 
-    def relation(self, node: Any, depth: int) -> Expr:
-        left, right = self.parts(node, depth)
-        return relation("=" if node.rel_op == "==" else node.rel_op, left, right)
-
-    # ------------------------------------------------------------------------------------------- what is a formula already
-
-    def opaque(self, node: Any, depth: int) -> Expr:
-        args = [part if isinstance(part, Str) else self.go(part, depth) for part in node.args]
-        return node.func(*args)
+    def relation(self, node: Any) -> Expr:
+        operator = "=" if node.rel_op == "==" else node.rel_op
+        return relation(operator, *map(self.go, node.args))
 
 
 def _refused(node: Any) -> UnsupportedExpression:
@@ -290,53 +262,33 @@ def _refused(node: Any) -> UnsupportedExpression:
     return UnsupportedExpression(f"{article} {kind} has no meaning here: {shown(node)}")
 
 
-def _label_arms(pairs: list[tuple[Any, Any]]) -> list[tuple[str, Any]] | None:
-    """The arms of a label, in the form that :func:`symroof.symbolic.applied.to_user` writes; None for anything else."""
-    if (
-        not all(isinstance(value, Symbol) and value.is_real is None for value, _ in pairs)
-        or pairs[-1][1] != True  # noqa: E712
-    ):
-        return None
-    against = [
-        [
-            (part.gts, part.lts) if isinstance(part, (sympy.Ge, sympy.Le)) else None
-            for part in (cond.args if isinstance(cond, sympy.And) else (cond,))
-        ]
-        for _, cond in pairs[:-1]
-    ]
-    keys = [parts[0][0] for parts in against if parts[0]]
-    if len(keys) < len(pairs) - 1 or any(
-        part is None or part[0] != key
-        for key, parts in zip(keys, against, strict=True)
-        for part in parts
-    ):
-        return None
-    keys += [part[1] for part in against[-1] if part][:1]
-    return [(str(value), key) for (value, _), key in zip(pairs, keys, strict=True)]
+def _keys_of_labels(others: list[tuple[Any, Any]], last: Any) -> list[Any]:
+    """What is compared in a choice of labels, in the form that :func:`symroof.symbolic.applied.to_user` writes; empty for anything else."""
+    values = (*(value for value, _ in others), last)
+    if not all(isinstance(value, Symbol) and value.is_real is None for value in values):
+        return []
+    keys: list[Any] = []
+    for _, condition in others:
+        parts = sympy.And.make_args(condition)
+        if not all(isinstance(part, (sympy.Ge, sympy.Le)) for part in parts):
+            return []
+        keys += {part.gts for part in parts}
+        smallest = next(iter(parts)).lts
+    return [*keys, smallest] if len(keys) == len(others) else []
 
 
-RULES: tuple[tuple[Any, Callable[[_Walker, Any, int], Expr]], ...] = (
+RULES: tuple[tuple[Any, Callable[[_Walker, Any], Expr]], ...] = (
     (Symbol, _Walker.symbol),
     (Quantity, _Walker.quantity),
     ((sympy.Rational, sympy.Float), _Walker.rational),
-    ((sympy.Add, sympy.Mul), _Walker.same),
+    ((sympy.Add, sympy.Mul, Opaque), _Walker.same),
     (sympy.Pow, _Walker.power),
-    (tuple(OURS), _Walker.kept),
-    (sympy.Abs, _Walker.absolute),
-    (sympy.sign, _Walker.sign),
-    (sympy.Mod, _Walker.remainder),
-    (sympy.Heaviside, _Walker.step),
-    (
-        sympy.DiracDelta,
-        lambda walker, node, depth: ZERO,
-    ),  # second derivative of a maximum, away from its kinks
     (sympy.Derivative, _Walker.derivative),
     (sympy.Subs, _Walker.substituted),
     (sympy.Sum, _Walker.sum),
     (sympy.Piecewise, _Walker.choice),
-    (sympy.NumberSymbol, lambda walker, node, depth: node),
-    (RELATIONS, _Walker.relation),
-    ((At, Label, OfLargest, Total), _Walker.opaque),
-    (sympy.Function, _Walker.elementary),
+    (sympy.NumberSymbol, lambda walker, node: node),
+    ((sympy.Eq, sympy.Le, sympy.Ge, sympy.Lt, sympy.Gt), _Walker.relation),
+    ((sympy.Max, sympy.Min, sympy.Function), _Walker.function),
 )
 """The conversion for each SymPy type; the first match applies."""

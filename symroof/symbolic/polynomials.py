@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from random import Random
+from contextlib import suppress
 from typing import Any
 
 import sympy
@@ -106,14 +107,12 @@ def added_up(body: Any, index: Symbol, first: Any, last: Any) -> Any:
     over, under = fraction(body, index)
     if set(under) != {0} or max(over) > 2:
         raise NoClosedForm("a sum that has no closed form")
-    upto = {
-        0: lambda n: n,
-        1: lambda n: n * (n + 1) / 2,
-        2: lambda n: n * (n + 1) * (2 * n + 1) / 6,
-    }
-    return sympy.Add(
-        *(c / under[0] * (upto[k](last) - upto[k](first - 1)) for k, c in over.items())
-    )
+
+    def upto(n: Any) -> tuple[Any, ...]:
+        return n, n * (n + 1) / 2, n * (n + 1) * (2 * n + 1) / 6
+
+    ends = list(zip(upto(last), upto(first - 1), strict=True))
+    return sympy.Add(*(c / under[0] * (ends[k][0] - ends[k][1]) for k, c in over.items()))
 
 
 def tidied(over: Powers, x: Symbol) -> tuple[Powers, int]:
@@ -146,28 +145,19 @@ def sign(expr: Any) -> int:
     if expr.is_number:
         return bool(expr > 0) - bool(expr < 0) if expr.is_real else 0
     if expr.is_Symbol:
-        return (
-            1
-            if expr.is_positive or (expr.is_nonnegative and not expr.is_zero)
-            else -1
-            if expr.is_negative
-            else 0
-        )
+        positive = expr.is_positive or (expr.is_nonnegative and not expr.is_zero)
+        return bool(positive) - bool(expr.is_negative)
     if expr.is_Add:
         signs = {sign(term) for term in expr.args}
         return signs.pop() if len(signs) == 1 else 0
     if expr.is_Mul:
-        result = 1
-        for factor in expr.args:
-            result *= sign(factor)
-        return result
+        return math.prod(map(sign, expr.args))
     if expr.is_Pow:
-        return 1 if sign(expr.base) > 0 or expr.exp == sympy.Rational(1, 2) else 0
-    if isinstance(expr, (sympy.Max, sympy.Min, sympy.ceiling, sympy.floor)):
-        return 1 if all(sign(arg) > 0 for arg in expr.args) else 0
+        return int(sign(expr.base) > 0 or expr.exp == sympy.Rational(1, 2))
     if isinstance(expr, Total):
         return sign(expr.body)
-    return 1 if isinstance(expr, sympy.exp) else 0
+    kept = isinstance(expr, (sympy.Max, sympy.Min, sympy.ceiling, sympy.floor))
+    return int(all(sign(arg) > 0 for arg in expr.args) if kept else isinstance(expr, sympy.exp))
 
 
 def negated(expr: Any) -> Any:
@@ -179,25 +169,16 @@ def negated(expr: Any) -> Any:
 
 
 def vanishes(expr: Any) -> bool:
-    """Whether an expression is zero whatever its symbols, as random points show."""
+    """Whether an expression is zero whatever its symbols, as random points show, of one size: nothing vanishes beside another."""
     if expr.is_Number or not expr.is_Add:
         return bool(expr == 0)
     known = False
-    for seed in (3, 7, 19):
-        try:
-            if not is_zero(expr, SmallPoint(f"{seed}", 0, whole=False).evaluate, 1e-9):
+    for seed in "abc":
+        with suppress(ArithmeticError):
+            if not is_zero(expr, RandomPoint(seed, 0, whole=False).evaluate, 1e-9):
                 return False
             known = True
-        except ArithmeticError:
-            continue
     return known
-
-
-class SmallPoint(RandomPoint):
-    """Random numbers of one size: nothing vanishes beside another."""
-
-    def drawn(self, name: str) -> float:
-        return Random(f"{name} {self.seed}").uniform(1, 9)
 
 
 def terms_size(expr: Any, numbers: Evaluate, at: Mapping[str, float] | None = None) -> float:

@@ -86,7 +86,11 @@ def roots(difference: Any, x: Symbol, numbers: Evaluate | None = None) -> Roots:
     except NoClosedForm as error:
         return Roots(_hidden_roots(difference, x, numbers, error))
     scaled, known = tidied(over, x)
-    over = {k: c for k, c in scaled.items() if not _is_zero(c, numbers)}
+    over = {
+        k: c
+        for k, c in scaled.items()
+        if not (vanishes(c) if numbers is None else is_zero(c, numbers, ZERO))
+    }
     found = Roots(_polynomial_roots(over, x, numbers))
     found.beyond = len(over) > 1 and not found
     signs = {sign(c) for c in over.values()}
@@ -95,12 +99,6 @@ def roots(difference: Any, x: Symbol, numbers: Evaluate | None = None) -> Roots:
     if set(under) != {0} and not plain:
         found.nonzero = (Gt(sympy.Add(*(c * x**k for k, c in under.items())) ** 2, 0),)
     return found
-
-
-def _is_zero(c: Any, numbers: Evaluate | None) -> bool:
-    if numbers is None:
-        return vanishes(c)
-    return is_zero(c, numbers, ZERO)
 
 
 def _polynomial_roots(over: Powers, x: Symbol, numbers: Evaluate | None) -> list[Form]:
@@ -114,7 +112,11 @@ def _polynomial_roots(over: Powers, x: Symbol, numbers: Evaluate | None) -> list
         return sign(c) if numbers is None else int((value := numbers(c)) > 0) - int(value < 0)
 
     if set(p) == {0, 1, 2}:
-        return _quadratic(p, known)
+        p = {k: negated(c) for k, c in p.items()} if known(p[2]) < 0 else p
+        long = sum(1 for c in p.values() for _ in sympy.preorder_traversal(c)) > LONGEST_INLINE
+        short = {k: Symbol(COEFFICIENTS[k], real=True) if long else c for k, c in p.items()}
+        named = tuple((short[k], p[k]) for k in sorted(p, reverse=True)) if long else ()
+        return [Form(root, exists, named) for root, exists in _two_roots(p, short, known)]
     if len(p) > 2:
         return []
     power = max(p)
@@ -123,40 +125,26 @@ def _polynomial_roots(over: Powers, x: Symbol, numbers: Evaluate | None) -> list
 
 
 def _linear(slope: Any, start: Any, known: Callable[[Any], int]) -> tuple[Any, tuple[Any, ...]]:
-    """The root of ``slope*x + start``, over the denominator that has to be positive, and the conditions that it exists."""
-    over, under = (
-        (start, negated(slope)) if _turned(slope, start, known) else (negated(start), slope)
-    )
+    """The root of ``slope*x + start``, over the denominator that has to be positive, and the conditions that it exists.
+
+    What is positive by its shape stays so, and the other part becomes the condition.
+    """
+    plain = sign(slope) or sign(negated(start))
+    turned = plain < 0 if plain else known(slope) < 0
+    over, under = (start, negated(slope)) if turned else (negated(start), slope)
     root = over / under
-    if not (
-        sign(over) or sign(under) or known(over) or known(under)
-    ):  # both may turn: they have to agree
+    signs = sign(over), sign(under), known(over), known(under)
+    if not any(signs):  # both may turn: they have to agree
         return root, (Gt(root, 0, evaluate=False),)
     return root, tuple(Gt(part, 0, evaluate=False) for part in (over, under) if not sign(part) > 0)
-
-
-def _turned(slope: Any, start: Any, known: Callable[[Any], int]) -> bool:
-    """Whether the root reads better as ``start/-slope``: what is positive by its shape stays so, the other part becomes the condition."""
-    for part in (slope, negated(start)):
-        if plain := sign(part):
-            return plain < 0
-    return known(slope) < 0
-
-
-def _quadratic(p: Powers, known: Callable[[Any], int]) -> list[Form]:
-    """The positive roots of ``a*x**2 + b*x + c``, in the forms that do not cancel where ``a`` is small."""
-    if known(p[2]) < 0:
-        p = {k: negated(c) for k, c in p.items()}
-    long = sum(1 for c in p.values() for _ in sympy.preorder_traversal(c)) > LONGEST_INLINE
-    short = {k: Symbol(COEFFICIENTS[k], real=True) if long else c for k, c in p.items()}
-    named = tuple((short[k], p[k]) for k in sorted(p, reverse=True)) if long else ()
-    return [Form(root, exists, named) for root, exists in _two_roots(p, short, known)]
 
 
 def _two_roots(
     p: Powers, short: Powers, known: Callable[[Any], int]
 ) -> list[tuple[Any, tuple[Any, ...]]]:
-    """Descartes: the signs of the coefficients tell how many roots are positive, as far as they are known; of two the smaller comes first."""
+    """The positive roots of ``a*x**2 + b*x + c``, in the forms that do not cancel where ``a`` is small.
+
+    Descartes: the signs of the coefficients tell how many roots are positive, as far as they are known; of two the smaller comes first."""
     a, b, c = short[2], short[1], short[0]
     inside = b**2 - 4 * a * c
     root = sympy.sqrt(inside)
@@ -221,10 +209,8 @@ def _undone(node: Any, x: Symbol, value: Any) -> tuple[Any, tuple[Any, ...]]:
             return node.args[0], (ceiling(value) - 1, value)
         case sympy.floor():
             return node.args[0], (value, floor(value) + 1)
-        case sympy.log():
-            return node.args[0], (sympy.exp(value),)
-        case sympy.exp():
-            return node.args[0], (sympy.log(value),)
+        case sympy.log() | sympy.exp():
+            return node.args[0], (node.inverse()(value),)
         case sympy.Pow() if x not in node.base.free_symbols:
             return node.exp, (sympy.log(value) / sympy.log(node.base),)
         case sympy.Pow() if x not in node.exp.free_symbols:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import sympy
@@ -29,13 +30,13 @@ from symroof.symbolic.expressions import (
     Min,
     OfLargest,
     Total,
+    UndefinedValue,
     at,
     of_largest,
     sums,
     symbol,
     total,
 )
-from symroof.symbolic.no_value import UndefinedValue
 
 SLOPE_BY_TERM_COUNT = DerivativeName.of("sum", "number of its terms")
 """The derivative of a sum by its number of terms, which has no value."""
@@ -95,32 +96,26 @@ class _Slopes:
         match node:
             case sympy.Max() | sympy.Min():
                 sign = 1 if isinstance(node, sympy.Max) else -1
-                return _of_largest_arm(
-                    [sign * arg for arg in node.args], list(map(self.of, node.args))
-                )
+                return _of_largest_arm([(sign * arg, self.of(arg)) for arg in node.args])
             case OfLargest():
-                pairs = zip(node.keys, map(self.of, node.values), strict=True)
-                return of_largest(*(part for pair in pairs for part in pair))
-            case At():
-                return self.changed(node)
-            case Total():
-                return self.summed(node)
+                slopes = map(self.of, node.values)
+                return of_largest(*chain(*zip(node.keys, slopes, strict=True)))
+            case At():  # the chain rule over the changed inputs, plus the direct dependence
+                changes, direct = dict(node.changes), {}
+                if self.by not in changes and self.moves(node.name):
+                    direct = {self.by: ONE}
+                slopes = {key: self.of(value) for key, value in changes.items()} | direct
+                return sympy.Add(
+                    *(
+                        slope * at(DerivativeName.of(node.name, key), node.changes)
+                        for key, slope in slopes.items()
+                    )
+                )
+            case Total():  # a factor without value marks that the number of terms depends on the name
+                body, bounds = self.of(node.body), (self.of(node.first), self.of(node.last))
+                slope = ZERO if body == 0 else total(body, node.index, node.first, node.last)
+                return sympy.Add(slope, *(bound * symbol(SLOPE_BY_TERM_COUNT) for bound in bounds))
         return ZERO
-
-    def changed(self, node: Any) -> Any:
-        """The chain rule over the changed inputs, plus the direct dependence."""
-        slope = ZERO
-        for key, value in node.changes:
-            slope += self.of(value) * at(DerivativeName.of(node.name, key), node.changes)
-        if self.by not in dict(node.changes) and self.moves(node.name):
-            slope += at(DerivativeName.of(node.name, self.by), node.changes)
-        return slope
-
-    def summed(self, node: Any) -> Any:
-        """The sum of the derivatives of its terms; a factor without value marks that the number of terms depends on the name."""
-        body, bounds = self.of(node.body), (self.of(node.first), self.of(node.last))
-        slope = ZERO if body == 0 else total(body, node.index, node.first, node.last)
-        return sympy.Add(slope, *(bound * symbol(SLOPE_BY_TERM_COUNT) for bound in bounds))
 
 
 def _outermost(expr: Any) -> dict[Any, None]:
@@ -149,10 +144,10 @@ def _partial(expr: Any, part: Any) -> Any:
     return found.xreplace({own: hole for hole, own in symbols.items()})
 
 
-def _of_largest_arm(arms: list[Any], slopes: list[Any]) -> Any:
-    """The derivative of the largest arm, built arm by arm; the mean of two equal arms."""
-    largest, slope = arms[0], slopes[0]
-    for arm, other in zip(arms[1:], slopes[1:], strict=True):
+def _of_largest_arm(arms: list[tuple[Any, Any]]) -> Any:
+    """The derivative of the largest arm, built arm by arm, each with its own; the mean of two equal arms."""
+    largest, slope = arms[0]
+    for arm, other in arms[1:]:
         if other != slope:
             meeting = Min(largest, arm)
             slope = of_largest(meeting, sympy.S.Half * (slope + other), largest, slope, arm, other)

@@ -5,8 +5,13 @@ from dataclasses import replace
 
 from symroof.theory.architecture import Layer
 from symroof.theory.rows import MatrixShape, OperatorRow, gemm, matrix, product, stacked, stored
-from symroof.theory.shared_rows import shared_block
-from symroof.theory.sparse_rows import CORE, block_indexer, compressed, token_indexer
+from symroof.theory.sparse_rows import (
+    CORE,
+    block_indexer,
+    compressed,
+    shared_block,
+    token_indexer,
+)
 
 SCAN = "scan"
 
@@ -261,14 +266,9 @@ def kimi_delta(layer: Layer) -> Iterator[OperatorRow]:
     the result come through a bottleneck of one head's width, or (``full_decay``, ``full_gate``) from the residual at once."""
     keys, values = "linear_key_heads*linear_key_dim", "linear_value_heads*linear_value_dim"
     conv = f"2*{keys} + {values}"
-    parts = [
-        keys,
-        keys,
-        values,
-        "linear_value_heads",
-        keys if layer.has("full_decay") else "linear_key_dim",
-        values if layer.has("full_gate") else "linear_value_dim",
-    ]
+    decays = keys if layer.has("full_decay") else "linear_key_dim"
+    gates = values if layer.has("full_gate") else "linear_value_dim"
+    parts = [keys, keys, values, "linear_value_heads", decays, gates]
     state, flops = f"{LINEAR_STATE}*state_bytes_per_element", f"6 FLOP*{LINEAR_STATE}"
     held, norm = f"{keys} + linear_value_heads", "linear_value_dim"
     yield from _recurrence(layer, parts, values, state, flops, conv, held, norm)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Self
@@ -18,6 +19,7 @@ from symroof.symbolic.expressions import (
     Expr,
     OfLargest,
     at,
+    changed_inputs,
     is_condition_or_label,
     is_number,
     mentions,
@@ -301,6 +303,43 @@ class CaseFormulas(DropsCaches, ABC):
             guarded = (_NAMES_OF_CONDITIONS[each] for each in found & _NAMES_OF_CONDITIONS.keys())
             left = set[str]().union(*guarded) - reached
         return False
+
+    def moves(self, name: str, keys: frozenset[str], given: frozenset[str] | None = None) -> bool:
+        """Whether a name depends on one of the changed ones, by the formulas of this case. The ``given`` names, by default the changed ones,
+        have values from elsewhere, so those that are not changed depend on nothing."""
+        given = given or keys
+        if (name, given) not in self._reached:
+            reached, left = {name}, [name]
+            while left:
+                at = left.pop()
+                new = () if at in given else set(self._mentioned(at, given)) - reached
+                reached.update(new)
+                left += new
+            self._reached[name, given] = frozenset(reached)
+        return not keys.isdisjoint(self._reached[name, given])
+
+    def _mentioned(self, name: str, given: frozenset[str]) -> tuple[str, ...]:
+        """The names that the value of a name directly depends on, where some have values from elsewhere."""
+        if (name, given) not in self._direct:
+            quantity, search = self.theory.own.quantity(name), self.search(name, given)
+            found: tuple[str, ...] = quantity.required_names if quantity else ()
+            if search:
+                found += search.required_names
+            else:
+                with suppress(NoValue):
+                    formula = self.formula(name, given)
+                    found += tuple(inner for inner in names(formula) if inner != name)
+                    found += tuple(key for key in changed_inputs(formula) if key in given)
+            self._direct[name, given] = found
+        return self._direct[name, given]
+
+    @cached_property
+    def _reached(self) -> dict[tuple[str, frozenset[str]], frozenset[str]]:
+        return {}
+
+    @cached_property
+    def _direct(self) -> dict[tuple[str, frozenset[str]], tuple[str, ...]]:
+        return {}
 
     @cached_property
     def _formulas(self) -> Mapping[str, Expr]:

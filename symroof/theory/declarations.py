@@ -10,8 +10,7 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from symroof.symbolic.expressions import DerivativeName, Expr, number
-from symroof.symbolic.no_value import UndefinedValue
+from symroof.symbolic.expressions import DerivativeName, Expr, UndefinedValue, number
 from symroof.theory.quantity import Quantity
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name, slope_symbol
 from symroof.units import parse_quantity

@@ -20,13 +20,13 @@ from symroof.symbolic.expressions import (
     DerivativeName,
     Expr,
     Max,
+    UndefinedValue,
     changed_inputs,
     inline,
     names,
     substitute,
     symbol,
 )
-from symroof.symbolic.no_value import UndefinedValue
 from symroof.symbolic.printing import latex
 from symroof.symbolic.reading import parse
 from symroof.symbolic.slopes import derivative

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from symroof.calibrate.least_squares import LeastSquares, solve, squares, times
-from symroof.symbolic.students_t import t_probability, t_quantile
+from symroof.symbolic.searches import t_probability, t_quantile
 
 
 def problem(arms, rates, fixed, measured=None, held=()):

@@ -33,21 +33,21 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1816,
-    "symbolic": 5319,
-    "theory": 5425,
+    "top level": 1815,
+    "symbolic": 5051,
+    "theory": 5398,
     "specs": 5678,
     "checkpoints": 3753,
-    "study": 8617,
+    "study": 8593,
     "select": 2738,
-    "simulate": 2097,
+    "simulate": 2096,
     "servers": 1631,
-    "sweep": 1325,
+    "sweep": 1320,
     "calibrate": 1514,
-    "check": 6980,
+    "check": 6979,
     "report": 7690,
     "cli": 3932,
-    "tests": 39383,
+    "tests": 39380,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

@@ -7,10 +7,8 @@ import pytest
 import sympy
 from sympy import Rational, exp, log, sqrt
 
-from symroof.symbolic.arms import holds
-from symroof.symbolic.axis_points import Axis
-from symroof.symbolic.closed_forms import candidates, every_form, form_at
-from symroof.symbolic.crossings import crossings
+from symroof.symbolic.closed_forms import candidates, every_form, form_at, holds
+from symroof.symbolic.crossings import Axis, crossings
 from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.expressions import Max, Min, ceiling, symbol, total
 from symroof.symbolic.polynomials import NoClosedForm, vanishes

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from symroof.symbolic.axis_points import LEAST, MOST, Axis
-from symroof.symbolic.crossings import crossings
+from symroof.symbolic.crossings import LEAST, MOST, Axis, crossings
 
 
 def along(left, right, **axis):

@@ -27,7 +27,7 @@ from symroof.report.pictures.curves import (
     next_power_of_two,
     solve_limit,
 )
-from symroof.symbolic.axis_points import Axis as SearchAxis
+from symroof.symbolic.crossings import Axis as SearchAxis
 from symroof.symbolic.crossings import crossings
 from symroof.symbolic.printing import shortened_formula
 from symroof.theory.case import Case
