@@ -118,6 +118,14 @@ def both(case: BoundCase, name: str) -> tuple[str, str]:
     return own, f"{most}{compact(bound, DIGITS)}" if bound else ""
 
 
+def added_token(case: BoundCase, name: str) -> list[str]:
+    """Beside the cache per token: what one more token adds, where that is less, as windows are full."""
+    written, added = case.get("kv_bytes_per_token"), case.get("kv_bytes_per_added_token")
+    if name != "kv_bytes_per_token" or not written or not added or added.value == written.value:
+        return []
+    return [f"one more token at this context adds {added.text()} (kv_bytes_per_added_token)"]
+
+
 def _is_given(case: BoundCase, name: str) -> bool:
     """Whether a person gave a quantity that is otherwise derived: then it is no bound. What a checkpoint says, its stored size for one, is not meant."""
     return name in case.request.values and name not in INPUTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -102,11 +102,6 @@ class Flip:
         return bool(self.wrong_now) and not self.wrong
 
     @property
-    def ruins(self) -> bool:
-        """Whether the headline is good now and ceases to be."""
-        return not self.wrong_now and bool(self.wrong)
-
-    @property
     def inside(self) -> bool | None:
         """Whether it lies inside the range its input already has; None where that is no range."""
         low, high = self.now.low, self.now.high
@@ -135,11 +130,6 @@ class Flip:
             for case, place in ((own.case, here), *nearest)
         ]
         return Extent(min(values), max(values), everywhere, beyond)
-
-    @property
-    def as_things_stand(self) -> Flip:
-        """The same at the values that the other inputs have now, whatever their ranges."""
-        return replace(self, alone=True)
 
     @property
     def at(self) -> Result:

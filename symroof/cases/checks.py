@@ -166,6 +166,8 @@ def check_engine(case: BoundCase) -> None:
     engine, given = case.engine, case.given
     if engine is None:
         return
+    if case.model and engine.spec.name == "vllm":
+        case.warn(*case.model.padded_caches(case.assumptions["window_cache"] == "full"))
     tp, groups = (number_of(given, name) or 1.0 for name in ("tp", "attention_dp"))
     cut = engine.label == IDEAL or engine.kind == "ggml"
     for heads in () if cut else _whole_heads(given, "n_heads"):

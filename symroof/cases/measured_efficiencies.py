@@ -197,11 +197,6 @@ def _limit_by_tile(given: dict[str, Input], share: float | None) -> None:
     given["mbu"] = Input(ValueRange(low, high, written, value), why, measured=True)
 
 
-def as_expected(values: Mapping[str, Input]) -> dict[str, float]:
-    """The expected number of each value that has one."""
-    return {name: value.value for name, value in values.items() if value.value is not None}
-
-
 def _ends(value: Input) -> tuple[Any, ...] | None:
     """The low end, the expected value and the high end; None of a formula."""
     ends = tuple(end for end in (value.low, value.value, value.high) if end is not None)

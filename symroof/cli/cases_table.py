@@ -8,6 +8,7 @@ from symroof.analysis.case_summary import (
     DIGITS,
     MARK,
     MEMORY_SHARE,
+    added_token,
     both,
     endless,
     used_memory,
@@ -115,5 +116,6 @@ def single(case: BoundCase, names: Sequence[str]) -> str:
         least = f"theoretical {'limit' if bound.startswith('at most') else 'minimum'} {bound}"
         with_bound = f"{first}, {least}" if bound and first else first or least
         lines += [f"{name}: {with_bound}", *wrapped(case.result(name).symbol.meaning, first="  ")]
+        lines += (line for each in added_token(case, name) for line in wrapped(each, first="  "))
     dagger = any("†" in line for line in lines)
     return "\n".join(lines + ["† does not fit in memory"] * dagger)

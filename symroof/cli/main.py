@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -146,7 +147,9 @@ def main(arguments: Sequence[str]) -> int:
         BrokenPipeError,
         SystemExit,
     ):  # click exits this way when the reader of its output is gone
-        return _closed_pipe()
+        # the reader closed our output (``symroof ... | head``): discard later writes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         say(f"{where}{error.strerror or error}", err=True)
@@ -171,11 +174,3 @@ def _show(error: Exception, arguments: Sequence[str], as_json: bool) -> None:
         say(shown.getvalue(), err=True, nl=False)
     elif isinstance(error, click.ClickException):
         print_problems([problem(error, arguments, COMMANDS)], as_json)
-
-
-def _closed_pipe() -> int:
-    """The reader closed our output (``symroof ... | head``): discard later writes."""
-    import os
-
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return OK

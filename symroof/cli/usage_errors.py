@@ -12,6 +12,7 @@ from dataclasses import replace
 import click
 
 from symroof.errors import Problem, meant_by, nearest
+from symroof.vllm.flags import NOT_MODELLED
 
 NEAR, VERY_NEAR = 0.6, 0.8
 """How alike two names are for one to be suggested: a command of few, an option of many."""
@@ -129,6 +130,8 @@ def _option_hint(error: click.NoSuchOption) -> str:
     if meant := _meant(error.option_name.partition("=")[0], own):
         shown = (repr(own.get(each, f"--set {each}=…")) for each in meant)
         return f"did you mean {' or '.join(shown)}?"
+    if effect := NOT_MODELLED.get(error.option_name.lstrip("-").replace("_", "-")):
+        return f"not modelled: {effect}"
     known = [name for option in params for name in option.opts]
     if hint := _value_as_option(error.option_name.lstrip("-"), own):
         return hint

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.case_summary import added_token
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.input import LoadedSpec
+from symroof.cases.input import Input, LoadedSpec
 from symroof.cases.quantity_result import Result
 from symroof.cases.request import Request
 from symroof.cases.spec_inputs import model_values
@@ -20,10 +21,10 @@ from symroof.specs.fields import Source, build
 from symroof.specs.file_kinds import file_kind, spec_class
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.layer_order import runs
-from symroof.specs.layers import LayerKind
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import holds_config, model_path, read_model
 from symroof.strict_yaml import Document, Location, path_text
+from symroof.symbolic.expressions import number
 from symroof.symbolic.printing import text
 from symroof.theory.layer_rows import PARAMETER_GROUPS
 from symroof.theory.operator_table import parameters, placed_rows, total
@@ -245,17 +246,22 @@ class Fields:
         return self.document.written.get(place, str(value))
 
 
+CACHE, ADDED = "kv_bytes_per_token", "kv_bytes_per_added_token"
 MODEL_FACTS = (
-    "params", "active_params", "weight_bytes_read", "kv_bytes_per_token", "linear_flops_per_token", "attention_flops_per_pair", "head_flops_per_row",
+    "params", "active_params", "weight_bytes_read", CACHE, ADDED, "linear_flops_per_token", "attention_flops_per_pair", "head_flops_per_row",
 )  # fmt: skip
 
 
 def model_entry(spec: ModelSpec) -> CatalogueEntry:
     """A model: layer list, parameters by part, FLOPs and bytes of a token."""
-    answers = BoundCase(LoadedSpec(spec.name, spec), given=model_values(spec))
+    given = model_values(spec)
+    if spec.max_context:
+        given["context"] = Input(number(spec.max_context), "the longest context")
+    answers = BoundCase(LoadedSpec(spec.name, spec), given=given)
     source = f"{spec.source} {spec.source.address or ''}".strip() if spec.source else "none given"
     facts = [["name", spec.name], ["source", source]]
-    for result in filter(None, map(answers.get, MODEL_FACTS)):
+    shown = (name for name in MODEL_FACTS if name != ADDED or added_token(answers, CACHE))
+    for result in filter(None, map(answers.get, shown)):
         whole = isinstance(result.value, float | Fraction) and is_whole(result.value)
         exact = f"{int(result.value):,} {result.symbol.unit}" if whole else ""
         facts.append([result.name, result.text(), exact])
@@ -295,15 +301,12 @@ def model_entry(spec: ModelSpec) -> CatalogueEntry:
 
 
 def _layers(spec: ModelSpec) -> list[list[str]]:
-    return [
-        [str(kind.count), label, _mixers(kind), _block(kind.ffn)]
-        for label, kind in zip(spec.labels(), spec.layers, strict=True)
-    ]
-
-
-def _mixers(kind: LayerKind) -> str:
-    attention = [kind.attention] if kind.attention.kind != "none" or kind.mixer is None else []
-    return " beside ".join(map(_block, [*attention, *([kind.mixer] if kind.mixer else [])]))
+    rows = []
+    for label, kind in zip(spec.labels(), spec.layers, strict=True):
+        attention = [kind.attention] * (kind.attention.kind != "none" or kind.mixer is None)
+        mixers = " beside ".join(map(_block, [*attention, *filter(None, [kind.mixer])]))
+        rows.append([str(kind.count), label, mixers, _block(kind.ffn)])
+    return rows
 
 
 def _block(block: Any) -> str:

@@ -45,18 +45,15 @@ def text(report: Report, columns: int = 120, strict: bool = False, verbose: bool
         claims = [claim for claim in report.claims if claim.file == file]
         if claims:
             sections.append(f"{visible(file)}\n{claims_table(claims, room)}")
-            faulty = [claim for claim in claims if verbose and needs_explaining(claim, strict)]
+            # an invalid one is reported with the problems of its file
+            sound = [claim for claim in claims if verbose and not claim.faulty]
+            faulty = [c for c in sound if c.verdict in EXPLAINED or (c.flags and strict)]
             sections += ["\n".join(explained(claim, room)) for claim in faulty]
         else:
             sections.append(
                 f"{visible(file)}: no claims; add one after a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
             )
     return "\n\n".join([*sections, summary(report)])
-
-
-def needs_explaining(claim: Checked, strict: bool) -> bool:
-    """Whether to explain a claim below the table; an invalid one is reported with the problems of its file."""
-    return not claim.faulty and (claim.verdict in EXPLAINED or bool(claim.flags and strict))
 
 
 def summary(report: Report) -> str:

@@ -1,6 +1,7 @@
 """Data of a review: input values that flip the verdict, and the required changes of failing cases."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -42,7 +43,7 @@ def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     return {
         "better": [row(f, subject) for f in repairs],
         "worse": [row(f, subject) for f in near],
-        "far": [row(f.as_things_stand, subject) for f in breaks if f not in near],
+        "far": [row(replace(f, alone=True), subject) for f in breaks if f not in near],
         "never": [input_name(name, subject) for name in never(subject, every)],
         "ranged": bool(subject.box),
         "standing": range_position(subject),

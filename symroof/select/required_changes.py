@@ -210,8 +210,8 @@ def _nearest(name: str, tightest: list[Constraint], bound_case: BoundCase) -> It
         if nearest and not counted and condition.name not in broken:
             continue
         for flip in flips(bound_case, (name,), {condition.name}, waits=True):
-            before = nearest.get(flip.up)
-            if flip.ruins and (not before or (flip.distance or 0) < (before.distance or 0)):
+            before, ruins = nearest.get(flip.up), flip.wrong and not flip.wrong_now
+            if ruins and (not before or (flip.distance or 0) < (before.distance or 0)):
                 nearest[flip.up] = flip
     waiting = [c for c in tightest if counted and c.has_wait(case)]
     for flip in nearest.values():

@@ -95,7 +95,8 @@ def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel 
     the one whose words it has beside those of its storage and its tuning."""
     whole = name.rpartition("/")[2].lower()
     for entry in shipped.values():
-        for each in _checkpoints(entry):
+        data: Any = entry.document.data
+        for each in (str(checkpoint["name"]) for checkpoint in data.get("checkpoints", ())):
             if name.lower() in (each.lower(), each.rpartition("/")[2].lower()):
                 return NamedModel(entry.name, checkpoint=each)
     for entry in shipped.values():
@@ -141,12 +142,6 @@ def _address(entry: CatalogueEntry) -> str:
     data: Any = entry.document.data
     address = str((data.get("source") or {}).get("address", "")).lower().rstrip("/")
     return address.removeprefix(HUB) if address.startswith(HUB) else ""
-
-
-def _checkpoints(entry: CatalogueEntry) -> list[str]:
-    """The names on the hub of the checkpoints that an entry describes beside its own."""
-    data: Any = entry.document.data
-    return [str(each["name"]) for each in data.get("checkpoints", ())]
 
 
 def _split(name: str) -> list[str]:
@@ -229,7 +224,12 @@ def match_parts(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
     ]
     if len(same) == 1:
         return same
-    having = [entry for entry in shipped.values() if set(words) <= _all_words(entry)]
+    having = []
+    for entry in shipped.values():
+        data: Any = entry.document.data
+        memory = (data.get("memory") or {}).get("kind", "")
+        if set(words) <= set(_part_words(" ".join((*_called(entry), entry.title, str(memory))))):
+            having.append(entry)
     called = [
         entry
         for entry in having
@@ -246,14 +246,6 @@ def _part_words(text: str) -> list[str]:
     """The words of a part's name, ``80 GB`` as one, without its vendor's."""
     joined = re.sub(r"(\d+)[\s_-]*(gi?b)\b", r"\1\2", text.lower())
     return [word for word in re.findall(r"[a-z0-9]+", joined) if word not in VENDORS]
-
-
-def _all_words(entry: CatalogueEntry) -> set[str]:
-    data: Any = entry.document.data
-    memory = (data.get("memory") or {}).get("kind", "")
-    return {
-        word for text in (*_called(entry), entry.title, str(memory)) for word in _part_words(text)
-    }
 
 
 # -------------------------------------------------------------------------------------------------------- finding an entry

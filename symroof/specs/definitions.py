@@ -276,9 +276,8 @@ def _symbol(name: str, spec: InputSpec) -> Symbol:
     unit, written_in = base_unit(spec.unit)
     entry = spec.model_dump(include={"unit", "means", "latex", "counts", "sign", "most"})
     if spec.default is not None:
-        entry["default"] = value = in_unit(
-            spec.default, unit, written_in, bare=True
-        ).value  # the unit is a separate field
+        # the unit is a separate field
+        entry["default"] = value = in_unit(spec.default, unit, written_in, bare=True).value
         if value < 0 and spec.sign != "real":
             raise ValueError("must be 0 or more")
         if spec.counts and value.denominator != 1:

@@ -46,14 +46,10 @@ def symbol_of(name: str, own: Declarations = NONE) -> Symbol:
     return symbol
 
 
-def is_width(symbol: Symbol) -> bool:
-    """Whether a symbol is the bytes of a parameter or an element, which people give as a bare number: 2, 1, 0.5."""
-    return symbol.unit == "byte/parameter" or symbol.name.endswith("_bytes_per_element")
-
-
 def needs_unit(symbol: Symbol) -> bool:
-    """Whether a bare number has no one unit: everything but counts, shares and widths."""
-    return bool(strict(symbol.dimension)) and not is_width(symbol)
+    """Whether a bare number has no one unit: everything but counts, shares, and bytes of a parameter or an element (2, 1, 0.5)."""
+    width = symbol.unit == "byte/parameter" or symbol.name.endswith("_bytes_per_element")
+    return bool(strict(symbol.dimension)) and not width
 
 
 def setting(
@@ -101,14 +97,10 @@ RANGE = 300
 """Powers of ten from one, downwards and upwards, between which numbers are worked with: what is worked out of others is no float."""
 
 
-def in_range(value: Fraction) -> bool:
-    """Whether a value is a number to work with; zero is none."""
-    return Fraction(1, 10**RANGE) < abs(value) < Fraction(10**RANGE)
-
-
 def in_domain(symbol: Symbol, value: Setting) -> Setting:
     low, high = (value.low, value.high) if isinstance(value, ValueRange) else (fraction(value),) * 2
-    if any(end and not in_range(end) for end in (low, high)):
+    least, most = Fraction(1, 10**RANGE), Fraction(10**RANGE)
+    if any(end and not least < abs(end) < most for end in (low, high)):
         raise ValueError("is beyond the numbers that a float holds")
     from_zero = symbol.may_vanish or isinstance(symbol, Quantity)
     negative = symbol.signed and not isinstance(symbol, Quantity)

@@ -159,10 +159,8 @@ class CompressedAttention(LayerBlock):
 
     @model_validator(mode="after")
     def _entries(self) -> CompressedAttention:
-        if (
-            len({value is None for value in (self.index_heads, self.index_dim, self.index_topk)})
-            > 1
-        ):
+        index = (self.index_heads, self.index_dim, self.index_topk)
+        if None in index and any(index):
             raise ValueError("index_heads, index_dim and index_topk belong together")
         if self.index_topk and not self.compress_rate:
             raise ValueError("an indexer needs compress_rate")
@@ -359,11 +357,9 @@ class Experts(LayerBlock):
             widths["experts_per_token"] *= Fraction(
                 self.n_experts, self.n_experts + self.n_zero_experts
             )
-        return (
-            widths | {"d_shared": self.d_shared or self.d_expert}
-            if self.n_shared_experts
-            else widths
-        )
+        if self.n_shared_experts:
+            widths["d_shared"] = self.d_shared or self.d_expert
+        return widths
 
     def traits(self) -> frozenset[str]:
         return super().traits() | ({"plain_experts"} if self.expert == "plain" else frozenset())

@@ -18,7 +18,6 @@ METRICS = {
 }  # fmt: skip
 """What was measured, and its unit. ``response_rate`` divides all generated tokens by the whole time, ``decode_rate`` by the time after the prefill.
 ``loop_tpot`` is ``tpot`` in a closed loop: each of ``batch`` requests is followed by another, whose prompt the others wait for; ``loop_rate`` are its responses."""
-OF_LOOPS = frozenset({"loop_tpot", "loop_rate"})
 
 Metric = Literal[
     "ttft", "tpot", "loop_tpot", "loop_rate", "itl", "response_time", "response_rate", "decode_rate", "prefill_rate",

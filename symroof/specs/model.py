@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
@@ -193,6 +194,26 @@ class ModelSpec(Spec):
         if len(layers) < 2:
             return "".join(layers)
         return ", ".join(f"{count} {word}" for word, count in layers.items())
+
+    def padded_caches(self, whole_windows: bool) -> list[str]:
+        """A remark where vLLM pads caches to pages of one size, as many layers to a group of each kind (kv_cache_utils.py): beside keys a state takes a page
+        as large as a block of theirs, and the last group of a kind is filled up. How keys of an indexer and compressed entries are packed differs by version.
+        """
+        layers, packed = Counter[str](), False
+        for kind in self.layers:
+            attention = kind.attention
+            keys = attention.kind != "none" and not getattr(attention, "shares_kv", False)
+            reach = "" if whole_windows or attention.reach == "top" else attention.reach or ""
+            layers.update({reach: kind.count * keys, "state": kind.count * bool(kind.mixer)})
+            packed |= attention.kind == "compressed"
+            packed |= attention.kind == "gqa" and bool(attention.index_heads)
+        counts = sorted(filter(None, layers.values())) or [1]
+        group = counts[-1] if counts[-1] < 1.5 * counts[0] else counts[0]
+        mixed = layers["state"] and len(counts) > 1
+        if not (packed or mixed or any(count % group for count in counts)):
+            return []
+        padded = "vLLM pads their pages to one size, which is not modelled"
+        return [f"caches of several kinds: {padded}, so fewer requests may fit"]
 
     def experts(self) -> str | None:
         """How many experts a token sees: ``8 of 256 + 1`` with a shared one; None without experts."""

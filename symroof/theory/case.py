@@ -266,7 +266,11 @@ class Case(CaseFormulas):
         most = min(MOST_CHILDREN, MOST_POINTS // max(points, 1))
         if most < FEWEST_CHILDREN:
             return self._made(numbers, depth)
-        key = (depth, *numbers, *map(_identity, numbers.values()))
+        key = (
+            depth,
+            *numbers,
+            *(x if isinstance(x, float) else (x.shape, x.tobytes()) for x in numbers.values()),
+        )
         if key not in self._children:
             if len(self._children) >= most:
                 self._children.clear()
@@ -292,11 +296,6 @@ class Case(CaseFormulas):
             if linked:
                 child._unmoved, child._changes = self, changed
         return child
-
-
-def _identity(x: Any) -> Any:
-    """What tells the values of a changed input apart."""
-    return x if isinstance(x, float) else (x.shape, x.tobytes())
 
 
 def chooses(name: str) -> bool:

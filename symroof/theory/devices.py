@@ -277,8 +277,8 @@ class Devices:
             return
         every = self.tokens(step)[1]
         for pooled in (True, False):
-            requests = (self._requests(step, segment, pooled) for segment in step.segments)
-            part = replace(step, segments=tuple(map(_with_requests, step.segments, requests)))
+            segments = (replace(s, requests=self._requests(step, s, pooled)) for s in step.segments)
+            part = replace(step, segments=tuple(segments))
             for per, scope, alone in self.totals.drivers(step):
                 name = self.driver_name(step, per, scope, alone, pooled)
                 if name != self.totals.driver_name(step, per, scope, alone):
@@ -343,7 +343,3 @@ def stored_bytes(rows: Iterable[PlacedRow]) -> Expr:
     for row in rows:
         by_width.setdefault(row.width, []).append(row)
     return sympy.Add(*(parameters(some) * symbol(width) for width, some in by_width.items()))
-
-
-def _with_requests(segment: Segment, requests: str) -> Segment:
-    return replace(segment, requests=requests)

@@ -117,6 +117,11 @@ def declared_quantity(
     ('kv_traffic', (('on', 'a/b'), ('off', '0')), ('b', 'a'))
     """
     switch, variants = next(iter(fields.get("choose", {}).items()), (None, {}))
+    searches = (
+        ImplicitDefinition(kind, found["unknown"], str(found[body]), str(found["up_to"]))
+        for kind, body in (("fixed_point", "equals"), ("largest", "holds"))
+        if (found := fields.get(kind))
+    )
     return Quantity(
         name,
         **common_fields(name, fields),
@@ -127,7 +132,7 @@ def declared_quantity(
         reference=cited(fields.get("source", "")) or reference,
         absent=tuple((key, str(value)) for key, value in fields.get("absent", {}).items()),
         without=next(((key, str(value)) for key, value in fields.get("without", {}).items()), None),
-        search=_search(fields),
+        search=next(iter(searches), None),
         exists=tuple(conditions()[condition] for condition in fields.get("exists", ())),
     )
 
@@ -135,13 +140,3 @@ def declared_quantity(
 def _formula(written: Any) -> str | None:
     """A formula as text; a bare number is a formula too."""
     return None if written is None else written if isinstance(written, str) else exact_text(written)
-
-
-def _search(fields: Mapping[str, Any]) -> ImplicitDefinition | None:
-    for key, kind, body in (
-        ("fixed_point", "fixed_point", "equals"),
-        ("largest", "largest", "holds"),
-    ):
-        if found := fields.get(key):
-            return ImplicitDefinition(kind, found["unknown"], str(found[body]), str(found["up_to"]))
-    return None

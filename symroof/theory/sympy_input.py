@@ -136,11 +136,6 @@ def _dimensions(own: Declarations) -> Callable[[str], Dimension]:
     return of
 
 
-def _stands_still(thing: Any) -> bool:
-    """Whether a SymPy expression is a derivative that is zero where it exists: of a rounding, or the second one of a piecewise linear maximum."""
-    return bool(thing.has(sympy.DiracDelta, sympy.Derivative))
-
-
 def name_or_expression(thing: Any, own: Declarations = NONE) -> Any:
     """The name of a SymPy symbol, or an expression used as a quantity, with known names and one dimension; anything else unchanged.
 
@@ -155,7 +150,8 @@ def name_or_expression(thing: Any, own: Declarations = NONE) -> Any:
     formula = read_expression(thing, own)
     if formula.is_Symbol and not isinstance(formula.name, DerivativeName):
         return formula.name
-    if formula == ZERO and not _stands_still(thing):
+    # of a rounding, or of a bend twice, the derivative is zero where it exists
+    if formula == ZERO and not thing.has(sympy.DiracDelta, sympy.Derivative):
         raise InputError(Problem("expression", "is 0 whatever the symbols are", hint=OF_FORMULAS))
     for name in _mentioned_names(formula):
         if own.symbol(base_name(name)) is None:

@@ -4,13 +4,14 @@ A coefficient is the cost of all layers together per unit of a driver (``kv_byte
 coefficients times drivers. This keeps closed forms short.
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import sympy
 
-from symroof.symbolic.expressions import ZERO, Expr, substitute, symbol
+from symroof.symbolic.expressions import ONE, ZERO, Expr, substitute, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.architecture import Architecture
 from symroof.theory.layout import SINGLE, Layout
@@ -67,6 +68,7 @@ NOTHING = (
     "attention_flops_per_pair",
     "score_bytes_per_pair",
     "kv_bytes_per_token",
+    "kv_bytes_per_added_token",
     "kv_cache_bytes",
     "state_bytes",
     "expert_layers",
@@ -150,9 +152,10 @@ class Totals:
         for step in STEPS:
             yield from self._step(step)
         named, kept = self.coefficient_names["token"], self.assumptions["window_cache"]
-        cached = [resident(symbol(named[key]), key[2], kept) for key in named if key[0] == "kv"]
-        if cached:
-            yield "kv_cache_bytes", sympy.Add(*cached)
+        parts = [(symbol(named[key]), key[2], kept) for key in named if key[0] == "kv"]
+        if parts:
+            yield "kv_cache_bytes", sympy.Add(*itertools.starmap(resident, parts))
+            yield "kv_bytes_per_added_token", sympy.Add(*itertools.starmap(added, parts))
         if any(row.stream == "state" for row in self.placed):
             yield "state_bytes", parse("batch*state_bytes_per_request")
         yield from self._attention()
@@ -294,6 +297,14 @@ def resident(coefficient: Expr, scope: DriverScope, kept: str, requests: Expr = 
     kind = reach.kind if reach else None
     held = parse(WINDOW_KEEPS[kept] if kind in ("window", "chunk") else CACHED_TOKENS[kind])
     return coefficient * requests * (substitute(held, reach.letters) if reach else held)
+
+
+def added(coefficient: Expr, scope: DriverScope, kept: str) -> Expr:
+    """The bytes that a request caches more where the context is one token longer: none in a full window; of entries for several tokens the mean."""
+    if not isinstance(scope, AttentionReach) or scope.kind not in ("window", "chunk"):
+        return coefficient
+    held = resident(coefficient, scope, kept, ONE)
+    return substitute(held, {"context": symbol("context") + 1}) - held
 
 
 def _dotted(name: str, label: str) -> str:

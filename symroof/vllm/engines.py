@@ -9,10 +9,6 @@ from dataclasses import dataclass, field
 
 from symroof.vllm.flags import CHOICE, COUNT, FLAGS, SHARE, SWITCH, TEXT, Flag
 
-SGLANG_SOURCE = "SGLang 0.5.23 source, python/sglang/srt/server_args.py (github.com/sgl-project/sglang), consulted 2026-11-27"
-TRTLLM_SOURCE = "TensorRT-LLM source, tensorrt_llm/commands/serve.py (github.com/NVIDIA/TensorRT-LLM, commit 0004396), consulted 2026-11-27"
-LLAMA_SOURCE = "llama.cpp source, common/arg.cpp and tools/server/README.md (github.com/ggml-org/llama.cpp, commit 0c1e57098), consulted 2026-11-27"
-
 
 @dataclass(frozen=True)
 class Engine:
@@ -78,7 +74,8 @@ VLLM = Engine(
     {**{name: name for name in FLAGS}, **{short: flag.name for flag in FLAGS.values() for short in flag.short}}, abbreviates=True, program=("vllm", "serve"),
 )  # fmt: skip
 SGLANG = Engine(
-    "sglang", "SGLang", SGLANG_SOURCE, ("sglang serve", PYTHON + r"sglang\.launch_server", PYTHON + r"sglang serve"), r"sglang[\w-]*",
+    "sglang", "SGLang", "SGLang 0.5.23 source, python/sglang/srt/server_args.py (github.com/sgl-project/sglang), consulted 2026-11-27",
+    ("sglang serve", PYTHON + r"sglang\.launch_server", PYTHON + r"sglang serve"), r"sglang[\w-]*",
     {
         "model-path": "model", "model": "model", "tp-size": "tensor-parallel-size", "tensor-parallel-size": "tensor-parallel-size", "tp": "tensor-parallel-size",
         "pp-size": "pipeline-parallel-size", "pipeline-parallel-size": "pipeline-parallel-size", "pp": "pipeline-parallel-size", "dp-size": "data-parallel-size",
@@ -109,7 +106,8 @@ SGLANG = Engine(
     True, ("sglang", "serve"), "--model-path",
 )  # fmt: skip
 TRTLLM = Engine(
-    "tensorrt-llm", "TensorRT-LLM", TRTLLM_SOURCE, (r"(\S*/)?trtllm-serve serve", r"(\S*/)?trtllm-serve"), r"release|tensorrt-llm[\w-]*",
+    "tensorrt-llm", "TensorRT-LLM", "TensorRT-LLM source, tensorrt_llm/commands/serve.py (github.com/NVIDIA/TensorRT-LLM, commit 0004396), consulted 2026-11-27",
+    (r"(\S*/)?trtllm-serve serve", r"(\S*/)?trtllm-serve"), r"release|tensorrt-llm[\w-]*",
     {
         "model": "model", "tp-size": "tensor-parallel-size", "tensor-parallel-size": "tensor-parallel-size", "pp-size": "pipeline-parallel-size",
         "pipeline-parallel-size": "pipeline-parallel-size", "ep-size": "expert-parallel-size", "moe-expert-parallel-size": "expert-parallel-size",
@@ -131,7 +129,8 @@ TRTLLM = Engine(
     False, ("trtllm-serve",),
 )  # fmt: skip
 LLAMA = Engine(
-    "llama.cpp", "llama.cpp", LLAMA_SOURCE, (r"(\S*/)?llama-server(\.exe)?", r"(\S*/)?llama serve"), r"llama\.cpp[\w-]*|llama-cpp[\w-]*",
+    "llama.cpp", "llama.cpp", "llama.cpp source, common/arg.cpp and tools/server/README.md (github.com/ggml-org/llama.cpp, commit 0c1e57098), consulted 2026-11-27",
+    (r"(\S*/)?llama-server(\.exe)?", r"(\S*/)?llama serve"), r"llama\.cpp[\w-]*|llama-cpp[\w-]*",
     {
         "m": "model", "model": "model", "hf": "model", "hfr": "model", "hf-repo": "model", "c": "max-model-len", "ctx-size": "max-model-len", "np": "max-num-seqs",
         "parallel": "max-num-seqs", "b": "max-num-batched-tokens", "batch-size": "max-num-batched-tokens", "ub": "micro-batch", "ubatch-size": "micro-batch",

@@ -136,6 +136,9 @@ FLAGS: dict[str, Flag] = {
     )
 }
 
+CONTEXT_DEGREES = (
+    "decode-context-parallel-size", "dcp", "prefill-context-parallel-size", "pcp", "attn-cp-size", "cp-size",
+)  # fmt: skip
 NOT_MODELLED = {
     "swap-space": "memory of the host for preempted requests: `swap_time` has what a swap costs",
     "cpu-offload-gb": "weights on the host are read over the host link at every step",
@@ -152,7 +155,7 @@ NOT_MODELLED = {
     "moe-dense-tp-size": "another degree for the dense layers",
     **dict.fromkeys(("enable-lora", "lora-paths"), "adapters take memory and slow each step"),
     "limit-mm-per-prompt": "images: the memory of their encoder; count their tokens as part of --prompt",
-    "decode-context-parallel-size": "decode context parallelism: a cache split along the context",
+    **dict.fromkeys(CONTEXT_DEGREES, "context parallelism: a cache split along the context"),
 }
 """Flags of any server that affect performance but are not modelled, and their effect."""
 VALUELESS = frozenset({

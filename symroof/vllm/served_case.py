@@ -1,5 +1,6 @@
 """The case of a server's command: what its flags set, the engine's defaults for the rest, and what is wrong with it."""
 
+import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -9,12 +10,11 @@ from symroof.cases.request import VLLM_LINE, Request, request_of
 from symroof.errors import InputError
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
-from symroof.symbolic.evaluation import NoValue
 from symroof.units import format_quantity
 from symroof.vllm.batch_limits import requests_per_rank
 from symroof.vllm.command_line import ServeCommand
 from symroof.vllm.engines import LLAMA, SGLANG, VLLM
-from symroof.vllm.flags import NOT_MODELLED, FlagNote
+from symroof.vllm.flags import CONTEXT_DEGREES, NOT_MODELLED, FlagNote
 from symroof.vllm.served_flags import (
     Notes,
     degrees_of,
@@ -28,7 +28,7 @@ from symroof.vllm.served_flags import (
 ORIGIN = VLLM_LINE
 UNKNOWN = {"max_batch": 256, "token_budget": 2048}
 """What a profile without such limits is taken to have: vLLM's for small devices."""
-GPU_LAYERS = ("-ngl", "--n-gpu-layers", "--gpu-layers")
+GPU_LAYERS = ("ngl", "n-gpu-layers", "gpu-layers")
 
 
 @dataclass
@@ -124,7 +124,9 @@ def _step(note: Notes, study: Study) -> tuple[int, int]:
     batch = int(first.case.value("batch")) if first.chosen("batch") else max(asked, 1)
     own = requests_per_rank(study, batch)
     budget = max(tokens, own) if line.engine is VLLM and budgeted is None else tokens
-    running = batch if first.chosen("batch") else _running(study, batch)
+    room = None if first.chosen("batch") else first.get("concurrency")
+    # no more than fit in memory; where none fits, one, and what it needs is said
+    running = min(max(int(room.value), 1), batch) if room else batch
     if line.engine is VLLM and budgeted and budget < own:
         message = f"a step of {budget:,} tokens has no room for {own:,} requests"
         hint = "vLLM wants max-num-batched-tokens >= max-num-seqs"
@@ -146,15 +148,6 @@ def _step(note: Notes, study: Study) -> tuple[int, int]:
     if line.engine is LLAMA:
         note.inputs("micro-batch")
     return running, budget
-
-
-def _running(study: Study, most: int) -> int:
-    """Requests that run together: no more than fit in memory; others wait. Where none fits, one, and what it needs is said."""
-    try:
-        room = int(study.first.case.value("concurrency"))
-    except NoValue:
-        return most
-    return min(max(room, 1), most)
 
 
 def _warnings(made: ServedCase, assumed: bool) -> list[str]:
@@ -193,10 +186,13 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
         found.append(
             f"a step with a full prefill chunk takes {mixed.plain()}, above the ITL target of {format_quantity(limit, 's')}: decoding requests stall that long"
         )
-    names = {w.lstrip("-").partition("=")[0].replace("_", "-") for w in made.others if w[:1] == "-"}
-    found += [f"--{n} is not modelled: {why}" for n, why in NOT_MODELLED.items() if n in names]
-    pairs = zip(made.others, made.others[1:], strict=False)
-    layers = next((value for flag, value in pairs if flag in GPU_LAYERS), "all")
+    words = [part for word in made.others for part in word.split("=", 1)]
+    pairs = itertools.zip_longest(words, words[1:], fillvalue="")
+    values = {flag.lstrip("-").replace("_", "-"): x for flag, x in pairs if flag[:1] == "-"}
+    for name, why in NOT_MODELLED.items():
+        if name in values and (values[name] != "1" or name not in CONTEXT_DEGREES):
+            found.append(f"--{name} is not modelled: {why}")
+    layers = next((values[name] for name in GPU_LAYERS if name in values), "all")
     own = sum(kind.count for kind in first.model.layers) if first.model else 0
     if layers.isdigit() and int(layers) < own:
         found.append(

@@ -160,3 +160,10 @@ def test_drafts_without_a_draft_are_said_to_be_free():
         "llama-3.1-8b", "h100-sxm", prompt=1024, output=8, draft_tokens=3, acceptance=0.7
     )
     assert any("as if drafting cost nothing" in word for word in study.first.warnings)
+
+
+@pytest.mark.parametrize(("acceptance", "said"), [(0.7, True), ("0.6..0.8", False)])
+def test_an_acceptance_without_a_range_is_said_to_count_as_exact(acceptance, said):
+    given = {"prompt": 1024, "output": 8, "draft_tokens": 3, "draft_cost": 0.1}
+    study = sr.Study("llama-3.1-8b", "h100-sxm", acceptance=acceptance, **given)
+    assert any("counts as exact" in word for word in study.first.warnings) == said

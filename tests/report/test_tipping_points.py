@@ -111,7 +111,9 @@ def test_the_condition_differs_on_the_two_sides_of_every_flip(label):
         assert set(flip.wrong) == {name for name, holds in there.items() if not holds}, flip
         assert set(flip.wrong_now) == {name for name, holds in now.items() if not holds}
         assert flip.good is (all(there.values()) and not all(now.values()))
-        assert flip.ruins is (all(now.values()) and not all(there.values()))
+        assert (not flip.wrong_now and bool(flip.wrong)) is (
+            all(now.values()) and not all(there.values())
+        )
 
 
 def scan(name, start, up, most):

@@ -23,12 +23,10 @@ CATALOGUE = "`symroof list {}` shows the catalogue; a path to a spec file works 
     ("kind", "name", "message", "hint"),
     [
         ("models", "x/Lama-9-8B", "not in the catalogue, and no such path here", "download its config.json and give --model PATH/config.json (`symroof list models`: the catalogue)"),
-        ("models", "x/zzzz", "not in the catalogue, and no such path here", "download its config.json and give --model PATH/config.json (`symroof list models`: the catalogue)"),
         ("models", "LLAMA-3-8C", "no such model in the catalogue", "did you mean 'llama-3-8b'?"),
         ("models", "é!", "no such model in the catalogue", "names have letters, digits, '.', '_' and '-'"),
         ("hardware", "zzzz", "no such hardware in the catalogue", CATALOGUE.format("hardware")),
         ("hardware", "h100, l4", "expected a single name", "several: --among hardware=h100,l4 of select, or a list in a study"),
-        ("models", "a,b", "expected a single name", "several: --among model=a,b of select, or a list in a study"),
         ("hardware", "RTX", "matches several devices", "`symroof list hardware`"),
         ("presets", "genx", "no such preset in the catalogue", "did you mean 'genz'?"),
     ],
@@ -89,32 +87,14 @@ def test_what_a_weight_and_its_group_take(name, bits, shared, group, format_, co
     ("name", "value", "message"),
     [
         ("prompt", "10.5", "counts tokens: write a whole number"),
-        ("prompt", "1..2.5", "counts tokens: write a whole number"),
         ("prompt", "1.5..2", "counts tokens: write a whole number"),
         ("batch", "0", "must be positive"),
-        ("batch", "0..2", "must be positive"),
         ("output", "0", "must be positive; leave it out for a prompt alone"),
-        ("mfu", "0", "must be positive"),
         ("mfu", "1.01", "must be between 0 and 1 (for example 0.62 or 62 %)"),
         ("mfu", "0.5..1.1", "must be between 0 and 1 (for example 0.62 or 62 %)"),
         ("link_latency", "-1 us", "must be 0 or more"),
-        (
-            "dtype",
-            "fp8",
-            "unknown name 'dtype'; did you mean 'weights' or 'activations'?",
-        ),
-        (
-            "itl",
-            "prefill_time/",
-            "cannot be read as a quantity or a formula: column 14: expected a number, a name or '(' but found the end of the formula",
-        ),
         ("itl", "2*params", "itl is declared as s but 2*params is parameter"),
         ("itl", "x*2", "unknown name 'x'"),
-        (
-            "step",
-            "3",
-            "unknown name 'step'; did you mean 'step_budget' or 'step_overhead' or 'step_square' or 'step_tokens'?",
-        ),
     ],
 )
 def test_a_value_that_is_none(name, value, message):

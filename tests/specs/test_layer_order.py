@@ -131,8 +131,3 @@ def test_layers_stand_where_the_model_has_them(name):
 @pytest.mark.parametrize("name", sorted(set(MEASURED) & set(MODELS)))
 def test_a_config_orders_the_layers_as_the_catalogue_does(name):
     assert numbered(read(MEASURED[name]["config"]).sequence()) == numbered(shipped(name).sequence())
-
-
-def layer_types(name):
-    config = MEASURED[name]["config"]
-    return config.get("text_config", config).get("layer_types")

@@ -12,18 +12,10 @@ from ..near import near
 
 MODELS = {
     "meta-llama/Llama-3.1-8B-Instruct": "llama-3.1-8b",
-    "META-LLAMA/llama-3.1-8b-instruct": "llama-3.1-8b",
-    "Qwen/Qwen2.5-7B-Instruct": "qwen2.5-7b",
-    "deepseek-ai/DeepSeek-V3": "deepseek-v3",
     "meta-llama/Meta-Llama-3-70B-Instruct": "llama-3-70b",
-    "meta-llama/Llama-2-7b-chat-hf": "llama-2-7b",
     "mistralai/Mixtral-8x7B-Instruct-v0.1": "mixtral-8x7b",
-    "mistralai/Mistral-Nemo-Instruct-2407": "mistral-nemo-12b",
-    "google/gemma-3-27b-it": "gemma-3-27b",
-    "openai/gpt-oss-20b": "gpt-oss-20b",
     "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16": "llama-3.1-8b",
     "unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit": "llama-3.1-8b",
-    "Llama-3.1-8B-Instruct": "llama-3.1-8b",
     "llama 3.1 8b": "llama-3.1-8b",
 }
 
@@ -39,7 +31,6 @@ def test_models(name):
     [
         "meta-llama/Llama-9-9T",
         "org/Llama-3.1-8B-Nemotron-Tuned",
-        "microsoft/Phi-3-mini-128k-instruct",
         "a/b",
     ],
 )
@@ -96,27 +87,19 @@ def test_a_checkpoint_by_its_name_and_by_its_file_is_one(name, config):
     ("name", "precision"),
     [
         ("Llama-3.1-8B-Instruct-AWQ-INT4", "awq"),
-        ("Llama-3.1-8B-4bit-AWQ", "awq"),
         ("Llama-3.1-8B-8bit-GPTQ", "gptq-int8"),
-        ("Llama-3.1-8B-GPTQ-Int8", "gptq-int8"),
         ("Llama-3.1-8B-FP8-dynamic", "fp8-dynamic"),
-        ("Llama-3.1-8B-dynamic-w8a8", "w8a8"),
-        ("Llama-3.1-8B-4bit", "nf4"),
         ("Llama-3.1-8B-8bit", "w8a8"),
         ("mlx-community/Llama-3.1-8B-Instruct-6bit", "mlx-6bit"),
         ("lmstudio-community/Llama-3.1-8B-Instruct-MLX-4bit", "mlx-4bit"),
-        ("Llama-3.1-8B-int4", "w4a16"),
         ("Llama-3.1-8B-quantized.w8a16", "w8a16"),
         ("Llama-3.1-8B-GGUF", "q4_k_m"),
         ("bartowski/Llama-3.1-8B-GGUF:Q6_K", "q6_k"),
-        ("Llama-3.1-8B-NVFP4", "nvfp4"),
         ("hugging-quants/Llama-3.1-8B-Instruct-Q8_0-GGUF", "q8_0"),
         ("Llama-3.1-8B-it-qat-q4_0-gguf", "q4_0"),
         ("Llama-3.1-8B-it-qat-GGUF", "q4_0"),
-        ("Llama-3.1-8B-IQ4_XS-GGUF", "iq4_xs"),
         ("Llama-3.1-8B-FP8-KV", "fp8-block"),
         ("Llama-3.1-8B-MXFP4-Preview", "mxfp4"),
-        ("Llama-3.1-8B-MXFP4", "mxfp4"),
     ],
 )
 def test_the_method_says_more_than_the_number_of_bits(name, precision):
@@ -128,24 +111,12 @@ def test_the_method_says_more_than_the_number_of_bits(name, precision):
 
 PARTS = {
     "H100-80GB": "h100-sxm",
-    "h100": "h100-sxm",
-    "A100": "a100-80gb-sxm",
-    "H100 SXM": "h100-sxm",
-    "h100sxm5": "h100-sxm",
     "nvidia-h100-80gb-hbm3": "h100-sxm",
     "NVIDIA H100 PCIe": "h100-pcie",
     "NVIDIA A100-SXM4-80GB": "a100-80gb-sxm",
-    "NVIDIA A100-SXM4-40GB": "a100-40gb-sxm",
     "Tesla V100-SXM2-32GB": "v100-sxm2-32gb",
-    "MI300X": "mi300x",
-    "AMD Instinct MI300X": "mi300x",
-    "RTX 4090": "rtx-4090",
     "NVIDIA GeForce RTX 4090": "rtx-4090",
     "rtx4090": "rtx-4090",
-    "TPU v5e": "tpu-v5e",
-    "Gaudi 3": "gaudi3",
-    "H200 NVL": "h200-nvl",
-    "GB300": "gb300",
     "RTX PRO 6000 Blackwell Server Edition": "rtx-pro-6000-server",
 }
 

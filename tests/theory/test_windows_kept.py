@@ -52,3 +52,36 @@ def test_stages_and_groups_keep_as_much():
             study.value("kv_cache_bytes_per_device")
             == 32 * TOKEN * (FULL * 8192 + LOCAL * 640) // 2
         )
+
+
+@pytest.mark.parametrize(("prompt", "layers"), [(100, FULL + LOCAL), (128, FULL), (8192, FULL)])
+def test_one_more_token_adds_to_the_layers_whose_window_is_not_full(prompt, layers):
+    study = Study(**CASE, prompt=prompt)
+    assert study.value("kv_bytes_per_token") == (FULL + LOCAL) * TOKEN
+    assert study.value("kv_bytes_per_added_token") == layers * TOKEN
+
+
+def test_one_more_token_of_compressed_layers():
+    """DeepSeek-V4-Pro: 61 windows are full, 30 layers keep an entry and an index entry for 4 tokens, 31 one for 128."""
+    study = Study("deepseek-v4-pro", prompt=100000)
+    added = 30 * (1024 + 132) / 4 + 31 * 1024 / 128
+    assert study.value("kv_bytes_per_added_token") == added
+    assert study.value("kv_bytes_per_token") == added + 61 * 1024
+
+
+@pytest.mark.parametrize(
+    ("model", "engine", "said"),
+    [
+        ("gpt-oss-20b", "vllm", False),  # 12 and 12 layers: groups of 12
+        ("gemma-4-31b", "vllm", False),  # 50 and 10: six groups of 10
+        ("gemma-3-27b", "vllm", True),  # 52 and 10: the last group of windows has 2
+        ("gemma-3-27b", "sglang", False),
+        ("qwen3.6-27b", "vllm", True),  # a state beside keys
+        ("mamba-2.8b", "vllm", False),
+        ("minimax-m3", "vllm", True),
+        ("deepseek-v3.2", "vllm", False),
+    ],
+)
+def test_pages_that_vllm_pads_are_said_not_to_be_modelled(model, engine, said):
+    case = Study(model, "h200", prompt=4096, engine=engine).first
+    assert any("which is not modelled" in word for word in case.warnings) == said

@@ -204,6 +204,15 @@ def test_what_is_not_said_and_not_modelled_is_told():
     assert "longest request" in "\n".join(reviewed(LINE, prompt=32768).warnings)
 
 
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [("-dcp 2", True), ("--decode-context-parallel-size=4", True), ("-dcp 1", False)],
+)
+def test_context_parallelism_is_said_not_to_be_modelled(flag, said):
+    warnings = "\n".join(reviewed(f"{LINE} {flag}").warnings)
+    assert ("context parallelism" in warnings) == said
+
+
 def test_drafted_tokens():
     spec = """--speculative-config '{"model": "x/y", "num_speculative_tokens": 4}'"""
     assert reviewed(f"{LINE} {spec}").served.study.first.case.value("draft_tokens") == 4

@@ -68,7 +68,10 @@ def tornado(study: Study, subject: BoundCase) -> Chart:
         ],
         does_not_fit=subject.does_not_fit,
     )
-    leaders = [_leader(subject, every, metric, word) for metric, word in metrics.items()]
+    leaders = []
+    for metric, word in metrics.items():
+        most = _strongest(every, metric, float(subject.case.value(metric)))[0]
+        leaders.append(f"{word} with {input_name(most.name, subject).partition(':')[0]}")
     chart.headline = f"What moves most: {'; '.join(leaders)}"
     if weaker := [input_name(swing.name, subject) for swing in every[MOST:]]:
         chart.notes.append(f"Weaker, not drawn: {', '.join(weaker)}.")
@@ -170,12 +173,6 @@ def _panel(
 def _strongest(every: list[Swing], metric: str, base: float) -> list[Swing]:
     own = (swing for swing in every if metric in swing.ends)
     return sorted(own, key=lambda swing: -_moved(base, swing.ends[metric]))[:3]
-
-
-def _leader(subject: BoundCase, every: list[Swing], metric: str, word: str) -> str:
-    """``TTFT under load with the prompt``."""
-    most = _strongest(every, metric, float(subject.case.value(metric)))[0]
-    return f"{word} with {input_name(most.name, subject).partition(':')[0]}"
 
 
 def _found(subject: BoundCase, every: list[Swing], metrics: dict[str, str]) -> list[str]:

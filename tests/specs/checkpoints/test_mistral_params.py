@@ -82,5 +82,8 @@ def test_a_release_in_fp8_is_stored_so_and_its_16_bit_sister_is_not():
     assert sr.Study(model=f"{name}-BF16").value("weight_bytes") == 2 * 8_489_553_920
 
 
-def test_embeddings_by_their_names():
+def test_embeddings_and_rerankers_by_their_names():
+    """100 documents of 32K take about 351 GiB (a thread on Qwen3-Reranker-0.6B)."""
     assert read_model("Qwen/Qwen3-Embedding-8B")[0].published_params == 7_567_295_488
+    reranker = sr.Study(model="Qwen/Qwen3-Reranker-0.6B", prompt=32768, batch=100)
+    assert reranker.value("kv_cache_bytes") / 2**30 == pytest.approx(350, rel=1e-3)
