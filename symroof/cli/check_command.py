@@ -117,9 +117,12 @@ def _code(report: Report, form: str, strict: bool, as_json: bool) -> int:
         if claim.failure
     ]
     if form == "github" and report.problems:
-        from symroof.report.claims_ci import github_problems
+        from symroof.report.claims_text import annotation
 
-        say("\n".join(github_problems(report.problems)), err=True)
+        for p in report.problems:
+            message = ": ".join(filter(None, (p.path, p.message, p.hint)))
+            place = (p.file, p.line or 1, p.column or 1)
+            say(annotation("error", *place, "symroof: bad input", message), err=True)
     elif report.problems:
         print_problems(report.problems, as_json)
     found = BAD_INPUT if report.problems else int(bool(report.findings(strict)))
@@ -140,12 +143,10 @@ def _check_options(form: str, fix: bool, out: str | None, in_place: bool, as_jso
 
 def _printed(report: Report, form: str, strict: bool, verbose: bool | None, basis: str) -> str:
     """The report in a form; as text the first screen, or every claim where ``verbose`` is not None."""
-    from symroof.report.claims_text import summary, text
+    from symroof.report.claims_text import annotations, summary, text
 
     if form == "github":
-        from symroof.report.claims_ci import github
-
-        return "\n".join([*github(report, strict), summary(report)])
+        return "\n".join([*annotations(report, strict), summary(report)])
     if verbose is None:
         from symroof.cli.check_screen import screen
 

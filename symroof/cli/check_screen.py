@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from symroof.cli.terminal import clipped, fitted_table, warning_lines, wrapped
 from symroof.errors import visible
-from symroof.report.claims_text import MARKED, off, put_forward
+from symroof.report.claims_text import HOW_TO_BEGIN, MARKED, off, put_forward
 from symroof.table_formats import FAILS, IN_PART, PASSES
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ WORD = {
 }
 """The verdicts of what does not hold, the worst first."""
 DETAILS = "--all lists every claim; -v adds the command that derives each value."
-HOW_TO_BEGIN = "no claims; add one after a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
 NUMBERLESS = re.compile(r"true|false|compute|memory|link|overhead|up|down|not", re.IGNORECASE)
 """A claimed value that says nothing without its sentence."""
 

@@ -16,6 +16,7 @@ from symroof.cli.options import (
 from symroof.cli.output import say, say_json, write_file
 from symroof.cli.terminal import fitted_table, reflowed, wrapped
 from symroof.errors import InputError
+from symroof.table_formats import text_table
 
 if TYPE_CHECKING:
     from symroof.analysis.waterfall import Waterfall, WaterfallStep
@@ -86,11 +87,12 @@ SMALL = 1e-3  # effects of less than this share of the value are not listed one 
 
 def _written(made: list[Waterfall], sides: tuple[str, ...], everything: bool) -> str:
     """The quantities in full, or with their largest differences alone."""
-    from symroof.report.waterfall_table import terminal
-
     if everything:
-        whole = "\n\n".join(terminal(way, sides[0], sides[1]) for way in made)
-        return "\n".join(reflowed(whole.splitlines()))
+        lines: list[str] = []
+        for way in made:
+            table = text_table(way.rows(sides[0], sides[1]), indent="  ").splitlines()
+            lines += [way.title, *table, *(f"  {note}" for note in way.notes()), ""]
+        return "\n".join(reflowed(lines[:-1]))
     most = max(min(MOST_STEPS, MOST_OF_ALL // len(made)), 1)
     hidden = any(way.without_effect or way.presets for way in made)
     behind = " and what differs without effect" * hidden

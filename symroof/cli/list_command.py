@@ -8,8 +8,7 @@ from symroof.cli.options import all_option, json_option
 from symroof.cli.output import json_text, say
 from symroof.cli.terminal import fitted_table
 from symroof.errors import InputError, Problem, meant_by
-from symroof.report.catalogue_tables import KINDS, shown
-from symroof.table_formats import text_table
+from symroof.report.catalogue_tables import KINDS, CatalogueTable, shown
 from symroof.units import parse_quantity
 
 COLUMNS = {
@@ -76,10 +75,7 @@ def listing(kind: str, as_json: bool, everything: bool = False, word: str | None
         raise InputError(Problem(f"list {kind}", message, hint=f"`symroof list {kind}` shows all"))
 
     if everything:
-        return text_table(
-            [[shown(row[key]) for key in rows[0]] for row in rows],
-            [key.replace("_", " ") for key in rows[0]],
-        )
+        return repr(CatalogueTable(rows))
     printed = COLUMNS[kind]
     return fitted_table(
         [[_cell(key, row[key]) for key in printed] for row in rows],

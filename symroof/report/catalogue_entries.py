@@ -3,7 +3,7 @@
 Of a file it is the fields as they are written; of a model, what its layers add up to.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -50,16 +50,9 @@ class CatalogueEntry:
 
     def as_json(self) -> dict[str, Any]:
         tables = [
-            {"title": heading, "columns": header, "rows": rows}
-            for heading, header, rows in self.tables
+            dict(zip(("title", "columns", "rows"), each, strict=True)) for each in self.tables
         ]
-        return {
-            "kind": self.kind,
-            "title": self.title,
-            "facts": self.facts,
-            "tables": tables,
-            "notes": self.notes,
-        }
+        return vars(self) | {"tables": tables}
 
 
 def entry(name: str, assume_family: str | None = None) -> CatalogueEntry:
@@ -125,33 +118,18 @@ SHOWN = ("models", "hardware", "presets", "measured", "theories", "engines")
 
 
 def _document(name: str) -> Document:
-    for kind in sorted(
-        SHOWN, key=lambda kind: not catalogue.has_entry(kind, name)
-    ):  # an exact name before partial matches
+    for kind in sorted(SHOWN, key=lambda kind: not catalogue.has_entry(kind, name)):  # exact first
         try:
             return catalogue.find(kind, name)
         except InputError:
-            if (
-                "/" in name
-                or catalogue.is_path(name)
-                or len(catalogue.entries_matching(kind, name)) > 1
-            ):
+            several = len(catalogue.entries_matching(kind, name)) > 1
+            if "/" in name or catalogue.is_path(name) or several:
                 raise
-    known = [
-        alias
-        for kind in SHOWN
-        for e in catalogue.entries(kind).values()
-        for alias in (e.name, *e.aliases)
-    ]
+    entries = [entry for kind in SHOWN for entry in catalogue.entries(kind).values()]
+    known = [alias for entry in entries for alias in (entry.name, *entry.aliases)]
     near = nearest(name, [*known, *QUANTITIES, *INPUTS, *THRESHOLDS, *SWITCHES])
-    raise InputError(
-        Problem(
-            name,
-            "unknown name",
-            hint=near
-            or "`symroof list models`, hardware, quantities, inputs or thresholds shows names; a path to a file works too",
-        )
-    )
+    lists = "`symroof list models`, hardware, quantities, inputs or thresholds shows names; a path to a file works too"
+    raise InputError(Problem(name, "unknown name", hint=near or lists))
 
 
 UNSHOWN = ("title", "aliases", "sources", "notes")
@@ -269,43 +247,39 @@ def model_entry(spec: ModelSpec) -> CatalogueEntry:
         facts.append(["published", format_quantity(Fraction(count), "parameter"), f"{count:,}"])
     tables: list[EntryTable] = []
     if spec.layers:
-        tables += [
+        flops = _sums(answers, "operator", {})
+        tables = [
             ("layers", ["count", "kind", "attention", "feed-forward"], _layers(spec)),
             *_order(spec),
             ("parameters", ["part", "count", "share"], _parameters(answers)),
-            (
-                "FLOPs of a token, by operator",
-                ["operator", "FLOP", "per"],
-                _sums(answers, "operator", {}),
-            ),
+            ("FLOPs of a token, by operator", ["operator", "FLOP", "per"], flops),
             ("bytes by stream", ["stream", "bytes", "per"], _sums(answers, "stream", STREAMS)),
         ]
     if spec.filled:
         rows = [[each.field, each.value, each.why] for each in spec.filled]
         tables.append(("missing in the file and filled in", ["field", "value", "why"], rows))
     if spec.checkpoints:
-        rows = [
-            [each.name, each.precision, each.kv or "", ", ".join(each.kept)]
-            for each in spec.checkpoints
-        ]
+        rows = [[c.name, c.precision, c.kv or "", ", ".join(c.kept)] for c in spec.checkpoints]
         header = ["name", "weights", "cache", "kept wide"]
         tables.append(("checkpoints by their own names", header, rows))
-    notes = [
-        *spec.caveats,
-        *(spec.quantization.unread if spec.quantization else ()),
-        *spec.notes,
+    stored, wide = (
+        spec.quantization,
         "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions.",
-    ]
-    notes += spec.quantization.notes if spec.quantization else ()
+    )
+    notes = [*spec.caveats, *(stored.unread if stored else ()), *spec.notes, wide]
+    notes += stored.notes if stored else ()
     return CatalogueEntry("model", spec.shown_name, facts, [*tables, *_stored(spec)], notes)
 
 
 def _layers(spec: ModelSpec) -> list[list[str]]:
     rows = []
     for label, kind in zip(spec.labels(), spec.layers, strict=True):
-        attention = [kind.attention] * (kind.attention.kind != "none" or kind.mixer is None)
-        mixers = " beside ".join(map(_block, [*attention, *filter(None, [kind.mixer])]))
-        rows.append([str(kind.count), label, mixers, _block(kind.ffn)])
+        mixers: list[Any] = [kind.mixer] if kind.mixer else []
+        if kind.attention.kind != "none" or not mixers:
+            mixers.insert(0, kind.attention)
+        rows.append(
+            [str(kind.count), label, " beside ".join(map(_block, mixers)), _block(kind.ffn)]
+        )
     return rows
 
 
@@ -333,22 +307,31 @@ def _stored(spec: ModelSpec) -> list[EntryTable]:
     """Resident bytes of a quantized checkpoint by part and width."""
     if spec.quantization is None or not spec.layers:
         return []
-    bound_case = next(bound_cases(Request(models=(spec,))))
-    parts: dict[tuple[str, str], list[Any]] = {}
-    for cell in placed_rows(bound_case.case.theory.architecture, bound_case.assumptions):
-        if cell.stream == "params" and cell.end != "tied":  # whose table is stored once
-            parts.setdefault((PARAMETER_GROUPS[cell.operator], cell.width), []).append(cell)
-    held, whole = 0.0, float(bound_case.case.value("weight_bytes"))
-    rows = []
-    for (part, width), group in parts.items():
-        count = float(bound_case.case.evaluate(parameters(group)))
-        size = count * float(bound_case.case.value(width))
+    case = next(bound_cases(Request(models=(spec,))))
+    held, whole, rows = 0.0, float(case.case.value("weight_bytes")), []
+    cells = [cell for cell in _cells(case, ("params",)) if cell.end != "tied"]  # stored once
+    for (part, width), group in _grouped(cells, lambda c: (PARAMETER_GROUPS[c.operator], c.width)):
+        count = float(case.case.evaluate(parameters(group)))
+        size = count * float(case.case.value(width))
         held += count
         bits = f"{8 * size / count:.5g}"
         rows.append([part, f"{count:,.0f}", bits, f"{size:,.0f}", f"{size / whole:.2%}"])
     rows.append(["total", f"{held:,.0f}", f"{8 * whole / held:.5g}", f"{whole:,.0f}", ""])
     header = ["part", "parameters", "bits of each", "bytes", "share"]
     return [(f"resident as stored: {spec.quantization.method}", header, rows)]
+
+
+def _cells(answers: BoundCase, streams: Collection[str]) -> list[Any]:
+    """The cells of the operator table in some streams."""
+    placed = placed_rows(answers.case.theory.architecture, answers.assumptions)
+    return [cell for cell in placed if cell.stream in streams]
+
+
+def _grouped(cells: list[Any], key: Callable[[Any], Any]) -> Iterable[tuple[Any, list[Any]]]:
+    groups: dict[Any, list[Any]] = {}
+    for cell in cells:
+        groups.setdefault(key(cell), []).append(cell)
+    return groups.items()
 
 
 PER = {
@@ -366,13 +349,9 @@ STREAMS = {
 
 def _sums(answers: BoundCase, key: str, words: dict[str, str]) -> list[list[str]]:
     """The work or traffic of a token in decode over all layers, and what it is in proportion to."""
-    streams = words or ("flops",)
-    groups: dict[tuple[str, str], list[Any]] = {}
-    for cell in placed_rows(answers.case.theory.architecture, answers.assumptions):
-        if cell.stream in streams and cell.phase in (None, "token"):
-            groups.setdefault((getattr(cell, key), cell.per), []).append(cell)
+    cells = [c for c in _cells(answers, words or ("flops",)) if c.phase in (None, "token")]
     rows = []
-    for (name, per), group in groups.items():
+    for (name, per), group in _grouped(cells, lambda cell: (getattr(cell, key), cell.per)):
         amount = answers.case.evaluate(total(group))
         exact = f"{int(amount):,}" if is_whole(amount) else f"{float(amount):,.3f}"
         rows.append([words.get(name, name), exact, PER[per]])
@@ -380,13 +359,8 @@ def _sums(answers: BoundCase, key: str, words: dict[str, str]) -> list[list[str]
 
 
 def _parameters(answers: BoundCase) -> list[list[str]]:
-    parts: dict[str, list[Any]] = {}
-    for cell in placed_rows(answers.case.theory.architecture, answers.assumptions):
-        if cell.stream == "params":
-            parts.setdefault(PARAMETER_GROUPS[cell.operator], []).append(cell)
-    whole = answers.case.value("params")
-    rows = []
-    for part, group in parts.items():
+    rows, whole = [], answers.case.value("params")
+    for part, group in _grouped(_cells(answers, ("params",)), lambda c: PARAMETER_GROUPS[c.operator]):  # fmt: skip
         count = answers.case.evaluate(parameters(group))
         rows.append([part, f"{int(count):,}", f"{float(count / whole):.2%}"])
     return [*rows, ["total", f"{int(whole):,}", ""]]

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from symroof.errors import nearest
+from symroof.table_formats import html_table, text_table
 
 if TYPE_CHECKING:
     from symroof.specs.model import ModelSpec
@@ -69,21 +70,16 @@ class CatalogueTable(Sequence[dict[str, Any]]):
         """The names of the columns."""
         return list(self.rows[0]) if self.rows else []
 
-    def __repr__(self) -> str:
-        from symroof.table_formats import text_table
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        rows = [[shown(row[key]) for key in self.columns] for row in self.rows]
+        return [key.replace("_", " ") for key in self.columns], rows
 
-        return text_table(
-            [[shown(row[key]) for key in self.columns] for row in self.rows],
-            [key.replace("_", " ") for key in self.columns],
-        )
+    def __repr__(self) -> str:
+        header, rows = self._cells()
+        return text_table(rows, header)
 
     def _repr_html_(self) -> str:
-        from symroof.table_formats import html_table
-
-        return html_table(
-            [key.replace("_", " ") for key in self.columns],
-            ([shown(row[key]) for key in self.columns] for row in self.rows),
-        )
+        return html_table(*self._cells())
 
 
 def shown(value: Any) -> str:
@@ -102,15 +98,19 @@ def models() -> Rows:
     from symroof.specs.fields import build
     from symroof.specs.model import ModelSpec
 
-    return [_model(build(entry.document, ModelSpec)) for entry in entries("models").values()]
-
-
-def _model(spec: ModelSpec) -> dict[str, Any]:
-    experts = spec.experts()
-    return {
-        "name": spec.name, "title": spec.shown_name, "parameters": spec.published_params, "active_params": _active(spec) if experts else None,
-        "attention": spec.mixing(), "experts": experts, "aliases": list(spec.aliases),
-    }  # fmt: skip
+    specs = [build(entry.document, ModelSpec) for entry in entries("models").values()]
+    return [
+        {
+            "name": spec.name,
+            "title": spec.shown_name,
+            "parameters": spec.published_params,
+            "active_params": _active(spec) if spec.experts() else None,
+            "attention": spec.mixing(),
+            "experts": spec.experts(),
+            "aliases": list(spec.aliases),
+        }
+        for spec in specs
+    ]
 
 
 def _active(spec: ModelSpec) -> int:
@@ -119,6 +119,11 @@ def _active(spec: ModelSpec) -> int:
     from symroof.theory.totals import counting
 
     return int(Dimensions(spec.values(), counting(spec.architecture())).value("active_params"))
+
+
+def _fields(item: Any, *names: str, **others: Any) -> dict[str, Any]:
+    """Some attributes of something by their names, and what stands beside them."""
+    return {name: getattr(item, name) for name in names} | others
 
 
 def hardware(data: Any) -> dict[str, Any]:
@@ -169,10 +174,11 @@ def quantities() -> Rows:
 
     definitions = theory().definitions
     return [
-        {
-            "name": q.name, "latex": q.latex, "unit": q.unit, "meaning": q.meaning, "reference": q.reference,
-            "definition": text(definitions[q.name]) if q.name in definitions else None, "search": str(q.search) if q.search else None,
-        }
+        _fields(
+            q, "name", "latex", "unit", "meaning", "reference",
+            definition=text(definitions[q.name]) if q.name in definitions else None,
+            search=str(q.search) if q.search else None,
+        )
         for q in QUANTITIES.values()
     ]  # fmt: skip
 
@@ -180,17 +186,8 @@ def quantities() -> Rows:
 def thresholds() -> Rows:
     from symroof.theory.thresholds import THRESHOLDS
 
-    return [
-        {
-            "name": t.name,
-            "group": t.group,
-            "unknown": t.unknown,
-            "meaning": t.means,
-            "reference": t.reference,
-            "equation": t.equation,
-        }
-        for t in THRESHOLDS.values()
-    ]
+    names = ("name", "group", "unknown", "reference", "equation")
+    return [_fields(t, *names, meaning=t.means) for t in THRESHOLDS.values()]
 
 
 def assumptions() -> Rows:
@@ -217,16 +214,9 @@ def inputs() -> Rows:
     from symroof.theory.symbols import INPUTS
 
     return [
-        {
-            "name": s.name,
-            "latex": s.latex,
-            "unit": s.written_in or s.unit,
-            "default": s.default,
-            "meaning": s.meaning,
-            "aliases": list(s.aliases),
-        }
+        _fields(s, "name", "latex", "default", "meaning", unit=s.written_in or s.unit, aliases=list(s.aliases))
         for s in INPUTS.values()
-    ]
+    ]  # fmt: skip
 
 
 KINDS: dict[str, Callable[[], Rows]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,11 @@ EXPLAINED = ("wrong", "inconsistent", "conditional", "plausible", "unchecked")
 OPTIONS = (
     "prompt", "output", "batch", "context", "tp", "mfu", "mbu", "weights", "kv", "activations", "model", "hardware", "preset", "efficiency", "engine",
 )  # fmt: skip
+HOW_TO_BEGIN = "no claims; add one after a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
+LEVELS = {"wrong": "error", "inconsistent": "error", "conditional": "warning", "plausible": "notice", "unchecked": "notice"}  # fmt: skip
+"""GitHub's level of each reported verdict; a correct claim is not reported."""
+LONGEST = 1000
+"""Characters of an annotation."""
 MARKED = {
     "does_not_fit": "this configuration does not fit in memory",
     "dimension": "the units do not agree",
@@ -45,14 +50,11 @@ def text(report: Report, columns: int = 120, strict: bool = False, verbose: bool
         claims = [claim for claim in report.claims if claim.file == file]
         if claims:
             sections.append(f"{visible(file)}\n{claims_table(claims, room)}")
-            # an invalid one is reported with the problems of its file
-            sound = [claim for claim in claims if verbose and not claim.faulty]
-            faulty = [c for c in sound if c.verdict in EXPLAINED or (c.flags and strict)]
-            sections += ["\n".join(explained(claim, room)) for claim in faulty]
+            told = [c for c in claims if c.verdict in EXPLAINED or (c.flags and strict)]
+            told = [c for c in told if verbose and not c.faulty]  # those stand among the problems
+            sections += ["\n".join(explained(claim, room)) for claim in told]
         else:
-            sections.append(
-                f"{visible(file)}: no claims; add one after a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
-            )
+            sections.append(f"{visible(file)}: {HOW_TO_BEGIN}")
     return "\n\n".join([*sections, summary(report)])
 
 
@@ -61,9 +63,6 @@ def summary(report: Report) -> str:
     count = len(report.claims)
     verdicts = ", ".join(f"{number} {verdict}" for verdict, number in report.summary.items())
     return f"{count} claim{'' if count == 1 else 's'}" + (f": {verdicts}" if verdicts else "")
-
-
-# ------------------------------------------------------------------------------------------------------------ the table
 
 
 def claims_table(claims: Sequence[Checked], room: int) -> str:
@@ -90,18 +89,22 @@ def claims_table(claims: Sequence[Checked], room: int) -> str:
     return "\n".join([drawn, *(f"  ! {flag}: {MARKED.get(flag, flag)}" for flag in marks)])
 
 
-# ------------------------------------------------------------------------------------------------------ what was wrong
-
-
 def explained(claim: Checked, room: int = 120) -> list[str]:
-    """The details of an incorrect claim: location, size of the error, reason, correction, and the command that derives the value."""
-    lines = [
-        f"{visible(claim.file)}:{claim.line}:{claim.column}: {claim.word}: {visible(claim.says or claim.id)}"
-    ]
+    """The details of an incorrect claim: its place, what is known of it, and the command that derives the value."""
+    place = f"{claim.file}:{claim.line}:{claim.column}"
+    head = visible(f"{place}: {claim.word}: {claim.says or claim.id}")
+    command = reproduced(claim)
+    lines = [*findings(claim), *([f"see: {command}"] if command else [])]
+    head = head if len(head) <= room * 3 else head[: room * 3 - 1] + "…"
+    return [head, *("    " + visible(line) for line in lines)]
+
+
+def findings(claim: Checked) -> list[str]:
+    """What is known of a claim: the size of the error, its reason, the likely mistake, the correction."""
+    lines = []
     if claim.claimed and claim.derived:
-        lines.append(
-            f"claimed {claim.claimed}, derived {claim.derived}{off(claim.ratio) if claim.verdict == 'wrong' else ''}"
-        )
+        far = off(claim.ratio) if claim.verdict == "wrong" else ""
+        lines.append(f"claimed {claim.claimed}, derived {claim.derived}{far}")
     lines += [claim.reason] if claim.reason else []
     lines += [
         f"{'known mistake' if slips[0].named else 'perhaps'}: {names(slips)}: {slips[0].text}{odds(slips[0].chance)}"
@@ -109,10 +112,36 @@ def explained(claim: Checked, room: int = 120) -> list[str]:
     ]
     lines += [f"passed on to: {', '.join(claim.passed_on)}"] if claim.passed_on else []
     lines += [f"note: {MARKED.get(flag, flag)}" for flag in claim.flags]
-    lines += [f"write: {claim.correction}"] if claim.correction else []
-    lines += [f"see: {command}"] if (command := reproduced(claim)) else []
-    head = lines[0] if len(lines[0]) <= room * 3 else lines[0][: room * 3 - 1] + "…"
-    return [head, *("    " + visible(line) for line in lines[1:])]
+    return [*lines, f"write: {claim.correction}"] if claim.correction else lines
+
+
+def annotations(report: Report, strict: bool = False) -> list[str]:
+    """A workflow command for each claim that does not hold, which GitHub shows at its line."""
+    found = []
+    for claim in report.claims:
+        level = LEVELS.get(claim.verdict, "warning" if claim.flags else "")
+        if level and not claim.faulty:
+            level = "error" if claim.finding(strict) else level
+            said = f"{claim.says.rstrip('.')}. " if claim.says else ""
+            message = visible(f"{said}{'; '.join([claim.verdict, *findings(claim)])}")
+            message = message if len(message) <= LONGEST else message[: LONGEST - 1] + "…"
+            place = (claim.file, claim.line, claim.column)
+            found.append(annotation(level, *place, f"symroof: {claim.verdict}", message))
+    return found
+
+
+def annotation(kind: str, file: str, line: int, column: int, title: str, message: str) -> str:
+    """A workflow command, escaped as GitHub's runner reads it.
+
+    >>> annotation("error", "a,b.md", 3, 1, "symroof: wrong", "62 %\\n::error::x")
+    '::error file=a%2Cb.md,line=3,col=1,title=symroof%3A wrong::62 %25%0A::error::x'
+    """
+
+    def data(text: str) -> str:
+        return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+    name, head = (data(text).replace(":", "%3A").replace(",", "%2C") for text in (file, title))
+    return f"::{kind} file={name},line={line},col={column},title={head}::{data(message)}"
 
 
 def put_forward(claim: Checked) -> list[list[SlipExplanation]]:
@@ -180,20 +209,14 @@ def reproduced(claim: Checked) -> str:
     verb = ["derive", spec.quantity]
     if not spec.quantity:
         verb = ["solve", spec.threshold, *(["--for", spec.solve_for] if spec.solve_for else [])]
-    return shlex.join(["symroof", *map(str, verb), *options(spec.given)])
-
-
-def options(inputs: Mapping[str, Any]) -> list[str]:
-    """A claim's case as options of the command line."""
-    arguments: list[str] = []
-    for name, value in inputs.items():
-        several = {"assume": "--assume", "targets": "--target"}.get(name)
+    for name, value in spec.given.items():
         if name in OPTIONS:
-            arguments += [f"--{name}", _plain(value)]
+            verb += [f"--{name}", _plain(value)]
             continue
-        for key, choice in value.items() if several else ((name, value),):
-            arguments += [several or "--set", f"{key}={_plain(choice)}"]
-    return arguments
+        option = {"assume": "--assume", "targets": "--target"}.get(name, "--set")
+        pairs = ((name, value),) if option == "--set" else value.items()
+        verb += [word for key, each in pairs for word in (option, f"{key}={_plain(each)}")]
+    return shlex.join(["symroof", *map(str, verb)])
 
 
 def _plain(value: Any) -> str:

@@ -2,11 +2,12 @@
 
 from symroof.analysis.case_summary import DIGITS, compact
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.diagnosis import ALIKE, Diagnosis, Explanation
+from symroof.analysis.diagnosis import ALIKE, Diagnosis
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 
 SHOWN = 6
+BEATS = "  It beats the theoretical minimum: the server does less work than this case describes, or the figure measures something else."
 
 
 ALONE = {
@@ -27,54 +28,31 @@ def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) 
     if found.name in ALONE:
         lines.append(f"  {found.name}: {ALONE[found.name]}")
     if found.explained:
-        return "\n".join(
-            [*lines, "", "Nothing to explain: the measurement is inside the 80 % interval."]
-        )
+        inside = "Nothing to explain: the measurement is inside the 80 % interval."
+        return "\n".join([*lines, "", inside])
     if found.beats_the_bound:
-        lines.append(
-            "  It beats the theoretical minimum: the server does less work than this case describes, or the figure measures something else."
-        )
+        lines.append(BEATS)
     holding = [each for each in found.explanations if each.holds]
     shown = holding or list(found.explanations)
     hidden = 0 if everything else len(shown[SHOWN:])
     shown = shown[: len(shown) - hidden]
-    if not holding:
-        lines += [
-            "",
-            "No single cause explains it." + (" The nearest:" if shown else ""),
-        ]
-    else:
-        lines += [
-            "",
-            "It is outside the 80 % interval. Likely cause:"
-            if len(holding) == 1
-            else f"It is outside the 80 % interval. {len(holding)} likely causes, each enough on its own:",
-        ]
+    said = "No single cause explains it." + " The nearest:" * bool(shown)
+    if holding:
+        many = f"{len(holding)} likely causes, each enough on its own:"
+        outside = "It is outside the 80 % interval."
+        said = f"{outside} {many if len(holding) > 1 else 'Likely cause:'}"
+    lines += ["", said]
     for place, each in enumerate(shown, 1):
-        lines += [
-            f"{place}. {_line(each, found.name)}",
-            *_also(each),
-            f"   check: {each.cause.check}",
-        ]
+        why = f": {each.said}" if each.said else ""
+        reads = f"{each.reads} " if each.reads != found.name else ""
+        predicted = compact(each.predicted, DIGITS)
+        lines.append(f"{place}. {each.cause.title}{why}; predicts {reads}{predicted}")
+        seen = []
+        for name, now, then in each.signature:
+            ratio = float(then.value) / float(now.value)
+            plain = [Result(one.symbol, one.value).plain(DIGITS) for one in (now, then)]
+            change = "unchanged" if abs(ratio - 1) < ALIKE else f"{ratio:.2g} times {plain[0]}"
+            seen.append(f"{name} {plain[1]} ({change})")
+        lines += [f"   you would also see: {'; '.join(seen)}"] if seen else []
+        lines.append(f"   check: {each.cause.check}")
     return "\n".join([*lines, *([f"{hidden} more: --all shows them."] if hidden else [])])
-
-
-def _line(each: Explanation, name: str) -> str:
-    said = f": {each.said}" if each.said else ""
-    reads = f"{each.reads} " if each.reads != name else ""
-    return f"{each.cause.title}{said}; predicts {reads}{compact(each.predicted, DIGITS)}"
-
-
-def _also(each: Explanation) -> list[str]:
-    """What else would be seen, against now."""
-    seen = []
-    for name, now, then in each.signature:
-        ratio = float(then.value) / float(now.value)
-        change = "unchanged" if abs(ratio - 1) < ALIKE else f"{ratio:.2g} times {_middle(now)}"
-        seen.append(f"{name} {_middle(then)} ({change})")
-    return [f"   you would also see: {'; '.join(seen)}"] if seen else []
-
-
-def _middle(result: Result) -> str:
-    """The value predicted, without its interval."""
-    return Result(result.symbol, result.value).plain(DIGITS)

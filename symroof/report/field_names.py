@@ -7,7 +7,7 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.theory.layout import DEGREES
 
 INPUTS_BY_NAME = {
-    "peak_flops": "peak compute", "mem_capacity": "memory per device", "mfu": "MFU", "mbu": "MBU", "tp": "tensor-parallel degree",
+    "peak_flops": "peak compute", "mem_bandwidth": "memory bandwidth", "mem_capacity": "memory per device", "mfu": "MFU", "mbu": "MBU", "tp": "tensor-parallel degree",
     "pp": "pipeline stages", "dp": "replicas", "ep": "expert-parallel degree", "attention_dp": "DP attention groups",
     "batch": "batch size", "prompt": "prompt length", "output": "output length", "context": "context length", "cached_prefix": "cached prefix",
     "prefill_batch": "prompts per prefill", "chunk": "prefill chunk", "weight_bytes_per_param": "bytes per weight", "kv_bytes_per_element": "bytes per cache element",
@@ -75,11 +75,7 @@ def name_in_words(name: str) -> str:
     >>> name_in_words("layer_overhead"), name_in_words("kv_growth")
     ('overhead per layer', 'kv growth')
     """
-    return (
-        "memory bandwidth"
-        if name == "mem_bandwidth"
-        else INPUTS_BY_NAME.get(name) or name.replace("_", " ")
-    )
+    return INPUTS_BY_NAME.get(name) or name.replace("_", " ")
 
 
 def input_name(name: str, answers: BoundCase) -> str:
@@ -90,13 +86,13 @@ def input_name(name: str, answers: BoundCase) -> str:
     >>> input_name("mem_bandwidth", case), input_name("batch", case)
     ('HBM bandwidth', 'batch size')
     """
-    if name == "mem_bandwidth":
-        device = answers.hardware
-        return (
-            "HBM bandwidth"
-            if device and device.memory.kind.startswith("HBM")
-            else "memory bandwidth"
-        )
+    memory = answers.hardware.memory if answers.hardware else None
+    if name == "mem_bandwidth" and memory and memory.kind.startswith("HBM"):
+        return "HBM bandwidth"
+    reported = memory.reported if memory else None
+    if name == "mem_capacity" and reported and answers.case.value(name) == reported.value.value:
+        # a device's title has what its label says
+        return "memory per device, as reported"
     return INPUTS_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning
 
 

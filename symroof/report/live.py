@@ -37,7 +37,6 @@ from symroof.resources import data_folder
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.kernels import nearly_equal
 from symroof.table_formats import FAILS, IN_PART, PASSES, UNKNOWN
-from symroof.theory.symbols import Symbol
 from symroof.theory.theory_files import listed
 from symroof.units import is_whole, parse_quantity, parse_unit, scaled
 
@@ -64,36 +63,26 @@ def live(every: Sequence[BoundCase]) -> dict[str, Any] | None:
         given = str({name: each for name, each in case.given.items() if name not in moved})
         key = (case.chosen_model.name, case.chosen_device.name, case.assumptions, given)
         by_key.setdefault(key, case)
-    listed = [*by_key.values()][:MOST_CASES]
-    cases = [_case(case) for case in listed if case.model and case.hardware and _grid(case)]
+    shown = [*by_key.values()][:MOST_CASES]
+    cases = [_case(case) for case in shown if case.model and case.hardware and _grid(case)]
     if not cases or not _grid(subject):
         return None
-    data = {
-        "cases": cases,
-        "inputs": [_input(name, subject) for name in _grid(subject)],
-        "unknown": UNKNOWN,
-        "signs": {"missed": FAILS, "partly": IN_PART},
-        "part": WITHOUT_RANGE[NOT_EVERYWHERE],
-    }
+    inputs = []
+    for name in _grid(subject):
+        unit, label = subject.case.theory.symbol(name).display_unit, input_name(name, subject)
+        whole = name != "arrival_rate"
+        inputs.append({"name": name, "label": label, "unit": plural(unit, 2), "whole": whole})
+    signs = {"missed": FAILS, "partly": IN_PART}
+    data = {"cases": cases, "inputs": inputs, "unknown": UNKNOWN, "signs": signs, "part": WITHOUT_RANGE[NOT_EVERYWHERE]}  # fmt: skip
     script = (data_folder("templates") / "live" / "page.js").read_text(encoding="utf-8")
     return {
         "json": json_for_script(data),
-        "inputs": data["inputs"],
+        "inputs": inputs,
         "moved": "arrival rates" if "arrival_rate" in _grid(subject) else "prompts",
         "labels": [case["label"] for case in cases],
         "rows": _starting(subject, cases[0]),
         "script": script,
         "hash": content_hash(script),
-    }
-
-
-def _input(name: str, case: BoundCase) -> dict[str, Any]:
-    unit = plural(case.case.theory.symbol(name).display_unit, 2)
-    return {
-        "name": name,
-        "label": input_name(name, case),
-        "unit": unit,
-        "whole": name != "arrival_rate",
     }
 
 
@@ -139,9 +128,6 @@ def _round_counts(least: float, most: float, each: int = 4) -> list[float]:
     return [float(x) for x in sorted({*counts, most}) if least <= x <= most and is_whole(x)]
 
 
-# ------------------------------------------------------------------------------------------------------------- numbers
-
-
 def columns(case: BoundCase, names: Sequence[str], grid: Grid) -> Columns:
     """Quantities at every point of the grid and of the ranges, in one call of the case's functions; costs are in proportion to the price."""
     many = len(case.corner_points) > MOST_CORNERS  # then the ends of given ranges are left out
@@ -172,11 +158,14 @@ def columns(case: BoundCase, names: Sequence[str], grid: Grid) -> Columns:
 def _case(case: BoundCase) -> dict[str, Any]:
     """A case for the page: its stops, and a row of numbers for all that page one shows."""
     grid, names = _grid(case), _metrics(case)
+    asked = dict.fromkeys(each for alike in names for each in alike)
     memory = [name for name in MEMORY if case.get(name) is not None]
-    found = columns(
-        case, [*dict.fromkeys(each for alike in names for each in alike), *memory], grid
-    )
-    rows = [_memory(case, found)] if memory else []
+    found, rows = columns(case, [*asked, *memory], grid), []
+    if memory:
+        rows.append(_row(case, "memory_bytes", found["memory_bytes"]))
+    if "fits" in memory:
+        fits, usable = found["fits"][..., 0], case.result("usable_memory").plain(3)
+        rows[0] |= {"target": usable, "memory": True, "marks": _marks(fits.all(-1), ~fits.any(-1))}
     for each in names:
         first, *others = (found[name] for name in each)
         for other in others:  # of several metrics of a target the first that has a value
@@ -194,18 +183,12 @@ def _case(case: BoundCase) -> dict[str, Any]:
 
 def _metrics(case: BoundCase) -> list[tuple[str, ...]]:
     """What the page shows beside memory, each with what stands in for it where it has no value: metrics of targets, then the other key metrics."""
-    known = [name for name in case.targets if name not in unknown_targets(case)]
-    tested = [
-        tuple(
-            name
-            for name in metrics_of(target, case.case)
-            if case.get(name) or waits_without_end(target, case.case)
-        )
-        for target in known
-    ]
-    listed = [*([(LOAD,)] if queues(case.case) else []), *tested]
-    shown = {name for names in listed for name in names}
-    return [*listed, *((name,) for name in key_metrics(case) if name not in shown)]
+    shown = [(LOAD,)] if queues(case.case) else []
+    for target in (name for name in case.targets if name not in unknown_targets(case)):
+        endless = waits_without_end(target, case.case)
+        shown.append(tuple(n for n in metrics_of(target, case.case) if case.get(n) or endless))
+    named = {name for names in shown for name in names}
+    return [*shown, *((name,) for name in key_metrics(case) if name not in named)]
 
 
 SERVER, REQUEST = listed("shown", "server"), listed("shown", "request")
@@ -250,24 +233,20 @@ def _marks(met: Any, missed: Any) -> str:
     return "".join(np.where(met, PASSES, np.where(missed, FAILS, IN_PART)).ravel().tolist())
 
 
-def _memory(case: BoundCase, found: Columns) -> dict[str, Any]:
-    row = _row(case, "memory_bytes", found["memory_bytes"])
-    if "fits" not in found:
-        return row
-    fits = found["fits"][..., 0]
-    usable = case.result("usable_memory")
-    marks = _marks(fits.all(-1), ~fits.any(-1))
-    return row | {"target": usable.plain(3), "marks": marks, "memory": True}
-
-
 def _row(case: BoundCase, name: str, values: Array) -> dict[str, Any]:
     """The numbers of a quantity, in the unit that they are shown in."""
-    symbol = case.case.theory.symbol(name)
+    symbol, own = case.case.theory.symbol(name), case.get(name)
     if symbol.negligible is not None:
         least = float(parse_quantity(symbol.negligible).value)
         values = np.where(np.abs(values) < least, 0.0, values)
-    own = case.get(name)
-    size, unit = _unit(symbol, float(own.value) if own and own.value else _first(values))
+    known = values[np.isfinite(values) & (values != 0)]
+    typical = float(own.value) if own and own.value else float(known[0]) if known.size else 1.0
+    size, unit = 1.0, plural(symbol.display_unit, 2) if symbol.unit else ""
+    if symbol.written_in:
+        size, unit = float(parse_unit(symbol.written_in).size), symbol.written_in
+    elif not symbol.counted:
+        number, unit = scaled(typical, symbol.unit)
+        size = typical / float(number)
     ends = {"value": values[..., 0, 0]}
     low, high = np.fmin.reduce(values, axis=(2, 3)), values.max((2, 3))
     if not nearly_equal(low, high).all():
@@ -284,44 +263,15 @@ def _row(case: BoundCase, name: str, values: Array) -> dict[str, Any]:
         "digits": symbol.digits or 3,
         **({"nowhere": NO_STEADY_STATE} if name == TARGET_METRICS["ttft"] else {}),
         "along": along,
-        **{
-            end: [_short(x / size) for x in there[here].ravel().tolist()]
-            for end, there in ends.items()
-        },
+        **{end: [_short(x / size) for x in at[here].ravel().tolist()] for end, at in ends.items()},
     }
 
 
-def _first(values: Array) -> float:
-    known = values[np.isfinite(values) & (values != 0)]
-    return float(known[0]) if known.size else 1.0
-
-
-def _unit(symbol: Symbol, value: float) -> tuple[float, str]:
-    """The size and the name of the unit that a value is shown in."""
-    if symbol.written_in:
-        return float(parse_unit(symbol.written_in).size), symbol.written_in
-    if symbol.counted:
-        return 1.0, plural(symbol.display_unit, 2) if symbol.unit else ""
-    number, unit = scaled(value, symbol.unit)
-    return value / float(number), unit
-
-
 def _short(x: float) -> int | float | None:
-    """A number in as few digits as are written alike where up to three of them are shown, halves rounded up; nothing where there is none.
-
-    >>> [_short(x) for x in (29.9417, 29.9497, 353.0, math.nan)]
-    [29.94, 29.9497, 353, None]
-    """
+    """A number in six digits, of which up to three are shown; nothing where there is none."""
     if not math.isfinite(x):
         return None
-    if is_whole(x):
-        return round(x)
-    for digits in range(4, 12):
-        short = float(f"{x:.{digits}g}")
-        shown = [(f"{short * (1 + 1e-12):.{n}g}", f"{x:.{n}g}") for n in (1, 2, 3)]
-        if all(own == right and float(own) != short for own, right in shown):
-            return short
-    return x
+    return round(x) if is_whole(x) else float(f"{x:.6g}")
 
 
 def _starting(case: BoundCase, told: Mapping[str, Any]) -> list[list[str]]:
@@ -337,9 +287,6 @@ def _starting(case: BoundCase, told: Mapping[str, Any]) -> list[list[str]]:
         ]
         for alike, row in zip(names, told["rows"], strict=True)
     ]
-
-
-# ------------------------------------------------------------------------------------------------------------- the page
 
 
 def json_for_script(data: Any) -> str:

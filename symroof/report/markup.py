@@ -74,7 +74,7 @@ class Ranged(str):
     value: str
     span: str
 
-    def __new__(cls, value: str, span: str) -> Ranged:  # both finished markup, or both plain text
+    def __new__(cls, value: str, span: str) -> Ranged:
         made = super().__new__(cls, f"{value} ({span})")
         made.value, made.span = value, span
         return made
@@ -84,11 +84,9 @@ class Ranged(str):
         """The range, without its unit if the value has the same."""
         unit = UNIT.search(self.value)
         low, _, high = self.span.partition(" to ")
-        return (
-            type(self.span)(f"{low} to {high.removesuffix(unit[0])}")
-            if unit and " " not in low and high.endswith(unit[0])
-            else self.span
-        )
+        if unit and " " not in low and high.endswith(unit[0]):
+            return f"{low} to {high.removesuffix(unit[0])}"
+        return self.span
 
 
 MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]|$~#])")
@@ -133,16 +131,9 @@ def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
     | --- | --- |
     | a\\_b | 1 |
     """
-    lines = [
-        list(map(markdown_text, header)),
-        ["---"] * len(header),
-        *(list(map(markdown_text, row)) for row in rows),
-    ]
+    head, *body = (list(map(markdown_text, line)) for line in (header, *rows))
+    lines = [head, ["---"] * len(header), *body]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def markdown_math(text: str) -> str:
-    return f"$`{text}`$"
 
 
 LATEX_SPECIAL = {
@@ -172,15 +163,12 @@ LONG_WORD = 20
 
 def _latex_word(word: str, breaks: str) -> str:
     """Escaped characters; a line may break after those in ``breaks``."""
-    return "".join(_latex_character(c) + (r"\allowbreak{}" if c in breaks else "") for c in word)
-
-
-def _latex_character(c: str) -> str:
-    if c in LATEX_SPECIAL:
-        return LATEX_SPECIAL[c]
-    if c.isascii() or ("À" <= c <= "ÿ" and c.isalpha()):
-        return c
-    return f"[U+{ord(c):04X}]"
+    made = []
+    for c in word:
+        plain = c.isascii() or ("À" <= c <= "ÿ" and c.isalpha())
+        escaped = LATEX_SPECIAL.get(c, c if plain else f"[U+{ord(c):04X}]")
+        made.append(escaped + (r"\allowbreak{}" if c in breaks else ""))
+    return "".join(made)
 
 
 def latex_code(text: str) -> str:
@@ -189,33 +177,12 @@ def latex_code(text: str) -> str:
     return rf"\texttt{{{written}}}"
 
 
-def latex_math(text: str) -> str:
-    return f"${text}$"
-
-
-def latex_ranged(cell: Ranged) -> str:
-    return rf"\ranged{{{_once(cell.value, latex_text)}}}{{{_once(cell.ends, latex_text)}}}"
-
-
-def _once(text: str, write: Callable[[str], str]) -> str:
-    """Escape a text unless it is finished markup."""
-    return text if isinstance(text, Markup) else write(text)
-
-
 def html_text(text: str) -> str:
     return html.escape(_one_line(text))
 
 
-def html_ranged(cell: Ranged) -> str:
-    return f"{_once(cell.value, html_text)} <small>({_once(cell.span, html_text)})</small>"
-
-
 def html_code(text: str) -> str:
     return f"<code>{html_text(text)}</code>"
-
-
-def html_math(formula: Math) -> str:
-    return html_code(formula.text) if formula.text else ""
 
 
 def _one_line(text: str) -> str:
@@ -234,40 +201,31 @@ class Format:
     text: Callable[[str], str]
     code: Callable[[str], str]
     math: Callable[[Math], str]
-    ranged: Callable[[Ranged], str] | None = None
+    ranged: str = ""
 
     def stacked(self, value: Any) -> Markup:
         """Write a table cell, with a smaller or separate range if the format supports it."""
-        return (
-            Markup(self.ranged(value))
-            if isinstance(value, Ranged) and self.ranged
-            else self.written(value)
-        )
+        if isinstance(value, Ranged) and self.ranged:
+            value = Markup(
+                self.ranged.format(
+                    **{part: self.text(getattr(value, part)) for part in ("value", "span", "ends")}
+                )
+            )
+        return self.written(value)
 
     def written(self, value: Any) -> Markup:
         """Write a value of a template; everything except finished markup is escaped."""
-        if isinstance(value, Markup):
-            return value
-        if isinstance(value, Ranged) and isinstance(value.value, Markup):
-            return Markup(value)
-        if value is None:
-            return Markup()
+        if isinstance(value, Markup) or value is None:
+            return value or Markup()
         if isinstance(value, Math):
             return Markup(self.math(value))
-        if isinstance(value, Code):
-            return Markup(self.code(value))
-        return Markup(self.text(str(value)))
+        return Markup(self.code(value) if isinstance(value, Code) else self.text(str(value)))
 
 
 FORMATS = {
-    "md": Format("markdown", "svg", markdown_text, markdown_code, markdown_math),
-    "tex": Format("latex", "pdf", latex_text, latex_code, latex_math, latex_ranged),
+    "md": Format("markdown", "svg", markdown_text, markdown_code, lambda tex: f"$`{tex}`$"),
+    "tex": Format("latex", "pdf", latex_text, latex_code, lambda tex: f"${tex}$", r"\ranged{{{value}}}{{{ends}}}"),
     "html": Format(
-        "html",
-        "svg",
-        html_text,
-        html_code,
-        html_math,
-        html_ranged,
+        "html", "svg", html_text, html_code, lambda tex: html_code(tex.text) if tex.text else "", "{value} <small>({span})</small>",
     ),
-}
+}  # fmt: skip

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symroof.analysis.compile import compile
+from symroof.analysis.constraints import constraints
 from symroof.analysis.verdict import (
     LOAD,
     MEMORY,
@@ -43,7 +44,7 @@ from symroof.report.purchase_text import (
 )
 from symroof.report.recommendation import Reviewed
 from symroof.report.view_case import NO_STEADY_STATE, decision_metrics
-from symroof.report.view_flips import change_in_words, flip_rows
+from symroof.report.view_flips import change_in_words, flip_rows, then_text
 from symroof.specs.efficiencies import shipped_efficiencies
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.searches import largest_whole
@@ -78,7 +79,7 @@ def page_one(review: Reviewed) -> dict[str, Any]:
         "price": _price(one) if passes else [f"Closest: {named(one)} ({one.lacks}).", ""],
         "said": _said(review, one),
         **(_targets(one) if review.asks else _without_targets(one.case)),
-        "blocks": [block for block in _blocks(review, one) if any(block.values())],
+        "blocks": _blocks(review, one),
     }
 
 
@@ -153,9 +154,6 @@ def _memory(case: BoundCase) -> str:
     return f"{needed.plain(DIGITS)} of memory, and {usable.plain(DIGITS)} is usable"
 
 
-# -------------------------------------------------------------------------------------------------------------- targets
-
-
 def _targets(one: Purchase) -> dict[str, Any]:
     """A row for each target."""
     case, run = one.case, one.run
@@ -180,12 +178,11 @@ def _targets(one: Purchase) -> dict[str, Any]:
 
 def _without_targets(case: BoundCase) -> dict[str, Any]:
     """What a case gives, where there is nothing to compare it with."""
-    rows = []
-    for name in (*decision_metrics(case).values(), at_rate("cost_per_mtok", case.case)):
-        if found := case.get(name):
-            bound = case.peak_bound(name)
-            least = _in_two(bound)[0] if bound else ""
-            rows.append([quantity_name(name, case), *_in_two(found), least])
+    names, rows = (*decision_metrics(case).values(), at_rate("cost_per_mtok", case.case)), []
+    for found in filter(None, map(case.get, names)):
+        bound = case.peak_bound(found.name)
+        least = _in_two(bound)[0] if bound else ""
+        rows.append([quantity_name(found.name, case), *_in_two(found), least])
     header = ["quantity", "predicted", _interval(case), "theoretical minimum"]
     return {"header": header, "rows": rows}
 
@@ -212,22 +209,21 @@ def _outcome(check: TargetCheck) -> str:
     return "met, narrowly" if float(high) > NARROW * float(check.limit) else "met"
 
 
-# --------------------------------------------------------------------------------------------------------------- blocks
-
-
 def _blocks(review: Reviewed, one: Purchase) -> list[dict[str, Any]]:
     """The parts below the targets: a name, and a text, a list or a table."""
     passes = review.pick is not None or not review.asks
     changes = _changes(review, one) if passes else _repairs(review)
     header, rows = _instead(review, one)
-    empty: dict[str, Any] = {"text": "", "texts": [], "header": [], "rows": []}
     blocks: list[dict[str, Any]] = [
         {"name": "How sure.", "text": " ".join([_latency(one.case), *_prices(review)])},
         {"name": "Instead.", "header": header, "rows": rows},
         {"name": "Changes if" if passes else "It would pass if", "texts": changes},
         {"name": "Next.", "texts": _next(review, one)},
     ]
-    return [empty | block for block in blocks if any(list(block.values())[-1:])]
+    empty: dict[str, Any] = {"text": "", "texts": [], "header": [], "rows": []}
+    return [
+        empty | each for each in blocks if each.get("text") or each.get("rows") or each.get("texts")
+    ]
 
 
 def _latency(case: BoundCase) -> str:
@@ -281,13 +277,15 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
     if review.pick and stays is not None and math.isfinite(stays):
         price = f"more than {usd(stays)} USD/hour each (now {usd(one.prices_now)})"
         said.append([f"{device_word(one)} costs {price}: then {named(ranking.rivals[0])}"])
-    if longest := _longest_prompt(one):
-        much = f"{longest[0]:,} tokens (now {_now('prompt', case)})"
-        said.append([f"prompts are longer than {much}: {longest[1]} is then missed"])
-    if one.highest_rate:
-        rate = Result(case.case.theory.symbol("arrival_rate"), one.highest_rate).plain(DIGITS)
-        much = f"{rate} (now {_now('arrival_rate', case)})"
-        said.append([f"more than {much} arrive: it then needs another replica"])
+    for name, value in breaks(one).items():
+        much, now = Result(case.case.theory.symbol(name), value).plain(DIGITS), _now(name, case)
+        if name == "prompt":
+            slow = case.slow_end.case.changed({name: value})
+            wrong = [c.name for c in constraints(case) if not c.holds(slow)]
+            then = f"prompts are {much} or longer (now {now}): it then {then_text(wrong, True)}"
+        else:
+            then = f"more than {much} (now {now}) arrive: it then needs another replica"
+        said.append([then])
     if not review.asks and (held := case.get("concurrency")):
         said.append([f"more than {held.plain(DIGITS)} run at a time: memory is full"])
     if less := review.cheaper:
@@ -302,30 +300,31 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
     return said
 
 
-def _longest_prompt(one: Purchase) -> tuple[int, str] | None:
-    """The longest prompt up to which the latencies meet their targets at the slow end, and what the next misses; None where that is beyond what the model reads, or takes simulations."""
+def breaks(one: Purchase) -> dict[str, float]:
+    """The first prompt that does not fit or misses a latency at the slow end, and the highest arrival rate; without what is beyond what the model reads, or takes simulations."""
+    found = {"arrival_rate": one.highest_rate} if one.highest_rate else {}
     case, model = one.case.slow_end, one.case.model
-    names = [name for name in LATENCIES if name in case.targets]
-    if not one.passes or not names or "prompt" not in case.given or one.run.simulated:
-        return None
+    limits = {metrics_of(n, case.case)[0]: case.targets[n] for n in LATENCIES if n in case.targets}
+    if not one.passes or not limits or "prompt" not in case.given or one.run.simulated:
+        return found
     most = FURTHEST * int(case.case.value("prompt"))
     most = min(most, (model.max_context if model else None) or most)
-    function = compile([metrics_of(name, case.case)[0] for name in names], ["prompt"], case)
-    limits = [float(case.targets[name]) for name in names]
+    sizes = {"memory_bytes": float(case.case.value("usable_memory"))} if case.fits else {}
+    function = compile([*limits, *sizes], ["prompt"], case)
+    ends = [*map(float, limits.values()), *sizes.values()]
 
-    def met(prompts: Array) -> list[Array]:
-        return [x <= limit for x, limit in zip(function.codes(prompts), limits, strict=True)]
+    def met(prompts: Array) -> Array:
+        values = zip(function.codes(prompts), ends, strict=True)
+        return np.logical_and.reduce([value <= end for value, end in values])
 
-    found = int(largest_whole(lambda x: np.logical_and.reduce(met(x)), np.array([most]))[0])
-    after = zip(names, met(np.array(found + 1.0)), strict=True)
-    missed = " and ".join(name.upper() for name, kept in after if not kept)
-    return (found, missed) if found < most else None
+    longest = int(largest_whole(met, np.array([most]))[0])
+    return ({"prompt": longest + 1.0} if longest < most else {}) | found
 
 
 def _repairs(review: Reviewed) -> list[Text]:
     """What would make the first case pass: one input at another value, or other targets."""
     subject = review.subject
-    found = flip_rows(review.study, subject)
+    found = flip_rows(subject)
     said = [[change_in_words(row)] for row in (found["mending"] if found else [])[:MOST_CHANGES]]
     checks = [check for check in target_checks(subject) if check.met is not True]
     if checks and not subject.does_not_fit and all(check.name in LATENCIES for check in checks):

@@ -31,8 +31,10 @@ def device_word(one: Purchase) -> str:
 
 
 def named(one: Purchase) -> str:
-    """How many of which device: ``9 × B200``."""
-    return f"{one.devices:,} × {device_word(one)}"
+    """How many of which device, and how many of them only prefill: ``32 × H200 (8 of them only prefill)``."""
+    prefill = one.replicas * one.group.get("prefill", 0)
+    apart = f" ({prefill:,} of them only prefill{'s' * (prefill == 1)})" if prefill else ""
+    return f"{one.devices:,} × {device_word(one)}{apart}"
 
 
 def labelled(one: Purchase) -> str:

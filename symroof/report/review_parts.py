@@ -19,21 +19,5 @@ FIGURES_OF = {
     "derivations": ("roofline", "ttft", "itl", "memory"), "sensitivities": ("tornado",), "against": ("waterfall",),
 }  # fmt: skip
 """The pictures of each part."""
-SHOWN_IN = {
-    "derivations": ("derivations",), "flips": ("flips", "all-flips"), "isolated": ("derivations",), "bounds": ("derivations",), "assumes": ("assumes",), "rooflines": ("time", "approximations"),
-    "ledger": ("ledger",), "memory": ("memory",), "itl": ("derivations",), "operators": ("time", "derivations"), "serving": ("serving",),
-    "thresholds": ("thresholds",), "closed_forms": ("thresholds",), "claims": ("claims",), "elasticities": ("sensitivities",), "levels": ("approximations",),
-}  # fmt: skip
-"""The parts that use a section of the data; it is only computed for these. Other sections are always computed."""
-FIGURES = (
-    "memory",
-    "latency_throughput",
-    "ttft",
-    "itl",
-    "roofline",
-    "regimes",
-    "pareto",
-    "tornado",
-    "waterfall",
-)
+FIGURES = tuple({name.replace("-", "_"): 1 for names in FIGURES_OF.values() for name in names})
 """Names of the pictures in templates; one that is not drawn is None."""

@@ -1,7 +1,6 @@
 """The tables of a selection as plain text: verdicts with slack, the best configurations, required changes, headroom, fronts, inputs."""
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,22 +8,20 @@ from symroof.analysis.sensitivity import NOTICEABLE, elasticities_over_ranges, s
 from symroof.analysis.verdict import (
     LOAD,
     MEMORY,
-    TARGET_METRICS,
     TargetCheck,
     case_warnings,
     limit_of,
     metrics_of,
     queues,
-    under_load,
     unused_inputs,
 )
 from symroof.cases.quantity_result import Result
 from symroof.report.purchase_text import purchase_rows
 from symroof.report.view_flips import change, lacking
-from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration, Run, prices_move
+from symroof.select.configuration import PRICE, PRICED, Configuration, Run, prices_move
 from symroof.select.recommend import recommended_of
 from symroof.select.required_changes import last_passing, margins
-from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, nearest_misses
+from symroof.select.selection import NEAREST_MISSES, Selection, nearest_misses
 from symroof.select.selection_json import QUANTITIES
 from symroof.table_formats import UNKNOWN
 from symroof.theory.switches import SWITCHES
@@ -38,8 +35,6 @@ NEAREST, MOST_SHOWN = 5, 3
 HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
 GIVES = ("sustained_throughput_per_device", "cost_per_mtok")
 """What a configuration that fits gives, beside latencies."""
-UNBOUNDED = (MEMORY, "price", "fleet_price")
-"""Targets that do not depend on efficiencies."""
 MISSES = {MEMORY: "does not fit", LOAD: "does not keep up"}
 WORDS = {
     "sustained_throughput": "throughput",
@@ -74,8 +69,6 @@ def parts(
     every = (
         SelectionTable("What to buy", *purchase_rows(recommended_of(choice).best[:most])),
         _verdicts(choice, most),
-        _besides(choice, most),
-        _bests(choice),
         _largest(choice, most),
         required_changes_table(choice, lacking_ones),
         _keeps(choice, most),
@@ -134,7 +127,12 @@ def _verdicts(choice: Selection, most: int) -> SelectionTable:
     says.append("slack in % of the limit")
     if (count := len(choice.configurations)) > most:
         says.append(f"the first {most:,} of {count:,}; --show {count} shows all")
-    return SelectionTable("Configurations", header, rows, "; ".join(says), tuple(_reasons(first)))
+    unknown: dict[str, list[str]] = {}
+    for c in first:
+        for name, reason in c.run.unknown.items():
+            unknown.setdefault(f"{name}: {reason}", []).append(c.label)
+    notes = tuple(f"{_several(labels)}: {why}" for why, labels in unknown.items())
+    return SelectionTable("Configurations", header, rows, "; ".join(says), notes)
 
 
 def verdict(c: Configuration) -> str:
@@ -168,60 +166,6 @@ def slack(check: TargetCheck) -> str:
     if check.met is None:
         return f"{share}, met in part"
     return f"{share}, at the median price" if check.straddles else share
-
-
-def _reasons(first: Sequence[Configuration]) -> Iterator[str]:
-    """Why metrics are unknown, each reason with its first configuration."""
-    alike: dict[tuple[str, str], list[str]] = {}
-    for c in first:
-        for name, reason in c.run.unknown.items():
-            alike.setdefault((name, reason), []).append(c.label)
-    for (name, reason), labels in alike.items():
-        more = f" and {len(labels) - 1:,} more" if len(labels) > 1 else ""
-        yield f"{name} of {labels[0]}{more}: {reason}"
-
-
-def _besides(choice: Selection, most: int) -> SelectionTable:
-    """The same configurations at 100 % of peak, if efficiencies are measured, and for one request alone, if latencies are under load."""
-    first = choice.configurations[:most]
-    bounds = any(c.run.bound_case.at_peak for c in first)
-    limited = {
-        name: metric
-        for name, metric in TARGET_METRICS.items()
-        if name in choice.targets and metric not in GIVES and name not in UNBOUNDED
-    }
-    at_peak = {**limited, "throughput per device": GIVES[0], "cost": GIVES[1]} if bounds else {}
-    alone = ("ttft", "itl") if first and under_load(first[0].run.own.case) else ()
-    header = ["configuration", "batch", *(f"{name} at peak" for name in at_peak)]
-    for name in alone:
-        header += [f"{name} alone", *(["at peak"] if bounds else [])]
-    rows = []
-    for c in first:
-        row = [c.label, f"{c.run.batch:,}"]
-        gone = GIVES if c.run.bound_case.does_not_fit else ()
-        row += ["" if metric in gone else _bound(c, metric) for metric in at_peak.values()]
-        for name in alone:
-            row += [shown(c.run, name), *([_bound(c, name)] if bounds else [])]
-        rows.append(tuple(row))
-    what = [*(["at 100 % of peak"] if bounds else []), *(["one request alone"] if alone else [])]
-    title = f"The same configurations {' and '.join(what)}"
-    return SelectionTable(title, tuple(header), rows if what else ())
-
-
-def _bound(c: Configuration, name: str) -> str:
-    return c.run.bound_case.peak_bound_text(c.run.tested(name), flagged=True)
-
-
-def _bests(choice: Selection) -> SelectionTable:
-    """The best passing configuration by each metric."""
-    rows, runs = [], [c.runs for c in choice.configurations if c.runs]
-    for what, (name, _) in BESTS.items():
-        if best := choice.best(what):
-            known = sum(any(run.rank(name) is not None for run in own) for own in runs)
-            of_some = f" (known for {known:,} of {len(runs):,})" if known < len(runs) else ""
-            rows.append((what + of_some, shown(best, name), best.label, f"{best.batch:,}"))
-    title = "Best under the targets" if choice.targets else "Best of what fits"
-    return SelectionTable(title, ("best", "", "configuration", "batch"), rows)
 
 
 def _largest(choice: Selection, most: int) -> SelectionTable:
@@ -260,7 +204,7 @@ def required_changes_table(choice: Selection, most: int) -> SelectionTable:
 
 def _keeps(choice: Selection, most: int) -> SelectionTable:
     """The last passing value of each input for passing configurations."""
-    first = choice.passing[: min(most, NEAREST)]
+    first, count = choice.passing[: min(most, NEAREST)], len(choice.passing)
     kept: dict[str, dict[str, str]] = {}
     for c in first:
         kept[c.label] = {
@@ -271,19 +215,15 @@ def _keeps(choice: Selection, most: int) -> SelectionTable:
     rows = [(label, *(own.get(name, "") for name in names)) for label, own in kept.items()]
     says = "each input alone, solved: the last value that still passes, and its change"
     says += ", at the slow end of what was measured" if any(c.run.slow for c in first) else ""
-    says += _first_of(len(first), len(choice.passing))
+    says += f"; the first {len(first)} of {count:,}" * (len(first) < count)
     title = "Headroom of passing configurations"
     return SelectionTable(title, ("configuration", *names), rows if names else (), says)
-
-
-def _first_of(some: int, count: int) -> str:
-    """A note that a table only shows the first rows; empty if it shows all."""
-    return f"; the first {some} of {count:,}" if some < count else ""
 
 
 def _answers_to(choice: Selection, most: int) -> SelectionTable:
     """Elasticities of the latencies to compute and bandwidth, and what to buy."""
     first, rows = choice.configurations[: min(most, NEAREST)], []
+    count = len(choice.configurations)
     for c in first:
         case = c.run.bound_case
         metrics = {target: metrics_of(target, case.case)[0] for target in ("ttft", "itl")}
@@ -291,52 +231,33 @@ def _answers_to(choice: Selection, most: int) -> SelectionTable:
         if all(len(own) == len(BUYS) for own in spans.values()):
             bought: dict[str, list[str]] = {}
             for target, own in spans.items():
-                what = buy({by: span[0] for by, span in own.items()})
+                most_of = max(own, key=lambda by: abs(own[by][0]))
+                what = BUYS[most_of] if abs(own[most_of][0]) >= NOTICEABLE else ""
                 bought.setdefault(what, []).append(target)
             words = [f"{what} for {' and '.join(own)}" for what, own in bought.items() if what]
             cells = [span_text(*span) for own in spans.values() for span in own.values()]
             rows.append((c.label, *cells, ", ".join(words) or "neither changes them"))
     header = ("configuration", "ttft to compute", "to bandwidth", "itl to compute", "to bandwidth", "buy")  # fmt: skip
     says = "elasticity: % change of a latency per 1 % more peak compute or memory bandwidth of the device; of the latencies that the targets limit, at this batch"
-    says += _first_of(len(first), len(choice.configurations))
+    says += f"; the first {len(first)} of {count:,}" * (len(first) < count)
     return SelectionTable("Sensitivity to bandwidth and compute", header, rows, says)
 
 
-def buy(elasticities: dict[str, float]) -> str:
-    """What a latency depends on most; empty if on neither.
-
-    >>> buy({"peak_flops": 0.0, "mem_bandwidth": -0.99})
-    'bandwidth'
-    """
-    name = max(elasticities, key=lambda by: abs(elasticities[by]))
-    return BUYS[name] if abs(elasticities[name]) >= NOTICEABLE else ""
-
-
 def fronts_table(choice: Selection, most: int) -> SelectionTable:
-    """The Pareto-optimal runs for each pair of metrics; equally good runs share a row."""
-    pairs = (("pass", choice.fronts), ("fit", choice.fitting_fronts))
-    rows = [line for over, fronts in pairs for f in fronts for line in _front(f, over, most)]
+    """The Pareto-optimal runs for each pair of metrics."""
+    rows: list[tuple[str, ...]] = []
+    for over, fronts in (("pass", choice.fronts), ("fit", choice.fitting_fronts)):
+        for front in fronts:
+            names, more = [name for name, _ in front.respects], len(front.runs) - most
+            head = (over, " and ".join(WORDS[name] for name in names))
+            for run in front.runs[:most]:
+                cells = (shown(run, name) for name in names)
+                rows.append((*head, run.label, f"{run.batch:,}", *cells))
+                head = ("", "")
+            rows += [("", "", f"and {more:,} more", "", "", "")] if more > 0 else []
     says = "for each pair of metrics, the configurations that no other beats in both"
     header = ("among those that", "best in", "configuration", "batch", "", "")
     return SelectionTable("Pareto fronts", header, rows, says)
-
-
-def _front(f: Front, over: str, most: int) -> list[tuple[str, ...]]:
-    names = [name for name, _ in f.respects]
-    alike: list[list[Run]] = []
-    for run in f.runs:
-        ranks = [(alike[-1][0].rank(name), run.rank(name)) for name in names] if alike else []
-        if ranks and all(a is not None and b is not None and math.isclose(a, b, rel_tol=CLOSE) for a, b in ranks):  # fmt: skip
-            alike[-1].append(run)
-        else:
-            alike.append([run])
-    rows = []
-    for first, *more in alike[:most]:
-        label = first.label + (f", and {len(more):,} more as good" if more else "")
-        rows.append((label, f"{first.batch:,}", *(shown(first, name) for name in names)))
-    rows += [(f"and {len(alike) - most:,} more", "", "", "")] if len(alike) > most else []
-    named = " and ".join(WORDS[name] for name in names)
-    return [(over if i == 0 else "", named if i == 0 else "", *row) for i, row in enumerate(rows)]
 
 
 def ledger(choice: Selection, most: int) -> tuple[SelectionTable, ...]:
@@ -348,7 +269,7 @@ def ledger(choice: Selection, most: int) -> tuple[SelectionTable, ...]:
         for name, value in case.inputs(names, everything=False).items():
             found.setdefault(name, {})[value.value, value.source] = value
     alike = {name: next(iter(own.values())) for name, own in found.items() if len(own) == 1}
-    rows = [(_starred(n, one.defaulted), one.text(), one.source) for n, one in alike.items()]
+    rows = [("* " * one.defaulted + n, one.text(), one.source) for n, one in alike.items()]
     for name, values in found.items():
         if name not in alike:
             ordered = sorted(values.values(), key=lambda one: Fraction(one.value))
@@ -357,7 +278,7 @@ def ledger(choice: Selection, most: int) -> tuple[SelectionTable, ...]:
             rows.append((name, span, "differs between the configurations"))
     first = choice.configurations[0].run.bound_case.assumptions
     switches = [
-        (_starred(name, first.defaulted(name)), first[name], switch.values[first[name]])
+        ("* " * first.defaulted(name) + name, first[name], switch.values[first[name]])
         for name, switch in SWITCHES.items()
     ]
     some = f"; of the first {most:,} configurations" if len(choice.configurations) > most else ""
@@ -365,10 +286,6 @@ def ledger(choice: Selection, most: int) -> tuple[SelectionTable, ...]:
         SelectionTable("Inputs", ("input", "value", "source"), rows, "* = defaulted" + some),
         SelectionTable("Assumptions", ("switch", "value", "meaning"), switches, "* = defaulted"),
     )
-
-
-def _starred(name: str, defaulted: bool) -> str:
-    return f"* {name}" if defaulted else name
 
 
 def warnings(choice: Selection, most: int) -> list[str]:
@@ -385,8 +302,12 @@ def warnings(choice: Selection, most: int) -> list[str]:
         none = "has no effect here: nothing that a selection shows depends on it"
         said += [f"{name} {none}" for name in unused]
     for text, labels in labels_of.items():
-        names = list(dict.fromkeys(labels))
-        more = f" and {len(names) - MOST_SHOWN:,} more" if len(names) > MOST_SHOWN else ""
-        whom = "; ".join(names[:MOST_SHOWN]) + more
-        said.append(text if len(labels) == len(first) else f"{whom}: {text}")
+        said.append(text if len(labels) == len(first) else f"{_several(labels)}: {text}")
     return said
+
+
+def _several(labels: Sequence[str]) -> str:
+    """The first of some configurations, and how many more."""
+    names = list(dict.fromkeys(labels))
+    more = f" and {len(names) - MOST_SHOWN:,} more" if len(names) > MOST_SHOWN else ""
+    return "; ".join(names[:MOST_SHOWN]) + more

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
@@ -28,12 +28,9 @@ from symroof.report.field_names import short_label
 from symroof.report.markup import Code, symbol
 from symroof.report.purchase_text import purchase_rows
 from symroof.report.recommendation import Reviewed
-from symroof.report.review_parts import FIGURES, PARTS, SHOWN_IN
+from symroof.report.review_parts import FIGURES, PARTS
 from symroof.version import __version__
 from symroof.vllm.serve_line import serve_command
-
-if TYPE_CHECKING:
-    from symroof.claims.checked import Checked
 
 View = dict[str, Any]
 
@@ -44,48 +41,35 @@ def claims(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         return None
     from symroof.claims.check import check_study
 
-    report = check_study(study)
-    failures = [
-        (f"{claim.file}:{claim.line}: {claim.id}", claim.failure) for claim in report.failures
-    ]
-    return {
-        "rows": [_claim_row(claim) for claim in report.claims],
-        "summary": [f"{count} {verdict}" for verdict, count in report.summary.items() if count],
-        "failures": failures,
-    }
+    report, rows = check_study(study), []
+    for claim in report.claims:
+        named = [slip.text for slip in claim.slips if slip.named]
+        derived = f"{claim.derived} †" if DOES_NOT_FIT in claim.flags else claim.derived
+        why = named[0] if named else claim.reason
+        rows.append([Code(claim.id), claim.says, claim.claimed, derived, claim.word, why])
+    failures = [(f"{c.file}:{c.line}: {c.id}", c.failure) for c in report.failures]
+    summary = [f"{count} {verdict}" for verdict, count in report.summary.items() if count]
+    return {"rows": rows, "summary": summary, "failures": failures}
 
 
-def _claim_row(claim: Checked) -> list[Any]:
-    named = [slip for slip in claim.slips if slip.named]
-    derived = f"{claim.derived} †" if DOES_NOT_FIT in claim.flags else claim.derived
-    return [
-        Code(claim.id),
-        claim.says,
-        claim.claimed,
-        derived,
-        claim.word,
-        named[0].text if named else claim.reason,
-    ]
-
-
-SECTIONS: dict[str, Callable[[Study, BoundCase], Any]] = {
-    "derivations": view_latency.derivations,
-    "flips": view_flips.flip_view,
-    "isolated": view_case.isolated,
-    "bounds": view_case.bounds,
-    "assumes": view_case.assumes,
-    "ledger": view_case.ledger,
-    "memory": view_case.memory,
-    "itl": view_latency.itl,
-    "operators": view_operators.operators,
-    "serving": view_latency.serving,
-    "thresholds": view_thresholds.thresholds,
-    "closed_forms": view_thresholds.closed_forms,
-    "claims": claims,
-    "elasticities": view_sensitivities.elasticities,
-    "rooflines": view_sensitivities.rooflines,
-    "levels": view_sensitivities.levels,
+SECTIONS: dict[str, tuple[Callable[[Study, BoundCase], Any], tuple[str, ...]]] = {
+    "derivations": (view_latency.derivations, ("derivations",)),
+    "isolated": (view_case.isolated, ("derivations",)),
+    "bounds": (view_case.bounds, ("derivations",)),
+    "assumes": (view_case.assumes, ("assumes",)),
+    "ledger": (view_case.ledger, ("ledger",)),
+    "memory": (view_case.memory, ("memory",)),
+    "itl": (view_latency.itl, ("derivations",)),
+    "operators": (view_operators.operators, ("time", "derivations")),
+    "serving": (view_latency.serving, ("serving",)),
+    "thresholds": (view_thresholds.thresholds, ("thresholds",)),
+    "closed_forms": (view_thresholds.closed_forms, ("thresholds",)),
+    "claims": (claims, ("claims",)),
+    "elasticities": (view_sensitivities.elasticities, ("sensitivities",)),
+    "rooflines": (view_sensitivities.rooflines, ("time", "approximations")),
+    "levels": (view_sensitivities.levels, ("approximations",)),
 }
+"""What computes a section of the data, and the parts that show it: it is only computed for these."""
 
 
 def against(name: str, ways: Sequence[Waterfall]) -> dict[str, Any]:
@@ -114,9 +98,12 @@ def view(
     spec = study.spec
     parts = list(parts or PARTS)
     sections = {
-        name: section(study, subject) if {*SHOWN_IN.get(name, parts)} & {*parts} else None
-        for name, section in SECTIONS.items()
+        name: section(study, subject) if {*shown} & {*parts} else None
+        for name, (section, shown) in SECTIONS.items()
     }
+    flips = None
+    if {"flips", "all-flips"} & {*parts}:
+        flips = view_flips.flip_view(subject, page_one.breaks(review.shown.best[0]))
     page = page_one.page_one(review) if "verdict" in parts else None
     header, candidates = purchase_rows(review.candidates)
     found, does_not_fit = review.found, subject.does_not_fit
@@ -132,6 +119,7 @@ def view(
         "bound_by": {step: view_latency.bound_of(step, subject) for step in ("prefill", "decode")},
         "basis": efficiency_basis(subject),
         **sections,
+        "flips": flips,
         "against": against(*other) if other else None,
         "recommended": found.as_json(serve_command(found.pick)) if found else None,
         "parts": parts,
@@ -148,67 +136,41 @@ def view(
 
 def symbols(subject: BoundCase, closed_forms: dict[str, dict[str, Any]]) -> list[list[str]]:
     """Symbols of the threshold formulas that the derivations do not explain."""
-    theory = subject.case.theory
-    known = {
-        name
-        for quantity in view_latency.DERIVED
-        if subject.get(quantity)
-        for name in view_latency.expanded_names(quantity, subject)
-    }
-    used_names = dict.fromkeys(name for form in closed_forms.values() for name in form["names"])
-    shown_names = [
-        name
-        for name in used_names
-        if name not in known
-        and theory.definition(name) is not None
-        and name not in subject.case.given
-    ]
+    theory, explained = subject.case.theory, set(subject.case.given)
+    for quantity in filter(subject.get, view_latency.DERIVED):
+        explained |= set(view_latency.expanded_names(quantity, subject))
+    used = dict.fromkeys(name for form in closed_forms.values() for name in form["names"])
     return [
         [symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning]
-        for name in shown_names
+        for name in used
+        if name not in explained and theory.definition(name) is not None
     ]
 
 
 def sources(study: Study) -> list[list[str]]:
     """The source documents of the review's numbers."""
-    documents: dict[str, list[str]] = {}
+    found: dict[str, list[str]] = {}
     for case in study.cases:
+        named = []
         if case.hardware:
-            used = {
-                valued.source if isinstance(valued.source, str) else str(valued.source): valued
-                for _, valued in case.hardware.numbers()
-            }
-            for valued in used.values():
-                source = case.hardware.source_of(valued)
-                documents.setdefault(
-                    str(source), [case.hardware.title, str(source), source.address or ""]
-                )
+            values = [valued for _, valued in case.hardware.numbers()]
+            named = [(case.hardware.title, case.hardware.source_of(each)) for each in values]
         if case.model and case.model.source:
-            source = case.model.source
-            documents.setdefault(
-                str(source), [case.model.shown_name, str(source), source.address or ""]
-            )
+            named.append((case.model.shown_name, case.model.source))
         if case.preset:
-            documents.setdefault(
-                case.preset.name,
-                [case.preset.title, str(case.preset.source), case.preset.source.address or ""],
-            )
-    return list(documents.values())
+            named.append((case.preset.title, case.preset.source))
+        for title, source in named:
+            found.setdefault(str(source), [title, str(source), source.address or ""])
+    return list(found.values())
 
 
 def input_hashes(study: Study) -> list[list[str]]:
-    """The input files with their content hashes."""
-    documents = [study.document] if study.document else []
-    for case in study.cases:
-        documents += case.documents
-    unique = {document.file: document for document in documents if document}
-    return [
-        [Code(_short(file)), Code(hashlib.sha256(d.text.encode()).hexdigest()[:16])]
-        for file, d in unique.items()
-    ]
-
-
-def _short(file: str) -> str:
-    """A path relative to ``specs/``, or the file name: the same on every machine."""
-    _, mark, rest = file.replace("\\", "/").rpartition("specs/")
-    return mark + rest if mark else file.replace("\\", "/").rpartition("/")[2]
+    """The input files, by their paths below ``specs/`` or their names, with their content hashes."""
+    documents = [study.document, *(each for case in study.cases for each in case.documents)]
+    unique, rows = {each.file: each.text for each in documents if each}, []
+    for file, text in unique.items():
+        path = file.replace("\\", "/")
+        _, mark, rest = path.rpartition("specs/")
+        short = mark + rest if mark else path.rpartition("/")[2]
+        rows.append([Code(short), Code(hashlib.sha256(text.encode()).hexdigest()[:16])])
+    return rows

@@ -64,11 +64,8 @@ def decision_metrics(case: BoundCase) -> dict[str, str]:
     {'ttft': 'loaded_ttft', 'itl': 'sustained_itl', 'rate': 'sustained_throughput'}
     """
     if under_load(case.case):
-        return {
-            "ttft": TARGET_METRICS["ttft"],
-            "itl": at_rate(TARGET_METRICS["itl"], case.case),
-            "rate": "sustained_throughput",
-        }
+        ttft, itl = TARGET_METRICS["ttft"], at_rate(TARGET_METRICS["itl"], case.case)
+        return {"ttft": ttft, "itl": itl, "rate": "sustained_throughput"}
     return {"ttft": "ttft", "itl": _last_step(case), "rate": "decode_throughput"}
 
 
@@ -105,7 +102,7 @@ def assumes(study: Study, subject: BoundCase) -> list[list[str]]:
     """Rows of input, value and source: efficiencies, then defaults that could change the result."""
     latencies = ("ttft", "itl") if subject.get("itl") else ("ttft",)
     inputs = subject.inputs((*latencies, "fits"), everything=False)
-    flipping = {flip.name for flip in flips(subject)} - {"mfu", "mbu"}
+    flipping = {flip.name for flip in flips(subject.slow_end)} - {"mfu", "mbu"}
     names = [n for n in FITTED if n in inputs and (n in ("mfu", "mbu") or not inputs[n].defaulted)]
     names += [name for name, entry in inputs.items() if entry.defaulted and name in flipping]
     rows = []
@@ -120,42 +117,27 @@ def assumes(study: Study, subject: BoundCase) -> list[list[str]]:
 
 
 REPORTED = (
-    "memory_bytes",
-    "fits",
-    "memory_utilization",
-    "ttft",
-    "itl_last",
-    "decode_time",
-    "prefill_mfu",
-    "decode_mbu",
-    "sustained_throughput",
-    *TARGET_METRICS.values(),
-    *TARGET_SYMBOLS.values(),
-)
+    "memory_bytes", "fits", "memory_utilization", "ttft", "itl_last", "decode_time", "prefill_mfu", "decode_mbu",
+    "sustained_throughput", *TARGET_METRICS.values(), *TARGET_SYMBOLS.values(),
+)  # fmt: skip
 """The quantities of a review, whose inputs are listed."""
 
 
 def ledger(study: Study, subject: BoundCase) -> dict[str, Any]:
     """Inputs with sources, assumptions with meanings, defaults separately."""
     inputs = subject.inputs(tuple(name for name in REPORTED if subject.get(name)), everything=False)
-    chosen = subject.assumptions
-    rows: dict[bool, list[list[Any]]] = {False: [], True: []}
+    chosen, rows, switches = subject.assumptions, ([], []), ([], [])  # type: ignore[var-annotated]
     for name, one in inputs.items():
         last = one.symbol.meaning if one.defaulted else one.source
         written = symbol(subject.case.theory.latex(name))
         rows[bool(one.defaulted)].append([Code(name), written, one.plain(), last])
-    switches: dict[bool, list[list[Any]]] = {False: [], True: []}
     for name, switch in SWITCHES.items():
         row = [Code(name), Code(chosen[name]), switch.values[chosen[name]]]
         switches[bool(chosen.defaulted(name))].append(row)
-    return {
-        "chosen_inputs": rows[False],
-        "defaulted": rows[True],
-        "chosen": switches[False],
-        "standard": switches[True],
-        "precisions": [[role, Code(name)] for role, name in subject.precisions.items()],
-        "compute": subject.compute,
-    }
+    shown = {"chosen_inputs": rows[0], "defaulted": rows[1]}
+    shown |= {"chosen": switches[0], "standard": switches[1]}
+    precisions = [[role, Code(name)] for role, name in subject.precisions.items()]
+    return shown | {"precisions": precisions, "compute": subject.compute}
 
 
 PARTS = {
@@ -165,7 +147,6 @@ PARTS = {
     "memory_reserve": "reserve",
 }
 """Parts of the memory of the most loaded device, with their labels."""
-OPTIONAL_PARTS = ("state_bytes_per_device", "memory_reserve")
 ALLOCATED = {
     "paged": "in whole blocks",
     "unified": "for every layer in full, those with a window too",
@@ -176,9 +157,8 @@ NOTABLE_SHARE = Fraction(1, 100)
 
 def memory_parts(cases: Iterable[BoundCase]) -> dict[str, str]:
     """The parts to show: recurrent state and reserve only if some case has them."""
-    listed = list(cases)
-    absent = [name for name in OPTIONAL_PARTS if not any(case.case.value(name) for case in listed)]
-    return {name: word for name, word in PARTS.items() if name not in absent}
+    listed, kept = list(cases), [*PARTS][:2]
+    return {n: w for n, w in PARTS.items() if n in kept or any(c.case.value(n) for c in listed)}
 
 
 def memory_part(name: str, case: BoundCase) -> Result:
@@ -188,17 +168,13 @@ def memory_part(name: str, case: BoundCase) -> Result:
 
 def allocated_cache(subject: BoundCase) -> list[str]:
     """Cache sizes that engines allocate, if notably more than the tokens need."""
-    quantity, least = QUANTITIES["kv_reserved_bytes"], subject.case.value("peak_kv_cache_bytes")
-    sizes = {
-        value: subject.formula(parse(definition), quantity, timed=False)
-        for value, definition in quantity.variants
-        if value in ALLOCATED
-    }
-    return [
-        f"{size.plain(3)} {ALLOCATED[value]}"
-        for value, size in sizes.items()
-        if Fraction(size.value) > least * (1 + NOTABLE_SHARE)
-    ]
+    quantity, found = QUANTITIES["kv_reserved_bytes"], []
+    least = subject.case.value("peak_kv_cache_bytes") * (1 + NOTABLE_SHARE)
+    for value, definition in quantity.variants:
+        if value in ALLOCATED:
+            size = subject.formula(parse(definition), quantity, timed=False)
+            found += [f"{size.plain(3)} {ALLOCATED[value]}"] if Fraction(size.value) > least else []
+    return found
 
 
 def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
@@ -206,30 +182,17 @@ def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     if subject.get("memory_bytes") is None:
         return None
     sized = [case for case in study.cases if case.get("memory_bytes")]
-    parts = memory_parts(sized)
-    rows = [memory_row(case, parts) for case in sized]
+    parts, rows = memory_parts(sized), []
+    for case in sized:
+        sizes = [cell(memory_part(name, case)) for name in parts]
+        ends = cell(case.result("memory_bytes")), shown(case.get("usable_memory")), shown(case.fits)
+        rows.append([marked(short_label(case), case), *sizes, *ends])
+    reserve, share = (subject.case.value(f"memory_{name}") for name in ("reserve", "share"))
     return {
         "concurrency": held.plain() if (held := subject.get("concurrency")) else UNKNOWN,
         "logical": subject.result("peak_kv_cache_bytes").plain(3),
         "set_aside": allocated_cache(subject),
         "header": [word.capitalize() for word in parts.values()],
         "rows": rows,
-        "all_usable": all_usable(subject),
+        "all_usable": bool(reserve == 0 and share == 1),
     }
-
-
-def all_usable(subject: BoundCase) -> bool:
-    """Whether all memory is usable: no reserve, no share."""
-    return bool(
-        subject.case.value("memory_reserve") == 0 and subject.case.value("memory_share") == 1
-    )
-
-
-def memory_row(case: BoundCase, parts: Iterable[str]) -> list[str]:
-    return [
-        marked(short_label(case), case),
-        *(cell(memory_part(name, case)) for name in parts),
-        cell(case.result("memory_bytes")),
-        shown(case.get("usable_memory")),
-        shown(case.fits),
-    ]

@@ -1,25 +1,27 @@
 """Data of a review: input values that flip the verdict, and the required changes of failing cases."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 from symroof.analysis.case_titles import range_position
 from symroof.analysis.constraints import constraints
-from symroof.analysis.solved_equation import ABOVE, BELOW
-from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
-from symroof.analysis.verdict import LOAD, MEMORY, splits_evenly
+from symroof.analysis.verdict import LOAD, MEMORY, measured_alone, splits_evenly
 from symroof.cases.bound_case import BoundCase
+from symroof.cases.input import PRICE
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name
-from symroof.report.markup import Code, Ranged
+from symroof.report.markup import Code
 from symroof.select.required_changes import Lever, combined_change, required_changes
 from symroof.theory.symbols import GROUPS
 from symroof.units import significant
 
 DIGITS = 3
+JUST_BEYOND = 1.001
+NONE: Mapping[str, float] = MappingProxyType({})
 FAR = 10
 """Factor beyond which a flip for the worse is listed below the table."""
 
@@ -28,67 +30,88 @@ UNCHANGEABLE = frozenset(
 ) - {"memory_share"}
 """What nobody who runs a model can change: a device is as it is made, and an efficiency is what comes out. The appendix has them all the same."""
 
+BOUGHT = ("peak_flops", "mem_bandwidth", "mem_capacity")
 NEAREST = 5
 """Maximum flips in each direction in the body; the appendix has all."""
 
 
-def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """Flips for the better and for the worse, the nearest first; None without conditions."""
-    if not constraints(subject):
+def flip_rows(subject: BoundCase, nearer: Mapping[str, float] = NONE) -> dict[str, Any] | None:
+    """Flips for the better and for the worse at the slow end, which decides a verdict, the nearest first; None without conditions.
+
+    ``nearer``: from which value of an input on a target is missed by a wait, which no equation of a flip holds.
+    """
+    case = subject.slow_end
+    if not constraints(case):
         return None
-    every = flips(subject)
+    every = [replace(flip, alone=True) for flip in flips(case)]
     repairs = [f for f in every if f.holds]
-    breaks = _first_each(f for f in every if not f.holds)
+    first: dict[tuple[str, bool], Flip] = {}
+    for f in every:  # the nearest of each input in each direction
+        if not f.holds:
+            first.setdefault((f.name, f.up), f)
+    breaks = [*first.values()]
     near = [f for f in breaks if f.distance is None or f.distance <= FAR]
+    waits = [c.equation for c in constraints(case) if c.has_wait(case.case)]
     return {
-        "better": [row(f, subject) for f in repairs],
-        "worse": [row(f, subject) for f in near],
-        "far": [row(replace(f, alone=True), subject) for f in breaks if f not in near],
-        "never": [input_name(name, subject) for name in never(subject, every)],
-        "ranged": bool(subject.box),
-        "standing": range_position(subject),
-        "waits": next(
-            (
-                Code(f"symroof solve '{c.equation}' --for …")
-                for c in constraints(subject)
-                if c.has_wait(subject.case)
-            ),
-            None,
-        ),
+        "better": [row(f, case) for f in repairs],
+        "worse": _with_nearer([row(f, case) for f in near], nearer, case),
+        "far": [row(f, case) for f in breaks if f not in near],
+        "never": [input_name(name, case) for name in never(case, every)],
+        "standing": _standing(subject),
+        "waits": Code(f"symroof solve '{waits[0]}' --for …") if waits else None,
         "mending": [
-            row(f, subject)
+            row(f, case)
             for f in repairs
             if f.good and f.name not in UNCHANGEABLE and (f.distance is None or f.distance <= FAR)
         ],
     }
 
 
-def flip_view(study: Study, subject: BoundCase) -> dict[str, Any] | None:
+def _standing(subject: BoundCase) -> str:
+    """Where in its ranges the case stands; empty without ranges."""
+    if subject.slow_end is subject:
+        return range_position(subject) if subject.box else ""
+    interval = "80 % interval" if measured_alone(subject) else "ranges"
+    return f"at the slow end of the {interval}, as targets are judged"
+
+
+def _with_nearer(
+    rows: list[dict[str, Any]], nearer: Mapping[str, float], case: BoundCase
+) -> list[dict[str, Any]]:
+    """The rows, with what is missed before them instead of those of the same inputs."""
+    found = []
+    for name, value in nearer.items():
+        now, symbol = case.result(name), case.case.theory.symbol(name)
+        there = case.case.changed({name: value if symbol.counted else value * JUST_BEYOND})
+        wrong = [c.name for c in constraints(case) if not c.holds(there)]
+        shown = {"name": Code(name), "label": input_name(name, case), "now": now.plain(DIGITS), "at": Result(symbol, value).plain(DIGITS)}  # fmt: skip
+        state = {"up": True, "counted": symbol.counted, "until": None, "evenly": None}
+        factor = value / float(now.value)
+        found.append((factor, shown | state | {"change": change(factor), "wrong": wrong}))
+    found.sort(key=lambda pair: pair[0])
+    kept = [row for row in rows if not (row["up"] and row["name"] in nearer)]
+    return [*(row for _, row in found), *kept]
+
+
+def flip_view(subject: BoundCase, nearer: Mapping[str, float] = NONE) -> dict[str, Any] | None:
     """The flips as tables: the nearest in words, and all by name."""
-    found = flip_rows(study, subject)
+    found, asks = flip_rows(subject, nearer), bool(subject.targets)
     if found is None:
         return None
-    asks = bool(subject.targets)
-    tables = {
-        f"{side}{which}": flip_table(found[side][:most], asks, in_words=not which)
-        for side in ("better", "worse")
-        for which, most in (("", NEAREST), ("_all", None))
-    }
-    far = [f"{change_in_words(row)}: {then_text(row, asks)}" for row in found["far"]]
-    return {name: found[name] for name in ("never", "ranged", "standing", "waits")} | tables | {"far": far, "far_factor": str(FAR)}  # fmt: skip
+    shown = {name: found[name] for name in ("never", "standing", "waits")}
+    for side in ("better", "worse"):
+        for key, name, most in ((side, "label", NEAREST), (f"{side}_all", "name", None)):
+            shown[key] = [
+                [r[name], r["now"], limit_text(r), r["change"], then_text(r["wrong"], asks)]
+                for r in found[side][:most]
+            ]
+    far = [f"{change_in_words(row)}: {then_text(row['wrong'], asks)}" for row in found["far"]]
+    return shown | {"far": far, "far_factor": str(FAR)}
 
 
 def change_in_words(row: dict[str, Any]) -> str:
     """``prompt length is above 2,300 tokens (now 1,500 tokens)``."""
     return f"{row['label']} is {limit_text(row)} (now {row['now']})"
-
-
-def _first_each(breaks: Iterable[Flip]) -> list[Flip]:
-    """The nearest flip of each input in each direction."""
-    nearest: dict[tuple[str, bool], Flip] = {}
-    for flip in breaks:
-        nearest.setdefault((flip.name, flip.up), flip)
-    return list(nearest.values())
 
 
 def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
@@ -97,14 +120,11 @@ def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
         "name": Code(flip.name),
         "label": input_name(flip.name, subject),
         "now": flip.now.plain(DIGITS) if flip.now.value else "0",
-        "at": _ends(flip) if flip.spread.beyond else flip.at.plain(DIGITS),
-        "ends_named": bool(flip.spread.beyond),
+        "at": flip.at.plain(DIGITS),
         "up": flip.up,
         "counted": flip.now.symbol.counted,
         "until": flip.until and f"{int(flip.until):,}" if flip.now.symbol.counted else None,
         "more_turns": max(len(flip.turns) - 1, 0),
-        "everywhere": flip.spread.everywhere,
-        "inside": flip.inside,
         "evenly": _evenly(flip, subject),
         "change": change(flip.factor),
         "condition": flip.condition,
@@ -114,10 +134,9 @@ def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
     }
 
 
-def limit_text(row: dict[str, Any]) -> Ranged | str:
-    """Where an input changes the result: ``above 51.4 request/s (43.5 to 60.2 request/s)``, and under which conditions."""
+def limit_text(row: dict[str, Any]) -> str:
+    """Where an input changes the result, ``above 43.5 request/s``, and under which conditions."""
     words = ("at most", "at least") if row["counted"] else ("below", "above")
-    value, _, span = row["at"].partition(" (")
     more = ""
     if row["until"]:
         turns = row["more_turns"]
@@ -125,38 +144,14 @@ def limit_text(row: dict[str, Any]) -> Ranged | str:
         more += f", back at {row['until']}{beyond}"
     if row["evenly"]:
         more += f"; {row['evenly']} divide the heads evenly"
-    if not row["everywhere"] and not row["ends_named"]:
-        more += ", in a part of the ranges only"
-    if row["inside"] is not None:
-        more += f", {'inside' if row['inside'] else 'outside'} its range"
-    alone = f"{words[row['up']]} {value}{more}"
-    return Ranged(alone, span.removesuffix(")")) if span else alone
+    return f"{words[row['up']]} {row['at']}{more}"
 
 
-def then_text(row: dict[str, Any], targets: bool) -> str:
-    """What is wrong beyond it; or that all is well."""
+def then_text(wrong: Sequence[str], targets: bool) -> str:
+    """What is wrong beyond a value, by the names of the conditions; or that all is well."""
     words = {MEMORY: "does not fit", LOAD: "does not keep up", "ttft": "misses TTFT", "itl": "misses ITL"}  # fmt: skip
-    wrong = [words.get(name, f"misses {name.replace('_', ' ')}") for name in row["wrong"]]
-    return ", ".join(wrong) or ("fits, meets every target" if targets else "fits")
-
-
-def flip_table(
-    rows: Iterable[dict[str, Any]], targets: bool, in_words: bool = True
-) -> list[list[Any]]:
-    """Rows of input, value now, where it changes the result, the change and what then holds."""
-    name = "label" if in_words else "name"
-    return [[r[name], r["now"], limit_text(r), r["change"], then_text(r, targets)] for r in rows]
-
-
-def _ends(flip: Flip) -> str:
-    """The value with its range, where an end may be ``never`` (no value flips it there) or ``any`` (every value does)."""
-    never_, any_ = (ABOVE, BELOW) if flip.up else (BELOW, ABOVE)
-    words = {never_: "never", any_: "any"}
-    ends = []
-    for side, value in ((BELOW, flip.spread.low), (ABOVE, flip.spread.high)):
-        plain = Result(flip.now.symbol, value or flip.value).plain(DIGITS)
-        ends.append(words[side] if side in flip.spread.beyond else plain)
-    return f"{Result(flip.now.symbol, flip.value).plain(DIGITS)} ({' to '.join(ends)})"
+    said = [words.get(name, f"misses {name.replace('_', ' ')}") for name in wrong]
+    return ", ".join(said) or ("fits, meets every target" if targets else "fits")
 
 
 def change(factor: Fraction | float | None) -> str:
@@ -175,57 +170,36 @@ def change(factor: Fraction | float | None) -> str:
 
 def _evenly(flip: Flip, subject: BoundCase) -> str | None:
     """The next number of devices that divides the heads, if the first that flips does not."""
-    heads = subject.get("n_heads")
-    if flip.name != "tp" or not flip.up or heads is None or splits_evenly(subject, int(flip.value)):
+    heads, least = subject.get("n_heads"), int(flip.value)
+    if flip.name != "tp" or not flip.up or heads is None or splits_evenly(subject, least):
         return None
-    return next(
-        (
-            f"{n:,}"
-            for n in range(int(flip.value), int(Fraction(heads.value)) + 1)
-            if splits_evenly(subject, n)
-        ),
-        None,
-    )
+    counts = range(least, int(Fraction(heads.value)) + 1)
+    return next((f"{n:,}" for n in counts if splits_evenly(subject, n)), None)
 
 
 def lacking(answers: BoundCase) -> list[tuple[str, ...]]:
     """Rows of input, current value, passing value and change, then the required device."""
     levers = required_changes(answers)
-    rows: list[tuple[str, ...]] = [
-        (
-            lever.name,
-            lever.now.plain(),
-            needed(lever, answers),
-            change(lever.flip.factor) if lever.flip else "",
-        )
-        for lever in levers
-    ]
-    bought = (
-        None
-        if any(
-            lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity")
-            for lever in levers
-        )
-        else combined_change(answers)
-    )
-    brought = [
-        f"{name} {result.plain()}" for name, result in (bought or {}).items() if name != "price"
-    ]
-    if brought:
-        rows.append(("a device with", "", f"at least {', '.join(brought)}", ""))
+    rows: list[tuple[str, ...]] = []
+    for lever in levers:
+        moved = change(lever.flip.factor) if lever.flip else ""
+        rows.append((lever.name, lever.now.plain(), needed(lever, answers), moved))
+    if not any(lever.flip and lever.name in BOUGHT for lever in levers):
+        together = combined_change(answers) or {}
+        brought = [f"{name} {one.plain()}" for name, one in together.items() if name != PRICE]
+        if brought:
+            rows.append(("a device with", "", f"at least {', '.join(brought)}", ""))
     return rows or [("", "", "none of these inputs changes what it misses", "")]
 
 
 def needed(lever: Lever, answers: BoundCase) -> str:
     """The smallest change of an input that makes everything pass, or why none does."""
     if lever.flip:
-        cells = row(lever.flip, answers)
-        more = [f"{cells['evenly']} divide the heads evenly"] if cells["evenly"] else []
-        if not (cells["everywhere"] or cells["ends_named"]):
-            more.append("in a part of the ranges only")
-        return "; ".join([f"at {'least' if lever.flip.up else 'most'} {cells['at']}", *more])
+        even = _evenly(lever.flip, answers)
+        more = f"; {even} divide the heads evenly" if even else ""
+        return f"at {'least' if lever.flip.up else 'most'} {lever.flip.at.plain(DIGITS)}{more}"
     why = [
-        f"{row(flip, answers)['at']} {'fits' if name == MEMORY else f'meets {name}'} only"
+        f"{flip.at.plain(DIGITS)} {'fits' if name == MEMORY else f'meets {name}'} only"
         for name, flip in lever.cures
     ]
     if lever.breaks:

@@ -31,9 +31,11 @@ def derivations(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     groups: list[dict[str, Any]] = []
     known: set[str] = set()
     for name, heading in DERIVED.items():
-        if subject.get(name) is not None and (made := lines(name, subject, known)):
-            groups.append({"name": name, "heading": heading, "lines": made})
-            known |= set(expanded_names(name, subject, known))
+        order = expanded_names(name, subject, known) if subject.get(name) is not None else ()
+        lines = [_line(step_of(each, subject, with_ranges=True), subject) for each in order]
+        if lines:
+            groups.append({"name": name, "heading": heading, "lines": lines})
+            known |= set(order)
     return groups
 
 
@@ -63,25 +65,13 @@ def bound_of(step: str, subject: BoundCase) -> list[str]:
     return [str(label) for label in (bound.possible or (bound.value,))]
 
 
-def lines(name: str, subject: BoundCase, known: set[str]) -> list[dict[str, Any]]:
-    """The derivation from the quantity down to inputs, without the names in ``known``."""
-    return [
-        _line(step_of(current, subject, with_ranges=True), subject)
-        for current in expanded_names(name, subject, known)
-    ]
-
-
 def expanded_names(name: str, subject: BoundCase, known: set[str] | None = None) -> dict[str, None]:
     """The names that a derivation expands, in order; a quantity that is zero is not expanded further."""
     order: dict[str, None] = {}
 
     def visit(current: str) -> None:
-        if (
-            current in order
-            or current in (known or ())
-            or current in subject.case.given
-            or subject.case.theory.definition(current) is None
-        ):
+        known_here = {*order, *(known or ()), *subject.case.given}
+        if current in known_here or subject.case.theory.definition(current) is None:
             return
         order[current] = None
         result = subject.get(current)
@@ -97,40 +87,22 @@ def expanded_names(name: str, subject: BoundCase, known: set[str] | None = None)
 def _line(step: DerivationStep, subject: BoundCase) -> dict[str, Any]:
     theory = subject.case.theory
     left = symbol(theory.latex(step.symbol.name), step.symbol.name)
-    steps = _steps(
-        formula(step.formula, theory.latex),
-        Math(step.substituted.latex, step.substituted.text),
-        _value(step),
-        step,
-    )
-    return {
-        "name": Code(step.symbol.name),
-        "symbol": symbol(left),
-        "meaning": step.symbol.meaning,
-        "left": left,
-        "steps": steps,
-        "rows": [equation(left, *steps[0]), *(equation(NOTHING, *sides) for sides in steps[1:])],
-    }
+    steps = _steps(formula(step.formula, theory.latex), step)
+    rows = [equation(left, *steps[0]), *(equation(NOTHING, *sides) for sides in steps[1:])]
+    name, meaning = Code(step.symbol.name), step.symbol.meaning
+    return {"name": name, "symbol": symbol(left), "meaning": meaning, "left": left, "steps": steps, "rows": rows}  # fmt: skip
 
 
-def _steps(definition: Math, numbers: Math, value: Math, step: DerivationStep) -> list[list[Math]]:
+def _steps(definition: Math, step: DerivationStep) -> list[list[Math]]:
     """The lines of a derivation: definition, then substituted numbers and value; one line if short."""
+    numbers = Math(step.substituted.latex, step.substituted.text)
+    value = in_words(UNKNOWN if step.result is None else step.result.plain())
     if step.result is not None and step.result.value == 0:
         return [[value]]
-    sides = (
-        [numbers, value] if definition != numbers and len(numbers) <= LONGEST_NUMBERS else [value]
-    )
-    return (
-        [[definition, *sides]]
-        if len("".join([definition, *sides])) <= LINE_LENGTH
-        else [[definition], sides]
-    )
-
-
-def _value(step: DerivationStep) -> Math:
-    if step.result is None:
-        return in_words(UNKNOWN)
-    return in_words(step.result.plain())
+    told = definition != numbers and len(numbers) <= LONGEST_NUMBERS
+    sides = [numbers, value] if told else [value]
+    short = len("".join([definition, *sides])) <= LINE_LENGTH
+    return [[definition, *sides]] if short else [[definition], sides]
 
 
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -148,50 +120,33 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def serving(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """One table for each group that the study's inputs concern."""
-    asked = [
-        (group, heading)
-        for group, (heading, inputs) in GROUPS.items()
-        if any(subject.case.is_set(name) for name in inputs)
-    ]
-    groups = [(heading, quantity_rows(group, subject)) for group, heading in asked]
-    return [
-        {"heading": heading, "rows": rows}
-        for heading, rows in (("Defined by this study", defined_rows(subject)), *groups)
-        if rows
-    ]
+    groups = {"Defined by this study": defined_rows(subject)}
+    for group, (heading, inputs) in GROUPS.items():
+        if any(subject.case.is_set(name) for name in inputs):
+            groups[heading] = quantity_rows(group, subject)
+    return [{"heading": heading, "rows": rows} for heading, rows in groups.items() if rows]
 
 
 def defined_rows(subject: BoundCase) -> list[list[Any]]:
     """The quantities defined in the study, with the reason if one has no value."""
     case, rows = subject.case, []
     for quantity in case.theory.own.quantities:
-        result = subject.get(quantity.name)
-        value = result.text() if result else f"{UNKNOWN}: {subject.why_unknown(quantity.name)}"
-        rows.append(
-            [
-                Code(quantity.name),
-                formula(case.formula_or_name(quantity.name), case.theory.latex),
-                value,
-                quantity.meaning,
-            ]
-        )
+        result, name = subject.get(quantity.name), quantity.name
+        value = result.text() if result else f"{UNKNOWN}: {subject.why_unknown(name)}"
+        written = formula(case.formula_or_name(name), case.theory.latex)
+        rows.append([Code(name), written, value, quantity.meaning])
     return rows
 
 
 def quantity_rows(group: str, subject: BoundCase) -> list[list[Any]]:
     """Name, formula, value and meaning of every known quantity of a group."""
-    case = subject.case
-    return [
-        [
-            Code(quantity.name),
-            written if len(written) <= WIDEST_FORMULA else "symroof derive",
-            result.plain(),
-            quantity.meaning,
-        ]
-        for quantity in QUANTITY_GROUPS[group]
-        if (result := subject.get(quantity.name))
-        and (written := formula(case.formula_or_name(quantity.name), case.theory.latex))
-    ]
+    case, rows = subject.case, []
+    for quantity in QUANTITY_GROUPS[group]:
+        if result := subject.get(quantity.name):
+            written = formula(case.formula_or_name(quantity.name), case.theory.latex)
+            short = written if len(written) <= WIDEST_FORMULA else "symroof derive"
+            rows.append([Code(quantity.name), short, result.plain(), quantity.meaning])
+    return rows
 
 
 WIDEST_FORMULA = 70

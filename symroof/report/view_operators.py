@@ -52,18 +52,14 @@ def entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
     flops, moved, own_flops, own_moved = (
         subject.case.evaluate(operator.count * tree) for tree in amounts
     )
+    arms = label((("compute", operator.compute_time), ("memory", operator.memory_time)))
+    bound = [str(subject.case.evaluate(arms))]
+    with contextlib.suppress(NoValue):
+        bound = list(subject.ranges.labels(named(arms))) if subject.box else bound
     return {
         "operator": operator.name, "layer": operator.layer, "time": time, "flops": flops, "bytes": moved, "device_flops": own_flops,
-        "intensity": own_flops / own_moved if own_moved else None, "bound": _bounds(operator, subject),
+        "intensity": own_flops / own_moved if own_moved else None, "bound": bound,
     }  # fmt: skip
-
-
-def _bounds(operator: Operator, subject: BoundCase) -> list[str]:
-    arms = label((("compute", operator.compute_time), ("memory", operator.memory_time)))
-    if subject.box:
-        with contextlib.suppress(NoValue):
-            return list(subject.ranges.labels(named(arms)))
-    return [str(subject.case.evaluate(arms))]
 
 
 def row(e: dict[str, Any], whole: Fraction, several: bool) -> list[Any]:

@@ -14,42 +14,24 @@ from symroof.theory.theory_files import listed
 METRICS = listed("shown", "effects")
 
 
-def elasticities(study: Study, subject: BoundCase) -> dict[str, Any]:
-    """Percent change of each metric per 1 % change of an input, for the bound_case resource."""
-    metrics = [m for m in METRICS if subject.get(m) is not None]
-    by_lever: dict[str, dict[str, tuple[float, float, float]]] = {}
-    levers = [lever for lever in LEVERS if subject.case.has(lever)]
-    spans = {metric: elasticities_over_ranges(subject, metric, levers) for metric in metrics}
-    for lever in levers:
-        known = {metric: own[lever] for metric, own in spans.items() if lever in own}
-        if any(abs(v[0]) >= NOTICEABLE for v in known.values()):
-            by_lever[lever] = known
-    rows = [
-        [Code(lever), *(_cell(values.get(metric)) for metric in metrics)]
-        for lever, values in by_lever.items()
-    ]
-    return {
-        "metrics": [Code(m) for m in metrics],
-        "rows": rows,
-        "best": {metric: _strongest(by_lever, metric) for metric in ("ttft", "itl")},
-    }
-
-
-def _strongest(
-    by_lever: dict[str, dict[str, tuple[float, float, float]]], metric: str
-) -> str | None:
-    """The hardware input that a metric depends on most."""
-    levers = [lever for lever in HARDWARE_LEVERS if metric in by_lever.get(lever, {})]
-    return max(levers, key=lambda lever: abs(by_lever[lever][metric][0]), default=None)
-
-
 HARDWARE_LEVERS = ("peak_flops", "mem_bandwidth", "link_bandwidth")
 
 
-def _cell(value: tuple[float, float, float] | None) -> str:
-    if value is None:
-        return UNKNOWN
-    return span_text(*value)
+def elasticities(study: Study, subject: BoundCase) -> dict[str, Any]:
+    """Percent change of each metric per 1 % change of an input, for the bound_case resource, and the hardware input that each latency depends on most."""
+    metrics = [m for m in METRICS if subject.get(m) is not None]
+    levers = [lever for lever in LEVERS if subject.case.has(lever)]
+    spans = {metric: elasticities_over_ranges(subject, metric, levers) for metric in metrics}
+    rows, best = [], {}
+    for lever in levers:
+        known = {metric: own[lever] for metric, own in spans.items() if lever in own}
+        if any(abs(span[0]) >= NOTICEABLE for span in known.values()):
+            cells = (span_text(*known[m]) if m in known else UNKNOWN for m in metrics)
+            rows.append([Code(lever), *cells])
+    for metric in ("ttft", "itl"):
+        own = {n: abs(span[0]) for n, span in spans.get(metric, {}).items() if n in HARDWARE_LEVERS}
+        best[metric] = max(own, key=lambda n: own[n]) if max(own.values(), default=0) else None
+    return {"metrics": [Code(m) for m in metrics], "rows": rows, "best": best}
 
 
 LEVELS = ("weights", "kv", "attention", "exact")

@@ -4,7 +4,6 @@ import pytest
 
 from symroof.api import Study
 from symroof.report.recommendation import reviewed
-from symroof.report.render import render
 from symroof.report.view import view
 from symroof.report.view_flips import flip_rows
 
@@ -86,32 +85,17 @@ def test_a_limit_that_allows_nothing_at_the_slow_end_is_none(late):
     )
 
 
-def test_a_flip_that_every_batch_makes_at_the_slow_end_says_any(late):
-    worse = next(
-        row
-        for row in flip_rows(late, late.first)["worse"]
-        if row["name"] == "batch" and row["condition"] == "itl"
-    )
-    middle = last_within("0.7") + 1
-    assert worse["at"].startswith(f"{middle:,} requests (any to ")
-    assert worse["ends_named"]
-
-
-@pytest.mark.full
-def test_what_flips_far_away_only_has_no_range_and_says_where_it_stands():
-    """Of 64 tokens and half a range the cache outgrows the memory at a thousand times as many: where exactly in the ranges decides nothing."""
-    study = Study(
-        **SLOW | {"prompt": "256..768"},
-        mbu="0.5..0.9",
-        batch=8,
-        output=64,
-        targets={"itl": "80 ms"},
-    )
-    rows = flip_rows(study, study.first)
-    far = next(
-        row for row in rows["far"] if row["name"] == "output" and row["condition"] == "memory"
-    )
-    assert "(" not in far["at"] and far["everywhere"]
-    assert "More than a factor of 10 away, at the middle of the ranges: " in render(
-        view(reviewed(study), "symroof report x.yaml", ("all-flips",)), "md"
-    )
+def test_what_changes_the_result_stands_where_targets_are_judged(late):
+    """At the slow end, in one number: page one and the table below say the same."""
+    rows = flip_rows(late.first)["better"]
+    assert next(row["at"] for row in rows if row["name"] == "mem_bandwidth").endswith("TB/s")
+    study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=256, batch=16, targets={"ttft": "200 ms"})  # fmt: skip
+    said = view(reviewed(study), "symroof report x.yaml", ("verdict", "flips"))
+    longer = next(row for row in said["flips"]["worse"] if row[0] == "prompt length")
+    changes = next(block for block in said["page"]["blocks"] if block["name"] == "Changes if")
+    first = longer[2].removeprefix("at least ")
+    assert any(text[0].startswith(f"prompts are {first} or longer") for text in changes["texts"])
+    tokens = int(first.partition(" ")[0].replace(",", ""))
+    slow = study.first.slow_end.case
+    times = [slow.changed({"prompt": n}).value("loaded_ttft") for n in (tokens - 1, tokens)]
+    assert times[0] <= 0.2 < times[1]

@@ -68,7 +68,7 @@ def test_regions_are_what_the_sides_say(label):
     shown = chart("regimes", study(label))
     looked = 0
     for mark in shown.marks:
-        name = mark.labels[0] if mark.kind == "area" else ""
+        name = mark.label if mark.kind == "area" else ""
         line, beyond = {
             "compute-bound": ("ridge", True),
             "memory-bound": ("ridge", False),

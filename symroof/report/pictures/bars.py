@@ -43,91 +43,71 @@ def memory(study: Study, subject: BoundCase) -> Chart:
     Raises:
         InputError: no case has a size and a capacity.
     """
-    every = [
-        (case, short_label(case))
-        for case in study.cases
-        if case.get("memory_bytes") and case.get("usable_memory")
-    ]
+    every = [c for c in study.cases if c.get("memory_bytes") and c.get("usable_memory")]
     if not every:
         raise lacking("memory", subject, "memory_bytes", "usable_memory")
     if len(every) > MOST_CASES:
-        every.sort(key=lambda pair: pair[0] is not subject)
-    shown, left_out = every[:MOST_CASES], len(every) - MOST_CASES
-    cases, names = [case for case, _ in shown], [label for _, label in shown]
-    single = len(study.cases) == 1
+        every.sort(key=lambda case: case is not subject)
+    cases, left_out, single = every[:MOST_CASES], len(every) - MOST_CASES, len(study.cases) == 1
+    told = [_needed_of_usable(case) for case in cases]
+    names = [short_label(case) for case in cases]
+    words = "; ".join(f"{name}: {own}" for name, own in zip(names, told, strict=True))
+    needed, usable = (
+        np.array([float(case.case.value(name)) for case in cases])
+        for name in ("memory_bytes", "usable_memory")
+    )
     room = 1.45 if any(case.does_not_fit for case in cases) else 1.28
-    words = "; ".join(_needed_of_usable(case, label) for case, label in shown)
-    sizes = {name: np.array([float(case.case.value(name)) for case in cases]) for name in ("memory_bytes", "usable_memory")}  # fmt: skip
     chart = Chart(
         "memory",
-        case_title(subject) if single else compared(study.cases, f"{len(shown)} cases"),
+        case_title(subject) if single else compared(study.cases, f"{len(cases)} cases"),
         f"Weights, cache and reserve as one bar, with a line at usable memory, {words}",
-        _fitting([case for case, _ in every]),
-        Axis("GB", 0, max(map(np.max, sizes.values())) / GIGABYTE * room, "{:,.4g}".format, 0),
+        _fitting(every),
+        Axis("GB", 0, max(*needed, *usable) / GIGABYTE * room, "{:,.4g}".format, 0),
         rows=names,
         notes=[f"Left out: {left_out} further cases."] if left_out > 0 else [],
         does_not_fit=single and subject.does_not_fit,
+        headline=f"{told[0]}: memory needed and usable" if single else "",
     )
-    if single:
-        chart.headline = (
-            f"{_needed_of_usable(cases[0], '').removeprefix(': ')}: memory needed and usable"
-        )
     _parts(chart, cases)
-    chart.data["usable memory"] = sizes["usable_memory"]
+    chart.data["usable memory"] = usable
     for row, case in enumerate(cases):
-        usable = sizes["usable_memory"][row] / GIGABYTE
-        chart.curve("", [(usable, row - 0.42), (usable, row + 0.42)], "ink", "-", 1.8)
-        _totals(chart, row, case, sizes["memory_bytes"][row] / GIGABYTE, usable)
+        needs, most = needed[row] / GIGABYTE, usable[row] / GIGABYTE
+        chart.curve("", [(most, row - 0.42), (most, row + 0.42)], "ink", "-", 1.8)
+        written, of = (case.result(n).plain(DIGITS).partition(" (")[0] for n in ("memory_bytes", "usable_memory"))  # fmt: skip
+        if case.does_not_fit:
+            text = f"{written} of {of}:\ndoes not fit"
+            chart.text(max(needs, most), row, text, "vermilion", weight="bold")
+        elif needs + 0.16 * chart.x.high < most:
+            chart.text(needs, row, written)
+            chart.text(most, row, of, "faint")
+        else:
+            chart.text(most, row, f"{written} of {of}")
     return chart
 
 
 def _parts(chart: Chart, cases: list[BoundCase]) -> None:
     """The parts of each case as one bar, and a legend above them."""
     chart.data["case"] = np.array(chart.rows)
-    starts = np.zeros(len(cases))
-    parts = {
-        name: word
-        for name, word in memory_parts(cases).items()
-        if any(case.case.value(name) for case in cases)
-    }
-    for name, word in parts.items():
+    starts, step = np.zeros(len(cases)), chart.x.high / 5
+    words = []
+    for name, word in memory_parts(cases).items():
         sizes = np.array([float(memory_part(name, case).value) for case in cases])
-        chart.data[word] = sizes
-        for row, (start, size) in enumerate(zip(starts, sizes / GIGABYTE, strict=True)):
-            if size > 0:
-                chart.bar(row, start, start + size, COLOURS[word], word)
-        starts += sizes / GIGABYTE
-    step = chart.x.high / 5
-    for i, word in enumerate([*parts.values(), "usable"]):
-        left = i * step
-        if word == "usable":
-            chart.curve(
-                "", [(left + 0.1 * step, -0.95), (left + 0.1 * step, -0.55)], "ink", "-", 1.8
-            )
-        else:
-            chart.bar(-0.75, left, left + 0.18 * step, COLOURS[word])
-        chart.text(left + 0.2 * step, -0.72, word)
+        if sizes.any():
+            chart.data[word] = sizes
+            for row, (start, size) in enumerate(zip(starts, sizes / GIGABYTE, strict=True)):
+                chart.bar(row, start, start + size, COLOURS[word])
+            chart.bar(-0.75, len(words) * step, (len(words) + 0.18) * step, COLOURS[word])
+            starts += sizes / GIGABYTE
+            words.append(word)
+    line = (len(words) + 0.1) * step
+    chart.curve("", [(line, -0.95), (line, -0.55)], "ink", "-", 1.8)
+    for i, word in enumerate([*words, "usable"]):
+        chart.text((i + 0.2) * step, -0.72, word)
 
 
-def _totals(chart: Chart, row: int, case: BoundCase, needed: float, usable: float) -> None:
-    """The needed bytes at the bar and the usable ones at their line, or both at the line if there is no room."""
-    total, most = (
-        case.result(name).plain(DIGITS).partition(" (")[0]
-        for name in ("memory_bytes", "usable_memory")
-    )
-    if case.does_not_fit:
-        words = f"{total} of {most}:\ndoes not fit"
-        chart.text(max(needed, usable), row, words, "vermilion", bold=True)
-    elif needed + 0.16 * chart.x.high < usable:
-        chart.text(needed, row, total)
-        chart.text(usable, row, most, "faint")
-    else:
-        chart.text(usable, row, f"{total} of {most}")
-
-
-def _needed_of_usable(case: BoundCase, label: str) -> str:
+def _needed_of_usable(case: BoundCase) -> str:
     needed, usable = (case.result(name).plain(DIGITS) for name in ("memory_bytes", "usable_memory"))
-    return f"{label}: {needed} of {usable}{', does not fit' if case.does_not_fit else ''}"
+    return f"{needed} of {usable}{', does not fit' if case.does_not_fit else ''}"
 
 
 def _fitting(cases: list[BoundCase]) -> list[str]:
@@ -140,26 +120,18 @@ def _fitting(cases: list[BoundCase]) -> list[str]:
     return [f"{fitting or 'none'} of {len(cases)} cases {'fit' if fitting > 1 else 'fits'}"]
 
 
-# ------------------------------------------------------------------------------------------- waterfall
-
-
 def waterfall(way: Waterfall, start: str, end: str) -> Chart:
     """A bar for each of two values, and one for each step between them, from the top down."""
-    numbers = [float(side.value) for side in (way.start, way.end)]
     drawn, together, rest = _split(way)
-    steps = [
-        (step_in_words(step), float(step.effect), float(step.factor) if step.factor else None)
-        for step in drawn
-    ]
+    steps = [(step_in_words(s), float(s.effect), float(s.factor) if s.factor else None) for s in drawn]  # fmt: skip
     steps += [(f"{len(rest)} smaller steps", together, None)] if together else []
-    unit, name = way.symbol.unit, way.symbol.name
-    low, high = _axis_ends(way)
+    unit, (low, high) = way.symbol.unit, _axis_ends(way)
     chart = Chart(
         "waterfall",
         f"{start} to {end}",
         "Two bars for both values and one for each difference between them, in the order in which they are applied.",
         _found_on(way),
-        Axis(name, low, high + 0.3 * (high - low), in_unit(unit), 0),
+        Axis(way.symbol.name, low, high + 0.3 * (high - low), in_unit(unit), 0),
         rows=[start, *(words for words, _, _ in steps), end],
         notes=[f"Mistake of {step.slip}." for step in drawn if step.slip],
         does_not_fit=DOES_NOT_FIT in (*way.start.flags, *way.end.flags),
@@ -169,32 +141,22 @@ def waterfall(way: Waterfall, start: str, end: str) -> Chart:
         chart.notes.append(f"Without a bar, less than 0.1 % together: {words}.")
     if low > 0:
         chart.notes.append(f"The axis starts at {in_unit(unit)(low)}, not at zero.")
-    value = numbers[0]
-    reached = [value]
-    _total(chart, 0, value, low, unit)
+    last = float(way.end.value)
+    reached = [float(way.start.value)]
     for row, (_, effect, factor) in enumerate(steps, start=1):
-        _step(chart, row, value, effect, factor, unit)
-        value += effect
-        reached.append(value)
-    _total(chart, len(steps) + 1, numbers[1], low, unit)
-    chart.data |= {"step": np.array(chart.rows), "after": np.array([*reached, numbers[1]])}
+        before, after = reached[-1], reached[-1] + effect
+        times = "" if factor is None else f"  × {significant(factor, DIGITS)}"
+        sign = "+" if effect >= 0 else ""
+        chart.curve("", [(before, row - 1), (before, row)], "faint", "-", 0.6)
+        chart.bar(row, before, after, "vermilion" if effect > 0 else "blue")
+        words = f"{sign}{format_quantity(effect, unit, DIGITS)}{times}"
+        chart.text(max(before, after), row, words)
+        reached.append(after)
+    for row, value in ((0, reached[0]), (len(steps) + 1, last)):
+        chart.bar(row, low, value, "faint")
+        chart.text(value, row, format_quantity(value, unit, DIGITS), weight="bold")
+    chart.data |= {"step": np.array(chart.rows), "after": np.array([*reached, last])}
     return chart
-
-
-def _total(chart: Chart, row: int, value: float, low: float, unit: str) -> None:
-    chart.bar(row, low, value, "faint")
-    chart.text(value, row, format_quantity(value, unit, DIGITS), bold=True)
-
-
-def _step(
-    chart: Chart, row: int, before: float, effect: float, factor: float | None, unit: str
-) -> None:
-    """A bar from the value before a step to the one after it, joined to the bar above."""
-    times = "" if factor is None else f"  × {significant(factor, DIGITS)}"
-    words = f"{'+' if effect >= 0 else ''}{format_quantity(effect, unit, DIGITS)}{times}"
-    chart.curve("", [(before, row - 1), (before, row)], "faint", "-", 0.6)
-    chart.bar(row, before, before + effect, "vermilion" if effect > 0 else "blue")
-    chart.text(max(before, before + effect), row, words)
 
 
 def step_in_words(step: WaterfallStep) -> str:

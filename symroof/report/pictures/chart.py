@@ -39,21 +39,12 @@ class Axis:
 
 @dataclass
 class Mark:
-    """Something drawn through or at points: ``curve``, ``spots``, ``area``, ``bar``, ``text`` or ``mesh``.
-
-    Attributes:
-        points: x and y, a row a point.
-        colour: a role of the palette in ``styles``.
-        labels: alternative labels, from long to short.
-        needed: whether the label may not be left out for want of room.
-    """
+    """Something drawn through or at points: ``curve``, ``spots``, ``area``, ``bar``, ``text`` or ``mesh``; one with a label is in the legend."""
 
     kind: str
     points: Any
     colour: str
-    labels: tuple[str, ...] = ()
-    needed: bool = True
-    bold: bool = False
+    label: str = ""
     look: dict[str, Any] = field(default_factory=dict)
 
 
@@ -113,14 +104,12 @@ class Chart:
         colour: str,
         dash: Any = "-",
         width: float = 1.6,
-        labels: Sequence[str] = (),
-        **options: Any,
+        label: str = "",
     ) -> None:
         """A line through points; NaN breaks it."""
         made = self._stored(name, points)
         if np.isfinite(made).all(axis=1).sum() > 1:
-            look = {"dash": dash, "width": width}
-            self.marks.append(Mark("curve", made, colour, tuple(labels), look=look, **options))
+            self._mark("curve", made, colour, label, linestyle=dash, linewidth=width)
 
     def spots(
         self,
@@ -130,81 +119,55 @@ class Chart:
         colour: str,
         size: float = 7,
         hollow: bool = False,
-        labels: Sequence[str] = (),
-        **options: Any,
+        label: str = "",
     ) -> None:
-        """Signs at points: ``o`` circle, ``s`` square, ``^`` up, ``v`` down, ``D`` diamond, ``x`` cross; one point may have a label."""
+        """Signs at points: ``o`` circle, ``s`` square, ``^`` up, ``v`` down, ``D`` diamond, ``x`` cross."""
         made = self._stored(name, points)
-        look = {"shape": shape, "size": size, "hollow": hollow}
-        self.marks.append(Mark("spots", made, colour, tuple(labels), look=look, **options))
-
-    def label(
-        self, point: Sequence[float], labels: Sequence[str], colour: str, **more: Any
-    ) -> None:
-        """A label near a point that has its sign already."""
-        self.marks.append(Mark("spots", np.array([point]), colour, tuple(labels), **more))
+        self._mark("spots", made, colour, label, marker=shape, markersize=size, hollow=hollow)
 
     def area(
-        self,
-        points: Points,
-        colour: str,
-        share: float = 0.16,
-        labels: Sequence[str] = (),
-        hatch: bool = False,
+        self, points: Points, colour: str, share: float = 0.16, label: str = "", hatch: bool = False
     ) -> None:
-        """A tinted or hatched area; its label is left out where there is no room inside."""
+        """A tinted or hatched area."""
         made = np.array(list(points), dtype=float)
-        look = {"share": share, "hatch": hatch}
         if len(made) > 2:
-            self.marks.append(Mark("area", made, colour, tuple(labels), False, True, look))
+            self._mark("area", made, colour, label, share=share, hatch=hatch)
 
-    def shade(self, low: float, high: float, colour: str, share: float, *labels: str) -> None:
+    def shade(self, low: float, high: float, colour: str, share: float, label: str = "") -> None:
         """The area between two x values."""
         low, high = max(low, self.x.low), min(high, self.x.high)
         if high > low:
             bottom, top = self.y.low, self.y.high
             corners = [(low, bottom), (high, bottom), (high, top), (low, top)]
-            self.area(corners, colour, share, labels, hatch=share == 0)
+            self.area(corners, colour, share, label, hatch=share == 0)
 
-    def upright(self, name: str, x: float, colour: str, dash: str, *labels: str) -> None:
+    def upright(self, name: str, x: float, colour: str, dash: str, label: str) -> None:
         """A vertical line over the whole height."""
         self.data[name] = np.array([x])
         if self.x.has(x):
-            ends, look = [(x, self.y.low), (x, self.y.high)], {"dash": dash, "width": 1.2}
-            self.marks.append(Mark("curve", np.array(ends), colour, labels, look=look))
+            self.curve("", [(x, self.y.low), (x, self.y.high)], colour, dash, 1.2, label)
 
-    def level(self, name: str, y: float, colour: str, dash: str, *labels: str) -> None:
+    def level(self, name: str, y: float, colour: str, dash: str, label: str = "") -> None:
         """A horizontal line over the whole width."""
         self.data[name] = np.array([y])
         if self.y.has(y):
-            ends, look = [(self.x.low, y), (self.x.high, y)], {"dash": dash, "width": 1.2}
-            self.marks.append(Mark("curve", np.array(ends), colour, labels, look=look))
+            self.curve("", [(self.x.low, y), (self.x.high, y)], colour, dash, 1.2, label)
 
-    def memory(self, end: float, *labels: str) -> None:
+    def memory(self, end: float, label: str) -> None:
         """Where memory ends, and what lies beyond hatched."""
-        self.shade(end, self.x.high, "pale", 0, "does not fit", "does\nnot fit")
-        self.upright("memory", end, "ink", "-", *labels)
+        self.shade(end, self.x.high, "pale", 0, "does not fit")
+        self.upright("memory", end, "ink", "-", label)
 
-    def bar(self, row: float, start: float, end: float, colour: str, word: str = "") -> None:
-        """A bar of a row, with a word inside if there is room."""
-        points = np.array([(start, row), (end, row)])
-        self.marks.append(Mark("bar", points, colour, (word,) if word else ()))
+    def bar(self, row: float, start: float, end: float, colour: str) -> None:
+        """A bar of a row."""
+        self._mark("bar", np.array([(start, row), (end, row)]), colour)
 
-    def text(
-        self,
-        x: float,
-        row: float,
-        words: str,
-        colour: str = "ink",
-        align: str = "left",
-        **look: Any,
-    ) -> None:
+    def text(self, x: float, row: float, words: str, colour: str = "ink", **look: Any) -> None:
         """Words beside a bar."""
-        bold = look.pop("bold", False)
-        look["align"] = align
-        self.marks.append(
-            Mark("text", np.array([(x, row)]), colour, (words,), bold=bold, look=look)
-        )
+        self._mark("text", np.array([(x, row)]), colour, words, **look)
+
+    def _mark(self, kind: str, points: Any, colour: str, label: str = "", **look: Any) -> None:
+        self.marks.append(Mark(kind, points, colour, label, look))
 
     def _stored(self, name: str, points: Points) -> Any:
         made = np.array([tuple(map(float, point)) for point in points], dtype=float).reshape(-1, 2)

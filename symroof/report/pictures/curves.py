@@ -85,15 +85,14 @@ def with_bound(answers: BoundCase, quantity: str) -> str:
     return answers.result(quantity).plain() + (f", theoretical minimum {bound}" if bound else "")
 
 
-def label_lines(head: str, value: str) -> tuple[str, ...]:
-    """A label on one line, on two, or with its range on a third."""
-    two = f"{head.rstrip()}\n{value}"
-    return head + value, two, two.replace(" (", "\n(")
-
-
 def requests(batch: float) -> str:
     """``1 request``, ``32 requests``."""
     return f"{counted(float(batch))} {plural('request', batch)}"
+
+
+def counted_in(thing: str, number: float) -> str:
+    """``1 token``, ``4,096 tokens``."""
+    return f"{math.floor(number):,} {plural(thing, math.floor(number))}"
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ class AxisLimit:
             return f"any number of {thing}s"
         if not self.value or self.count < 1:
             return "none"
-        return f"at most {self.count:,} {thing}{'' if self.count == 1 else 's'}"
+        return f"at most {counted_in(thing, self.count)}"
 
 
 def solve_limit(equation: str, answers: BoundCase, by: str) -> AxisLimit | None:
@@ -191,22 +190,22 @@ class Bounds:
     def draw(self, chart: Chart) -> None:
         """A line for each limit, and a square where the target is met, with their labels."""
         if self.memory:
-            words = self.memory.allows("token")
-            chart.memory(self.memory.value, f"memory holds\n{words}", f"memory:\n{words}")
+            chart.memory(self.memory.value, f"memory holds {self.memory.allows('token')}")
         if self.ridge and self.ridge.exists:
             first = f"{math.ceil(self.ridge.value):,}"
-            both = f"compute time = memory time:\nridge at {first} tokens"
-            chart.upright("ridge", self.ridge.value, "orange", ":", both, f"ridge: {first}")
+            words = f"compute time = memory time: ridge at {first} tokens"
+            chart.upright("ridge", self.ridge.value, "orange", ":", words)
         if self.goal is None:
             return
         words = f"{self.metric.upper()} target {seconds(self.goal)}"
         chart.level("target", self.goal, "vermilion", "--", words)
         if self.target and self.target.exists:
             flag = " †" if self.target.value > self.edge else ""
-            count = f"{self.target.count:,} tokens{flag}"
-            spot = [(self.target.value, self.goal)]
-            labels = f"met up to {count}", count
-            chart.spots("target met", spot, "s", "vermilion", 6.5, labels=labels)
+            spot, words = (
+                [(self.target.value, self.goal)],
+                f"met up to {self.target.count:,} tokens",
+            )
+            chart.spots("target met", spot, "s", "vermilion", 6.5, label=f"{words}{flag}")
 
     def shade(self, chart: Chart, answers: BoundCase, share: float) -> None:
         """The stretches of the axis in which compute or memory takes longer, with what bounds them."""
@@ -219,11 +218,11 @@ class Bounds:
             left, right = map(self._between(answers, start, end).evaluate, solution.sides)
             winner, other = ("compute", "memory") if left > right else ("memory", "compute")
             there = self._between(answers, start, until)
-            words = [f"{winner}-bound", f"{winner}-\nbound"]
+            words = f"{winner}-bound"
             if there.value(f"{STEP[self.metric]}_bound") != winner:
-                words = [f"{winner} longer than {other}"]  # links or overheads take most
+                words = f"{winner} longer than {other}"  # links or overheads take most
             colour = "orange" if winner == "compute" else "sky"
-            chart.shade(start, until, colour, share, *words)
+            chart.shade(start, until, colour, share, words)
             chart.shade(until, end, colour, share)
 
     def _between(self, answers: BoundCase, start: float, end: float) -> Case:

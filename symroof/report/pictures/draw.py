@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import os
 import textwrap
 import warnings
@@ -22,15 +21,14 @@ from symroof.errors import InputError, Problem
 from symroof.output_files import write_atomic
 from symroof.report.pictures import ENDINGS, STYLES
 from symroof.report.pictures.chart import Axis, Chart, Mark
-from symroof.report.pictures.placement import Room
 from symroof.report.pictures.styles import RC, Colours, printable, themed
 
 WIDTH, HEIGHT, ROW = 540.0, 330.0, 23.0
 """Points of a figure without title and notes, and of a row of bars."""
 TITLE, WORDS, SMALL = 11.0, 9.0, 8.0
 LEADING = 1.3
-NAMES = 150.0
-"""Most points of a name before a bar."""
+NAMES, COLUMNS = 150.0, 2
+"""Most points of a name before a bar; columns of a legend."""
 PIXELS = 200
 """Of a PNG, an inch."""
 
@@ -117,30 +115,37 @@ def _settings() -> Iterator[None]:
 
 
 def _sheet(chart: Chart, style: str) -> Picture:
-    """A figure with title, case and notes, and axes between them."""
+    """A figure with title and case above its axes, legend and notes below."""
     colours = Colours(style)
     figure = Picture(dpi=72, facecolor=colours.line("back"))
     FigureCanvasAgg(figure)
     beyond = chart.does_not_fit
     case = f"{chart.case}{' (does not fit in memory)' if beyond else ''}"
+    faint = "vermilion" if beyond else "faint"
     above = [(line, TITLE, "ink", "bold") for line in wrap(chart.title, TITLE, WIDTH, 0.63)]
-    above += [
-        (line, WORDS, "vermilion" if beyond else "faint", "normal")
-        for line in wrap(case, WORDS, WIDTH)
-    ]
+    above += [(line, WORDS, faint, "normal") for line in wrap(case, WORDS, WIDTH)]
     notes = [line for note in chart.notes for line in wrap(note, SMALL, WIDTH)]
     below = [(line, SMALL, "faint", "normal") for line in notes]
+    texts = axis_texts(chart)
+    left = max((len(line) for text in texts for line in text.split("\n")), default=0) * 0.6 * SMALL
     top = 8 + sum(LEADING * line[1] for line in above) + (8 if chart.rows else 26)
-    bottom = 12 + LEADING * SMALL * len(below) + (38 if chart.x.title else 10)
+    foot = 12 + LEADING * SMALL * len(below)
+    legend = legend_height(chart)
+    bottom = foot + legend + (38 if chart.x.title else 10)
     inner = ROW * (len(chart.rows) + 0.6) if chart.rows else HEIGHT - 90
     height = top + inner + bottom
     figure.set_size_inches(WIDTH / 72, height / 72)
-    for lines, foot in ((above, height - 6), (below, 6 + LEADING * SMALL * len(below))):
+    for lines, y in ((above, height - 6), (below, 6 + LEADING * SMALL * len(below))):
         for line, size, colour, weight in lines:
-            _write(figure, foot, line, size, colours.words(colour), weight=weight)
-            foot -= LEADING * size
-    axes = figure.add_axes((0.1, bottom / height, 0.86, inner / height))
+            _write(figure, y, line, size, colours.words(colour), weight=weight)
+            y -= LEADING * size
+    mesh = any(mark.kind == "mesh" for mark in chart.marks)
+    left = (left + 16) / WIDTH
+    wide = 1 - left - (90 if mesh else 20) / WIDTH
+    axes = figure.add_axes((left, bottom / height, wide, inner / height))
     axes.set_facecolor(colours.line("back"))
+    if not chart.rows:
+        _write(figure, bottom + inner + 8 + WORDS, chart.y.title, WORDS, colours.words("ink"))
     return figure
 
 
@@ -160,61 +165,69 @@ def ticks(axis: Axis, most: int) -> list[float]:
 
     >>> ticks(Axis("", 1, 5000, str), 5)
     [1.0, 10.0, 100.0, 1000.0]
-    >>> ticks(Axis("", 3, 9, str), 5), ticks(Axis("", 0, 42, str, 0), 6)
-    ([4.0, 6.0, 8.0], [0.0, 10.0, 20.0, 30.0, 40.0])
+    >>> ticks(Axis("", 0, 42, str, 0), 6)
+    [0.0, 10.0, 20.0, 30.0, 40.0]
     """
-    tries: list[Any] = [MaxNLocator(max(most - 1, 2), steps=[1, 2, 2.5, 5, 10])]
+    even = MaxNLocator(max(most - 1, 2), steps=[1, 2, 2.5, 5, 10]).tick_values
+    tries = [even(axis.low, axis.high)]
     if axis.log:
         parts = ((1, 2, 5), (1, 3), (1,)) if axis.log == 10 else ((1,),)
-        tries = [*(LogLocator(axis.log, subs, numticks=most) for subs in parts), *tries]
+        found = [LogLocator(axis.log, subs, numticks=most) for subs in parts]
+        ratio = (axis.high / axis.low) ** np.linspace(0.1, 0.9, 4)
+        tries = [each.tick_values(axis.low, axis.high) for each in found]
+        tries.append([float(f"{x:.2g}") for x in axis.low * ratio])
     reach = 1e-9 * (axis.high - axis.low)
-    for made in tries:
-        every = made.tick_values(axis.low, axis.high)
-        found = [float(x) for x in every if axis.low - reach <= x <= axis.high + reach]
-        if 3 <= len(found) <= most:
+    for every in tries:
+        kept = [float(x) for x in every if axis.low - reach <= x <= axis.high + reach]
+        if 3 <= len(kept) <= most:
             break
-    return found
-
-
-def apart_on(axis: Axis, values: list[float], share: float) -> list[float]:
-    """The values that stand at least a share of the axis behind the one before: even steps crowd at the end of a logarithmic one.
-
-    >>> apart_on(Axis("", 20, 160, str), [20, 40, 60, 80, 100, 120, 140, 160], 0.1)
-    [20, 40, 60, 80, 100, 140]
-    """
-    place = math.log if axis.log else float
-    kept: list[float] = []
-    for value in values:
-        gap = place(value) - place(kept[-1]) if kept else math.inf
-        if gap >= 0.999 * share * (place(axis.high) - place(axis.low)):
-            kept.append(value)
     return kept
 
 
+def legend_labels(chart: Chart) -> list[str]:
+    """The labels of a legend in lines, each once."""
+    labels = dict.fromkeys(mark.label for mark in chart.marks if mark.kind != "text")
+    wide = WIDTH / COLUMNS - 36
+    return ["\n".join(wrap(label, SMALL, wide)) for label in labels if label]
+
+
+def legend_height(chart: Chart) -> float:
+    """The points that a legend of columns takes below the axes."""
+    lines = [label.count("\n") + 1 for label in legend_labels(chart)]
+    tall = -(-len(lines) // COLUMNS)
+    columns = [lines[i : i + tall] for i in range(0, len(lines), max(tall, 1))]
+    return max((sum(1.25 * n + 0.4 for n in column) for column in columns), default=0) * SMALL
+
+
+def axis_texts(chart: Chart) -> list[str]:
+    """What stands beside the vertical axis: names of bars in at most two lines, or values."""
+    if not chart.rows:
+        return [chart.y.text(tick) for tick in ticks(chart.y, 9)]
+    texts = []
+    for name in chart.rows:
+        parts = [wrap(part, SMALL, NAMES) for part in name.split("\n")]
+        lines = parts[0] if len(parts) == 1 else [parts[0][0], parts[1][0]]
+        texts.append("\n".join(lines[:2]) + ("…" if len(lines) > 2 else ""))
+    return texts
+
+
 class _Drawing:
-    """The marks of a chart on its axes, then their labels."""
+    """The frame of a chart, its marks and its legend on axes."""
 
     def __init__(self, figure: Any, axes: Any, chart: Chart, style: str, own: bool) -> None:
         self.figure, self.axes, self.chart, self.own = figure, axes, chart, own
         self.colours = Colours(style)
-        canvas = figure.canvas
-        canvas = canvas if hasattr(canvas, "get_renderer") else FigureCanvasAgg(figure)
-        self.renderer = canvas.get_renderer()
-        self.room = Room(axes, self.renderer)
 
     def draw(self) -> None:
         self._frame()
         for mark in self.chart.marks:
             getattr(self, f"_{mark.kind}")(mark)
-        for mark in self.chart.marks:
-            if mark.labels and mark.kind in ("curve", "spots", "area"):
-                self._label(mark)
-
-    # ------------------------------------------------------------------------------------------- axes
+        self._legend()
 
     def _frame(self) -> None:
-        """Limits, ticks and titles; where the figure is our own, room for what is written beside the axes."""
-        axes, chart, faint = self.axes, self.chart, self.colours.words("faint")
+        """Limits, ticks and titles."""
+        axes, chart = self.axes, self.chart
+        ink, faint = self.colours.words("ink"), self.colours.words("faint")
         axes.spines[["top", "right"]].set_visible(False)
         for spine in axes.spines.values():
             spine.set_color(faint)
@@ -223,85 +236,51 @@ class _Drawing:
             if axis.log:
                 getattr(axes, f"set_{name}scale")("log", base=axis.log)
             getattr(axes, f"set_{name}lim")(axis.low, axis.high)
+            found = ticks(axis, 9) if axis.title else []
+            place = getattr(axes, f"set_{name}ticks")
+            place([], minor=True)
+            place(found, [axis.text(tick) for tick in found])
         if chart.rows:
-            self._rows()
-        else:
-            self._ticks("y", chart.y)
-        if self.own:
-            self._fit()
-        if chart.x.title:
-            self._ticks("x", chart.x)
-        else:
-            axes.set_xticks([])
-        axes.set_xlabel(printable(chart.x.title), size=WORDS, color=self.colours.words("ink"))
+            axes.set_ylim(len(chart.rows) - 0.4, -1.0)
+            axes.set_yticks(range(len(chart.rows)), axis_texts(chart))
+            axes.tick_params(axis="y", length=0, labelcolor=ink, labelsize=SMALL)
+            axes.spines["left"].set_visible(False)
+            axes.spines["bottom"].set_visible(bool(chart.x.title))
+        axes.set_xlabel(printable(chart.x.title), size=WORDS, color=ink)
         if not self.own:
-            room = (self.room.box[2] - self.room.box[0]) / self.room.pixels
+            room = axes.get_window_extent().width * 72 / self.figure.dpi
             axes.set_title("\n".join(wrap(chart.title, WORDS, room)), size=WORDS, loc="left")
-        if self.own:
-            top = axes.get_position().y1 * self.figure.get_figheight() * 72 + 8
-            _write(self.figure, top + WORDS, chart.y.title, WORDS, self.colours.words("ink"))
-        else:
             axes.set_ylabel(printable(chart.y.title), size=WORDS)
 
-    def _ticks(self, name: str, axis: Axis) -> None:
-        """Round values, as many as have room."""
-        box = self.room.box
-        length = (box[2] - box[0] if name == "x" else box[3] - box[1]) / self.room.pixels
-        apart = 54 if name == "x" else 24
-        found = apart_on(axis, ticks(axis, int(length / apart) + 1), 0.72 * apart / length)
-        place = getattr(self.axes, f"set_{name}ticks")
-        place([], minor=True)
-        place(found, [axis.text(tick) for tick in found])
-
-    def _rows(self) -> None:
-        """Names of bars instead of a vertical axis."""
-        axes, names = self.axes, self.chart.rows
-        axes.set_ylim(len(names) - 0.4, -1.0)
-        texts = []
-        for name in names:  # in at most two lines
-            parts = [wrap(part, SMALL, NAMES) for part in name.split("\n")]
-            lines = parts[0] if len(parts) == 1 else [parts[0][0], parts[1][0]]
-            texts.append("\n".join(lines[:2]) + ("…" if len(lines) > 2 else ""))
-        axes.set_yticks(range(len(names)), texts)
-        axes.tick_params(axis="y", length=0)
-        axes.tick_params(axis="y", labelcolor=self.colours.words("ink"), labelsize=SMALL)
-        axes.spines["left"].set_visible(False)
-        if not self.chart.x.title:
-            axes.spines["bottom"].set_visible(False)
-
-    def _fit(self) -> None:
-        """The left margin that the values of the vertical axis need, and the right one that a scale of colours does."""
-        texts = self.axes.get_yticklabels()
-        widest = max((text.get_window_extent(self.renderer).width for text in texts), default=0)
-        left = (widest / self.room.pixels + 16) / WIDTH
-        mesh = any(mark.kind == "mesh" for mark in self.chart.marks)
-        box = self.axes.get_position()
-        right = 1 - (90 if mesh else 20) / WIDTH
-        self.axes.set_position((left, box.y0, right - left, box.height))
-
-    # ------------------------------------------------------------------------------------------- marks
+    def _legend(self) -> None:
+        """What has a label, each once: below the axes, or inside those of a caller."""
+        handles, names = self.axes.get_legend_handles_labels()
+        by_name = dict(zip(names, handles, strict=True))
+        if not by_name:
+            return
+        labels = legend_labels(self.chart) if self.own else [*by_name]
+        look = {"fontsize": SMALL, "frameon": False, "labelcolor": self.colours.words("ink")}
+        look |= {"labelspacing": 0.4, "borderaxespad": 0, "borderpad": 0, "handlelength": 2.2}
+        if self.own:
+            height = 72 * self.figure.get_figheight()
+            below = 12 + LEADING * SMALL * sum(len(wrap(n, SMALL, WIDTH)) for n in self.chart.notes)
+            corner = (10 / WIDTH, (below + legend_height(self.chart)) / height)
+            place = {"loc": "upper left", "bbox_to_anchor": corner, "ncols": COLUMNS}
+            place["bbox_transform"] = self.figure.transFigure
+        else:
+            place = {"loc": "best"}
+        self.axes.legend([*by_name.values()], labels, **look, **place)
 
     def _curve(self, mark: Mark) -> None:
-        look, colour = mark.look, self.colours.line(mark.colour)
-        x, y = mark.points.T
-        style = look["dash"]
-        self.axes.plot(x, y, color=colour, linestyle=style, linewidth=look["width"], zorder=3)
-        self.room.hold(mark.points)
+        colour = self.colours.line(mark.colour)
+        self.axes.plot(*mark.points.T, color=colour, label=mark.label, zorder=3, **mark.look)
 
     def _spots(self, mark: Mark) -> None:
-        look = mark.look
-        if not look:  # a label alone
-            return
+        look = dict(mark.look)
         line, back = self.colours.line(mark.colour), self.colours.line("back")
-        fill, edge = (back, line) if look["hollow"] else (line, back)
-        size = look["size"]
-        self.axes.plot(
-            *mark.points.T, look["shape"], markersize=size, zorder=4, markerfacecolor=fill,
-            markeredgecolor=line if look["shape"] == "x" else edge, markeredgewidth=1.0,
-        )  # fmt: skip
-        reach = size / 2 * self.room.pixels
-        ring = np.array([(0, 0), (reach, 0), (0, reach), (-reach, 0), (0, -reach)])
-        self.room.ink.append((self.room.at(mark.points)[:, None] + ring).reshape(-1, 2))
+        fill, edge = (back, line) if look.pop("hollow") else (line, back)
+        look |= {"markerfacecolor": fill, "markeredgecolor": line if look["marker"] == "x" else edge}  # fmt: skip
+        self.axes.plot(*mark.points.T, linestyle="", label=mark.label, zorder=4, **look)
 
     def _area(self, mark: Mark) -> None:
         colour = self.colours.line(mark.colour)
@@ -309,33 +288,19 @@ class _Drawing:
         if mark.look["hatch"]:
             look = {"facecolor": "none", "edgecolor": colour, "hatch": "//", "linewidth": 0}
         points = np.clip(mark.points, *np.array([self.axes.get_xlim(), self.axes.get_ylim()]).T)
-        self.axes.fill(*points.T, zorder=1 + bool(mark.look["hatch"]), **look)
+        self.axes.fill(*points.T, zorder=1 + bool(mark.look["hatch"]), label=mark.label, **look)
 
     def _bar(self, mark: Mark) -> None:
         (start, row), (end, _) = mark.points
-        colour, back = self.colours.line(mark.colour), self.colours.line("back")
-        bar = {"height": 0.55, "color": colour, "edgecolor": back, "zorder": 3}
-        self.axes.barh(row, end - start, left=start, linewidth=0.6 * len(mark.labels), **bar)
-        for word in mark.labels:
-            ends = self.room.at([(start, row), (end, row)])[:, 0]
-            wide = self.room.size(word, SMALL, False)[0] + 6 * self.room.pixels
-            lines = [mark.points for mark in self.chart.marks if mark.kind == "curve"]
-            clear = [abs(self.room.at(line)[0, 0] - ends.mean()) > wide / 2 for line in lines]
-            if abs(ends[1] - ends[0]) > wide and all(clear):
-                ink = "#ffffff" if mark.colour in ("blue", "green", "faint") else "#101010"
-                where = ((start + end) / 2, row)
-                self.axes.text(
-                    *where, word, size=SMALL, color=ink, ha="center", va="center", zorder=5
-                )
+        bar = {"height": 0.55, "color": self.colours.line(mark.colour), "zorder": 3}
+        self.axes.barh(row, end - start, left=start, **bar)
 
     def _text(self, mark: Mark) -> None:
-        align = mark.look["align"]
-        off = {"left": 4, "right": -4, "center": 0}[align]
+        look = {"ha": "left", "size": SMALL + 0.5} | mark.look
+        off = {"left": 4, "right": -4, "center": 0}[look["ha"]]
         self.axes.annotate(
-            printable(mark.labels[0]), mark.points[0], (off, 0), textcoords="offset points",
-            ha=align, va="center_baseline", size=mark.look.get("size", SMALL + 0.5), zorder=5,
-            color=self.colours.words(mark.colour), weight="bold" if mark.bold else "normal",
-            annotation_clip=False,
+            printable(mark.label), mark.points[0], (off, 0), textcoords="offset points", zorder=5,
+            va="center_baseline", color=self.colours.words(mark.colour), annotation_clip=False, **look,
         )  # fmt: skip
 
     def _mesh(self, mark: Mark) -> None:
@@ -355,29 +320,3 @@ class _Drawing:
             over = {"levels": [0.5, 1.5], "colors": "none", "hatches": ["//"], "zorder": 2}
             hatched = self.axes.contourf(*grid, look["unfit"], **over)
             hatched.set_edgecolor("#fdfdfd")
-
-    # ------------------------------------------------------------------------------------------- labels
-
-    def _label(self, mark: Mark) -> None:
-        inside = self.room.at(mark.points)
-        (left, low, right, high), (x, y) = self.room.box, inside[0]
-        if mark.kind == "spots" and not (left - 1 <= x <= right + 1 and low - 1 <= y <= high + 1):
-            return
-        place = self.room.place(mark)
-        if place is None:
-            return
-        colour, spot = self.colours.words(mark.colour), mark.points[0]
-        off = (place.centre - inside[0]) / self.room.pixels
-        if mark.kind != "spots":
-            spot, off = self.axes.transData.inverted().transform(place.centre), np.zeros(2)
-        self.axes.annotate(
-            printable(place.text), spot, tuple(off), textcoords="offset points",
-            ha="center", va="center", size=place.size, color=colour, zorder=6, linespacing=1.15,
-            weight="bold" if mark.bold else "normal", annotation_clip=False,
-        )  # fmt: skip
-        if place.far:  # a thin line to its point
-            half = self.room.size(place.text, place.size, mark.bold) / 2
-            end = np.clip(inside[0], place.centre - half, place.centre + half)
-            ends = self.axes.transData.inverted().transform([inside[0], end])
-            self.axes.plot(*ends.T, color=self.colours.line("faint"), linewidth=0.5, zorder=2.5)
-            self.room.hold(ends)

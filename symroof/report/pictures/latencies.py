@@ -19,7 +19,6 @@ from symroof.report.pictures.curves import (
     at_peak,
     band,
     draw_line,
-    label_lines,
     log_spaced,
     next_power_of_two,
     requests,
@@ -72,17 +71,17 @@ def ttft(study: Study, subject: BoundCase) -> Chart:
     )
     if bounds.target and bounds.target.value > bounds.edge:
         chart.notes.append("† does not fit in memory.")
-    words = label_lines("this case: ", subject.result("ttft").plain())
-    chart.spots("this case", [own], "D", "vermilion", 8, labels=words, bold=True)
+    words = f"this case: {subject.result('ttft').plain()}"
+    chart.spots("this case", [own], "D", "vermilion", 8, label=words)
     bounds.shade(chart, subject, 0.2)
     chart.area(band(subject, "ttft", "prompt", points), "blue", 0.3)
     for name, (word, dash) in PARTS_OF_TTFT.items() if bounds.ridge else ():
         part = along(subject.case, name, "prompt", points)
         part[part >= 0.97 * values] = np.nan
-        chart.curve(name, zip(points, part, strict=True), "faint", dash, 1.1, (word,), needed=False)
+        chart.curve(name, zip(points, part, strict=True), "faint", dash, 1.1, word)
     draw_line(chart, np.column_stack([points, values]), bounds.edge)
     bounds.draw(chart)
-    chart.curve(AT_PEAK, lowest, "blue", ":", 1.1, ("theoretical minimum", "minimum"))
+    chart.curve(AT_PEAK, lowest, "blue", ":", 1.1, "theoretical minimum")
     return chart
 
 
@@ -135,7 +134,7 @@ def itl(study: Study, subject: BoundCase) -> Chart:
         Axis("inter-token latency", 0, max(top, goal) * 1.15, seconds, 0),
         does_not_fit=subject.does_not_fit,
     )
-    climbs = _case(chart, subject, there)
+    _case(chart, subject, there)
     bounds.shade(chart, there, 0.12)
     _parts(chart, there, points, values)
     chart.area(edges, "blue", 0.3)
@@ -144,12 +143,11 @@ def itl(study: Study, subject: BoundCase) -> Chart:
     for batch in filter(is_whole, (own / 2, own * 2)):
         other = along(there.case.changed({"batch": batch}), "itl", "context", points)
         name, pairs = f"batch {counted(batch)}", zip(points, other, strict=True)
-        chart.curve(name, pairs, "faint", "-.", 1.0, (name,), needed=False)
+        chart.curve(name, pairs, "faint", "-.", 1.0, name)
     peak = at_peak(there, "itl", "context", points)
-    chart.curve(AT_PEAK, peak, "blue", ":", 1.1, ("theoretical minimum", "minimum"))
+    chart.curve(AT_PEAK, peak, "blue", ":", 1.1, "theoretical minimum")
     bounds.draw(chart)
-    areas = "Areas, from the bottom up: the parts of a step."
-    chart.notes = [" ".join([areas, *climbs, _solved(subject)])]
+    chart.notes = [f"Areas, from the bottom up: the parts of a step. {_solved(subject)}"]
     return chart
 
 
@@ -179,29 +177,24 @@ def _parts(chart: Chart, there: BoundCase, points: Any, values: Any) -> None:
     for name, words, height, colour, share in (*layers, ("floor", "weights and other work", rest, "orange", 0.3)):  # fmt: skip
         top = low + height
         corners = [(0, low), (0, top), (right, top), (right, low)]
-        chart.area(corners, colour, share, (words, words.partition(" ")[0]))
+        chart.area(corners, colour, share, words)
         chart.curve(name, [(0, top), (right, top)], "faint", "-", 0.6)
         low = top
     cache = [*zip(points, values, strict=True), (right, floor)]
-    held = requests(there.case.value("batch"))
-    labels = f"cache traffic of {held}", f"cache traffic\nof {held}", "cache"
-    chart.area([p for p in cache if math.isfinite(p[1])], "sky", 0.45, labels)
+    held = f"cache traffic of {requests(there.case.value('batch'))}"
+    chart.area([p for p in cache if math.isfinite(p[1])], "sky", 0.45, held)
 
 
-def _case(chart: Chart, subject: BoundCase, there: BoundCase) -> list[str]:
-    """The climb of a response to its last step, and what the thick part is."""
+def _case(chart: Chart, subject: BoundCase, there: BoundCase) -> None:
+    """The climb of a response to its last step."""
     x, y = float(there.case.value("context")), float(there.case.value("itl"))
     first = float(subject.case.value("prompt") + 1) if known(subject, "itl_last", "prompt") else x
     result, climbs = subject.get("itl_last") or there.result("itl"), first < x
-    own = label_lines("last step: " if climbs else "this case: ", result.plain(3))
-    chart.spots("this case", [(x, y)], "D", "vermilion", 8, labels=own, bold=True)
-    if not climbs:
-        return []
-    start = (first, float(along(there.case, "itl", "context", [first])[0]))
-    chart.curve("climb", [start, (x, y)], "vermilion", "-", 3.4)
-    return [
-        "The thick part is the climb of one response, from its first step to its last, where the target is tested."
-    ]
+    own = f"{'last step, as the target is tested' if climbs else 'this case'}: {result.plain(3)}"
+    chart.spots("this case", [(x, y)], "D", "vermilion", 8, label=own)
+    if climbs:
+        start = (first, float(along(there.case, "itl", "context", [first])[0]))
+        chart.curve("climb", [start, (x, y)], "vermilion", "-", 3.4, "the steps of one response")
 
 
 def _found_itl(subject: BoundCase, there: BoundCase, bounds: Bounds) -> list[str]:

@@ -24,10 +24,7 @@ from symroof.report.pictures.styles import SERIES
 
 MOST_LINES = 4
 LARGEST, POINTS = 2.0**17, 40
-NOTE = (
-    "Square: the last batch that memory holds; the dashed grey line beyond it, and what is marked †, does not fit. Triangle: the target. "
-    "Diamond: the ridge batch, from which compute limits. Ring: a batch of the study. Both axes are logarithmic; every mark is solved."
-)
+NOTE = "The dashed grey line beyond what memory holds, and what is marked †, does not fit. Compute limits from the ridge on. Both axes are logarithmic; every mark is solved."
 
 
 def latency_throughput(study: Study, subject: BoundCase) -> Chart:
@@ -76,16 +73,16 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
         chart.shade(chart.x.low, goal, "sky", 0.14)
         chart.upright(f"target {goal:g}", goal, "vermilion", "--", f"ITL target {seconds(goal)}")
     for (one, batches), (colour, dash, _) in zip(drawn, SERIES, strict=False):
-        name, edge = () if single else (one.label,), one.bounds.edge
+        name, edge = "" if single else one.label, one.bounds.edge
         fits, beyond = (one.points(batches[cut], of.rate) for cut in (batches <= edge, batches >= edge))  # fmt: skip
-        gone = name if len(fits) < 2 and name else ("does not fit",)
-        chart.curve(f"line {one.label}", fits, colour, dash, 2.2, name, bold=True)
-        chart.curve(f"beyond {one.label}", beyond, "faint", "--", 1.6, gone, needed=gone == name)
+        gone = f"{name}, does not fit" if len(fits) < 2 and name else "does not fit"
+        chart.curve(f"line {one.label}", fits, colour, dash, 2.2, name)
+        chart.curve(f"beyond {one.label}", beyond, "faint", "--", 1.6, gone)
         if few and one.there.at_peak:
             roof = one.points(batches, of.rate, one.there.at_peak)
-            chart.curve(f"bound {one.label}", roof, colour, ":", 1.0, ("at 100 % of peak", "peak"), needed=one is shown[0])  # fmt: skip
+            chart.curve(f"bound {one.label}", roof, colour, ":", 1.0, "at 100 % of peak")
     for one in shown:
-        _mark(chart, one, few)
+        _mark(chart, one, few, "" if single else f"{one.label}, ")
     return chart
 
 
@@ -107,9 +104,9 @@ def _end(one: Configuration) -> float:
     return 2 * max([*marks, ridge.value] if ridge and near else marks)
 
 
-def _mark(chart: Chart, one: Configuration, few: bool) -> None:
+def _mark(chart: Chart, one: Configuration, few: bool, of: str) -> None:
     """The solved batches of one configuration, and those of the study."""
-    bounds, of = one.bounds, one.of
+    bounds, rate = one.bounds, one.of.rate
     for name, place, shape, colour in (
         ("memory", bounds.memory, "s", "ink"),
         ("target", bounds.target, "^", "vermilion"),
@@ -117,20 +114,17 @@ def _mark(chart: Chart, one: Configuration, few: bool) -> None:
     ):
         if not place or not place.exists or place.value < 1 or (name == "ridge" and not few):
             continue
-        flag = " †" if few and name == "target" and place.value > bounds.edge else ""
-        count, words = place.count, f"{name}: {place.allows('request')}{flag}"
-        if name == "ridge":
-            count = math.ceil(place.value)
-            words = f"ridge: {requests(count)}"
-        labels = (words, words.replace(": ", ":\n")) if few else ()
-        spots = one.points([place.value], of.rate)
-        labels = (*labels, f"batch {count:,}{flag}")
-        chart.spots(f"{name} of {one.label}", spots, shape, colour, 7, labels=labels)
-    own = one.points(one.batches, of.rate)
-    chart.spots(f"batches of {one.label}", own, "o", "ink", 6, True)
-    for batch, spot in zip(one.batches, own, strict=True) if few else ():
-        flag = " †" if batch > bounds.edge else ""
-        chart.label(spot, (f"batch {counted(batch)}{flag}", counted(batch)), "faint", needed=False)
+        flag = " †" if name == "target" and place.value > bounds.edge else ""
+        ridge = requests(math.ceil(place.value))
+        words = ridge if name == "ridge" else f"{place.allows('request')}{flag}"
+        spots, label = one.points([place.value], rate), f"{of}{name}: {words}"
+        chart.spots(f"{name} of {one.label}", spots, shape, colour, 7, label=label if few else name)
+    batches = ", ".join(
+        f"{counted(batch)}{' †' if batch > bounds.edge else ''}" for batch in one.batches
+    )
+    words = f"{of}batch {batches}" if few else "batches of the study"
+    own = one.points(one.batches, rate)
+    chart.spots(f"batches of {one.label}", own, "o", "ink", 6, True, words)
 
 
 def _sentence(one: Configuration, single: bool) -> str:

@@ -22,7 +22,6 @@ from symroof.report.pictures.curves import (
     along,
     band,
     draw_line,
-    label_lines,
     log_spaced,
     next_power_of_two,
     solve_limit,
@@ -194,14 +193,13 @@ def _curve(drawn: Drawn) -> Chart:
     if subject.corners:
         chart.notes.append(f"The band is what the ranges span, {range_position(subject)}.")
     spot = [(float(subject.case.value(by)), float(subject.case.value(name)))]
-    labels = label_lines("this case: ", value)
-    chart.spots("diamond", spot, "D", "vermilion", 8, labels=labels, bold=True)
+    chart.spots("diamond", spot, "D", "vermilion", 8, label=f"this case: {value}")
     if not breaks:
         chart.area(band(subject, name, by, points), "blue", 0.3)
     if memory:
         chart.memory(memory.value, "memory ends")
     for place, at in zip(breaks, places, strict=True):
-        chart.upright(f"pole at {at}", place, "faint", ":", f"pole at {at}", "pole")
+        chart.upright(f"pole at {at}", place, "faint", ":", f"pole at {at}")
     line = np.concatenate([line, [(place, np.nan) for place in breaks]]) if breaks else line
     draw_line(chart, line[np.argsort(line[:, 0])], memory.value if memory else math.inf)
     return chart
@@ -262,5 +260,5 @@ def _map(drawn: Drawn) -> Chart:
     look = {"x": x, "y": y, "values": values, "unfit": unfit, "axis": scale}
     chart.marks.append(Mark("mesh", np.array([(x[0], y[0])]), "ink", look=look))
     spot = [float(subject.case.value(name)) for name in (across, up)]
-    chart.spots("this case", [spot], "D", "vermilion", 8)
+    chart.spots("this case", [spot], "D", "vermilion", 8, label=f"this case: {own}")
     return chart

@@ -27,8 +27,6 @@ from symroof.units import significant
 
 MOST, LARGEST = 24, 2.0**14
 """Maximum candidates, and the largest batch."""
-MOST_NAMED = 6
-"""Candidates with a label."""
 
 
 def pareto(study: Study, subject: BoundCase) -> Chart:
@@ -51,9 +49,9 @@ def ranked(review: Reviewed) -> Chart:
     chart = (_by_month if by_month else _by_batch)(review, listed[:MOST])
     goal = review.subject.targets.get("itl")
     if goal is not None:
-        words = f"ITL target {seconds(float(goal))}"
         chart.x.high = max(chart.x.high, 1.2 * float(goal))
-        chart.upright("target", float(goal), "vermilion", "--", words, words.replace(" t", "\nt"))
+        words = f"ITL target {seconds(float(goal))}"
+        chart.upright("target", float(goal), "vermilion", "--", words)
     names = [labelled(one) for one in review.candidates if one not in listed[:MOST]]
     if names:
         chart.notes.append(f"Left out: {'; '.join(names)}.")
@@ -103,12 +101,11 @@ def _by_month(review: Reviewed, listed: list[Purchase]) -> Chart:
     )  # fmt: skip
     for i, (one, ends, month) in enumerate(spots):
         colour, _, shape = SERIES[i] if i < len(SERIES) else ("pale", "-", "o")
-        word = f"{named(one)}: {usd(month)} USD"
-        labels = (word, word.replace(": ", ":\n")) if i < MOST_NAMED else ()
+        label = f"{named(one)}: {usd(month)} USD"
         if ends[0] < ends[2]:
             chart.curve(f"interval of {labelled(one)}", [(ends[0], month), (ends[2], month)], colour, "-", 1.4)  # fmt: skip
-        bold = one is review.pick
-        chart.spots(labelled(one), [(ends[1], month)], shape, colour, 9 if bold else 7, not one.passes, labels, bold=bold)  # fmt: skip
+        size = 9 if one is review.pick else 7
+        chart.spots(labelled(one), [(ends[1], month)], shape, colour, size, not one.passes, label)
     return chart
 
 
@@ -136,19 +133,18 @@ def _by_batch(review: Reviewed, listed: list[Purchase]) -> Chart:
         _found(review, "token"),
         Axis(of.latency, *logarithmic(every[:, 0], 1.4), seconds),
         Axis(name, *logarithmic(every[:, 1], 1.6), form),
-        notes=["Dots: batches, from one to the last that memory holds. Ring: what is recommended."],
+        notes=["Dots: batches, from one to the last that memory holds."],
     )
     pick = review.pick.case if review.pick else review.subject
     for i, (one, rows) in enumerate(points):
         colour, dash, shape = SERIES[i] if i < len(SERIES) else ("pale", "-", "o")
-        names = (one.label, one.label.replace(", ", ",\n")) if i < MOST_NAMED else ()
         chart.spots("", rows, shape, colour, 4, True)
-        chart.curve(one.label, rows, colour, dash, 1.3, names, bold=pick in one.cases)
+        chart.curve(one.label, rows, colour, dash, 1.3, one.label)
         if pick in one.cases:
             batch = int(pick.case.value("batch"))
             own = one.points([batch], of.cost if by_cost else of.device_rate)
             words = f"{short_label(pick) if len(points) == 1 else one.label}: batch {batch:,}"
-            chart.spots("pick", own, "o", "ink", 9, True, (words, words.replace(": ", ":\n")), bold=True)  # fmt: skip
+            chart.spots("pick", own, "o", "ink", 9, True, words)
     return chart
 
 

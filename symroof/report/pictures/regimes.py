@@ -16,10 +16,9 @@ from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import plural
 from symroof.errors import InputError
 from symroof.report.pictures.chart import Axis, Chart, counted, lacking, seconds
-from symroof.report.pictures.curves import next_power_of_two, requests
+from symroof.report.pictures.curves import counted_in, next_power_of_two, requests
 from symroof.report.pictures.series import at_a_context, known
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.thresholds import FULL_MEMORY
@@ -56,8 +55,13 @@ def regimes(study: Study, subject: BoundCase) -> Chart:
     solved = {name: found for name, text in EQUATIONS.items() if (found := _solved(text, there))}
     if "ridge" not in solved:
         raise lacking("regimes", subject, *needed, otherwise=none)
-    beyond = _beyond(there)
-    contexts = _contexts(last, beyond)
+    beyond = None  # the context beyond which no batch reaches the ridge
+    with suppress(InputError, NoValue):
+        beyond = solve("context_beyond_ridge", there).value
+    ridge = beyond or float(SHORTEST)
+    low = next_power_of_two(max(min(SHORTEST, last / 8, ridge / 8), 1))
+    high = min(max(4 * last, 2 * ridge, 64 * low), LONGEST)
+    contexts = low, next_power_of_two(max(high, 2 * last))
     lines = {name: _line(one, contexts, last, beyond) for name, one in solved.items()}
     here = {name: dict(line)[last] for name, line in lines.items()}
     batches = _batches(lines, here, batch)
@@ -76,7 +80,7 @@ def regimes(study: Study, subject: BoundCase) -> Chart:
     )
     chart.curve("case", [(batch, first), (batch, last * 1.0001)], "vermilion", "-", 2.6)
     spot = [(batch, last)]
-    chart.spots("this case", spot, "D", "vermilion", 8, labels=("this case",), bold=True)
+    chart.spots("this case", spot, "D", "vermilion", 8, label="this case")
     _regions(chart, lines, beyond)
     _lines(chart, lines, subject.targets.get("itl"))
     return chart
@@ -92,22 +96,6 @@ def _solved(equation: str, there: BoundCase) -> Solution | None:
         if any(there.case.evaluate(side) != other.evaluate(side) for side in solution.sides):
             return solution
     return None
-
-
-def _beyond(there: BoundCase) -> float | None:
-    """The context beyond which no batch reaches the ridge; None if there is none."""
-    try:
-        return solve("context_beyond_ridge", there).value
-    except (InputError, NoValue):
-        return None
-
-
-def _contexts(last: float, beyond: float | None) -> tuple[float, float]:
-    """The context range: around the case, including the last context of the ridge."""
-    ridge_ends = beyond or float(SHORTEST)
-    low = next_power_of_two(max(min(SHORTEST, last / 8, ridge_ends / 8), 1))
-    high = min(max(4 * last, 2 * ridge_ends, 64 * low), LONGEST)
-    return low, next_power_of_two(max(high, 2 * last))
 
 
 def _line(
@@ -142,8 +130,8 @@ def _regions(chart: Chart, lines: dict[str, Line], beyond: float | None) -> None
     low, high, bottom, top = chart.x.low, chart.x.high, chart.y.low, chart.y.high
     never = top if beyond is None else min(max(beyond, bottom), top)
     for name, colour, share, words in (
-        ("ridge", "orange", 0.32, ("compute-bound", "compute-\nbound")),
-        ("memory", "pale", 0, ("does not fit", "does\nnot fit")),
+        ("ridge", "orange", 0.32, "compute-bound"),
+        ("memory", "pale", 0, "does not fit"),
     ):
         if name in lines:
             ends = _clipped(lines[name], low, high)
@@ -152,10 +140,10 @@ def _regions(chart: Chart, lines: dict[str, Line], beyond: float | None) -> None
     ridge = [end for end in _clipped(lines["ridge"], low, high) if end[1] <= never]
     if ridge:
         outline = [(low, bottom), *ridge, (ridge[-1][0], never), (low, never)]
-        chart.area(outline, "sky", 0.16, ("memory-bound",))
+        chart.area(outline, "sky", 0.16, "memory-bound")
     if never < top:
         corners = [(low, never), (high, never), (high, top), (low, top)]
-        chart.area(corners, "blue", 0.16, ("memory-bound:\nno batch reaches the ridge",))
+        chart.area(corners, "blue", 0.16, "memory-bound: no batch reaches the ridge")
         chart.level("beyond", never, "green", ":")
 
 
@@ -164,16 +152,15 @@ def _lines(chart: Chart, lines: dict[str, Line], target: Any) -> None:
     words = f"ITL target {seconds(float(target))}" if target is not None else ""
     if words and all(batch < 1 for _, batch in lines.get("target", [])):
         words = words.replace("target", "above") + " everywhere"
-    whole = "ridge: compute time = memory time"
-    for name, colour, dash, width, labels in (
-        ("ridge", "green", "-", 1.8, (whole, whole.replace(" =", "\n="), "ridge")),
-        ("memory", "ink", "-", 1.6, ("memory full",)),
-        ("target", "blue", "--", 1.6, (words,)),
+    for name, colour, dash, width, label in (
+        ("ridge", "green", "-", 1.8, "ridge: compute time = memory time"),
+        ("memory", "ink", "-", 1.6, "memory full"),
+        ("target", "blue", "--", 1.6, words),
     ):
         if name in lines:
             shown = [(context, batch) for context, batch in lines[name] if math.isfinite(batch)]
             ends = _clipped(shown, chart.x.low / 4, chart.x.high * 4)
-            chart.curve(name, ends, colour, dash, width, labels)
+            chart.curve(name, ends, colour, dash, width, label)
 
 
 def _clipped(line: Line, low: float, high: float) -> list[tuple[float, float]]:
@@ -186,7 +173,7 @@ def _found(
 ) -> list[str]:
     """What limits the case, and the batches of the lines at its context."""
     ridge = here["ridge"]
-    texts = [f"decode of {requests(batch)} at a context of {_tokens(context)}"]
+    texts = [f"decode of {requests(batch)} at a context of {counted_in('token', context)}"]
     if math.isinf(ridge):
         texts[0] += " is memory-bound: no batch reaches the ridge there"
     else:
@@ -200,9 +187,7 @@ def _found(
             gone = ", so the case does not fit" if name == "memory" and subject.does_not_fit else ""
             texts.append(f"{says} {held}{gone}")
     if beyond is not None:
-        texts.append(f"beyond a context of {_tokens(beyond)} no batch reaches the ridge")
+        texts.append(
+            f"beyond a context of {counted_in('token', beyond)} no batch reaches the ridge"
+        )
     return texts
-
-
-def _tokens(number: float) -> str:
-    return f"{math.floor(number):,} {plural('token', math.floor(number))}"

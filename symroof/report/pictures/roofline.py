@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from symroof.analysis.case_titles import case_title
@@ -26,10 +25,6 @@ WORDS = {
     "verify": "verification",
 }
 """Names of steps, other than their own."""
-TOGETHER = 1.5
-"""Operators whose intensities differ by less than this factor share a label."""
-LABELLED, MOST_LABELLED = 0.08, 3
-"""Least share of a step's time of an operator with a label, and how many a step has at most."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +71,15 @@ def roofline(study: Study, subject: BoundCase) -> Chart:
         _found(subject, [*steps]),
         Axis("arithmetic intensity (FLOP/byte)", low, high, counted),
         Axis("FLOP/s of one device", floor / 1.5, peak * 6, in_unit("FLOP/s")),
-        notes=[
-            "Large: a whole step. Small and hollow: the operators of prefill and decode; those that take most of the time are labelled. "
-            "Full line: peak and bandwidth times the efficiencies. Dotted: the data sheet's."
-        ],
         does_not_fit=subject.does_not_fit,
     )
-    _signs(chart, steps)
+    for step, spots in steps.items():
+        colour, shape = LOOKS.get(step.name, OTHER)
+        words = WORDS.get(step.name, step.name)
+        words += f": {significant(step.intensity, DIGITS)} FLOP/byte"
+        chart.spots(step.name, [step.at], shape, colour, 10, label=words)
+        name, points = f"operators of {step.name}", [spot.at for spot in spots]
+        chart.spots(name, points, shape, colour, 5, True, name if points else "")
     _roof(chart, subject, peak, bandwidth)
     return chart
 
@@ -110,64 +107,20 @@ def _operators(table: dict[str, Any]) -> list[Spot]:
     return sorted(spots, key=lambda spot: spot.intensity)
 
 
-def _signs(chart: Chart, steps: dict[Spot, list[Spot]]) -> None:
-    """The steps, large and labelled first; then operators, small."""
-    for step in steps:
-        colour, shape = LOOKS.get(step.name, OTHER)
-        name = WORDS.get(step.name, step.name)
-        words = f"{name}: {significant(step.intensity, DIGITS)} FLOP/byte"
-        labels = (words, words.replace(": ", ":\n"))
-        chart.spots(step.name, [step.at], shape, colour, 10, labels=labels, bold=True)
-    for step, spots in steps.items():
-        colour, shape = LOOKS.get(step.name, OTHER)
-        operators = f"operators of {step.name}"
-        chart.spots(operators, [spot.at for spot in spots], shape, colour, 5, True)
-        for names, spot in _groups(spots):
-            first, _, last = names.rpartition(", ")
-            both = f"{first},\n{last}" if first else names
-            chart.label(spot.at, (names, both), colour, needed=False)
-
-
 def _roof(chart: Chart, subject: BoundCase, peak: float, bandwidth: float) -> None:
     low, high = chart.x.low, chart.x.high
     mfu, mbu, edge = (float(subject.case.value(n)) for n in ("mfu", "mbu", "effective_ridge"))
     ridge = subject.result("effective_ridge").plain(DIGITS)
-    short = f"effective ridge\n{ridge.partition(' (')[0]}"
     sheet = [subject.result(name).plain(DIGITS) for name in ("peak_flops", "mem_bandwidth")]
-    words = f"data sheet: {sheet[0]}, {sheet[1]}"
-    for name, top, slope, colour, dash, width, labels in (
-        (
-            "peak",
-            peak,
-            bandwidth,
-            "faint",
-            ":",
-            1.2,
-            (words, words.replace(": ", ":\n"), "data sheet"),
-        ),
-        ("reachable", peak * mfu, bandwidth * mbu, "ink", "-", 1.8, ()),
+    for name, top, slope, colour, dash, width, label in (
+        ("peak", peak, bandwidth, "faint", ":", 1.2, f"data sheet: {sheet[0]}, {sheet[1]}"),
+        ("reachable", peak * mfu, bandwidth * mbu, "ink", "-", 1.8, "the same times MFU and MBU"),
     ):
         ends = [(low, low * slope), (top / slope, top), (high, top)]
-        chart.curve(name, ends, colour, dash, width, labels)
-    chart.upright("ridge", edge, "green", "--", f"effective ridge\n{ridge}", short)
+        chart.curve(name, ends, colour, dash, width, label)
+    chart.upright("ridge", edge, "green", "--", f"effective ridge: {ridge}")
     chart.shade(low, edge, "sky", 0.16, "memory-bound")
-    chart.shade(edge, high, "orange", 0.2, "compute-bound", "compute-\nbound")
-
-
-def _groups(spots: list[Spot]) -> list[tuple[str, Spot]]:
-    """The slowest operators, those of about the same intensity together: their names, and the slowest of them."""
-    slowest = sorted(spots, key=lambda spot: -spot.share)[:MOST_LABELLED]
-    starts: list[tuple[float, Spot]] = []
-    shown = (spot for spot in slowest if spot.share >= LABELLED)
-    for spot in sorted(shown, key=lambda spot: spot.intensity):
-        same = starts and spot.intensity < starts[-1][0] * TOGETHER
-        starts.append((starts[-1][0] if same else spot.intensity, spot))
-    groups = []
-    for _, pairs in groupby(starts, key=lambda pair: pair[0]):
-        members = [spot for _, spot in pairs]
-        names = ", ".join(dict.fromkeys(spot.name for spot in members))
-        groups.append((names, max(members, key=lambda spot: spot.share)))
-    return groups
+    chart.shade(edge, high, "orange", 0.2, "compute-bound")
 
 
 def _found(subject: BoundCase, steps: Sequence[Spot]) -> list[str]:

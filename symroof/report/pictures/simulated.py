@@ -79,7 +79,7 @@ def _distribution(found: Simulation) -> Chart:
             steps = np.searchsorted(share, np.linspace(0, 1, POINTS), side="left")
             places = np.unique(steps.clip(0, len(share) - 1))
             points = _stairs(times[places], share[places], 0.0)
-            made.curve(name, points, colour, dash, labels=(name,))
+            made.curve(name, points, colour, dash, label=name)
     for name, limit in found.limits.items():
         made.upright(f"{name} target", limit, "vermilion", "--", f"{name} target")
     return made
@@ -115,7 +115,7 @@ def _timeline(found: Simulation) -> Chart:
         ("waiting", 2, "vermilion", "--"),
     ):
         points = _stairs(rows[:, 0], rows[:, column], rows[0, column])
-        made.curve(name, points, colour, dash, 1.2, (name,))
+        made.curve(name, points, colour, dash, 1.2, name)
     return made
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,8 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name
 from symroof.report.pictures.chart import Axis, Chart, lacking
-from symroof.symbolic.evaluation import NoValue
-from symroof.theory.case import Case
-from symroof.theory.symbols import SHARES, Symbol, base_name
+from symroof.report.pictures.curves import along
+from symroof.theory.symbols import SHARES, base_name
 
 COST = {"cost_per_mtok": "cost per million tokens"}
 UNDER_LOAD = {"loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load"} | COST
@@ -34,12 +34,12 @@ SIDE, GAP = 0.31, 0.03
 
 @dataclass(frozen=True)
 class Swing:
-    """An input with its low and its high value, and what each metric is there; None where it has no value."""
+    """An input with its low and its high value, and what each metric is there; NaN where it has no value."""
 
     name: str
     low: float
     high: float
-    ends: dict[str, tuple[float | None, float | None]]
+    ends: dict[str, Any]
 
 
 def tornado(study: Study, subject: BoundCase) -> Chart:
@@ -52,27 +52,23 @@ def tornado(study: Study, subject: BoundCase) -> Chart:
     if not every:
         raise lacking("tornado", subject, "ttft", "itl")
     metrics = {m: w for m, w in metrics_of(subject).items() if any(m in s.ends for s in every)}
-    shown, symbol = every[:MOST], subject.case.theory.symbol
-    spans = [span_in_words(symbol(swing.name), swing) for swing in shown]
+    shown = every[:MOST]
     names = [input_name(swing.name, subject) for swing in shown]
+    leaders, found = _found(subject, every, metrics)
     chart = Chart(
         "tornado",
         case_title(subject),
         "A bar for each input from what a metric is at its low value to what it is at its high value, the largest swing first.",
-        _found(subject, every, metrics),
+        found,
         Axis("", 0, len(metrics), str, 0),
-        rows=[f"{name}\n{span}" for name, span in zip(names, spans, strict=True)],
+        rows=[f"{name}\n{span_in_words(subject, s)}" for name, s in zip(names, shown, strict=True)],
         notes=[
             f"Each input alone goes from its low to its high value: the ends of its range, or {STEP * 100:.0f} % down and up where it has none. "
             "Blue: at the low value. Orange: at the high value."
         ],
         does_not_fit=subject.does_not_fit,
+        headline=f"What moves most: {'; '.join(leaders)}",
     )
-    leaders = []
-    for metric, word in metrics.items():
-        most = _strongest(every, metric, float(subject.case.value(metric)))[0]
-        leaders.append(f"{word} with {input_name(most.name, subject).partition(':')[0]}")
-    chart.headline = f"What moves most: {'; '.join(leaders)}"
     if weaker := [input_name(swing.name, subject) for swing in every[MOST:]]:
         chart.notes.append(f"Weaker, not drawn: {', '.join(weaker)}.")
     chart.data["input"] = np.array([swing.name for swing in shown])
@@ -97,9 +93,8 @@ def swings(subject: BoundCase) -> list[Swing]:
         if base_name(name) in FIXED or name in metrics:
             continue
         low, high = _ends(name, subject)
-        sides = [subject.case.changed({name: value}) for value in (low, high)]
-        ends = {m: (_value(sides[0], m), _value(sides[1], m)) for m in metrics}
-        ends = {m: pair for m, pair in ends.items() if _moved(base[m], pair) >= LEAST}
+        pairs = {m: along(subject.case, m, name, [low, high]) for m in metrics}
+        ends = {m: pair for m, pair in pairs.items() if _moved(base[m], pair) >= LEAST}
         if ends:
             found.append(Swing(name, low, high, ends))
     return sorted(found, key=lambda s: -max(_moved(base[m], pair) for m, pair in s.ends.items()))
@@ -119,21 +114,14 @@ def _ends(name: str, subject: BoundCase) -> tuple[float, float]:
     return float(low), float(min(high, 1.0) if name in SHARES else high)
 
 
-def _value(case: Case, metric: str) -> float | None:
-    try:
-        return float(case.value(metric))
-    except NoValue:
-        return None
-
-
-def _moved(base: float, ends: Collection[float | None]) -> float:
+def _moved(base: float, ends: Any) -> float:
     """How far the ends lie from a value, as a share of it."""
-    far = (abs(end - base) / base for end in ends if end is not None) if base else ()
-    return max(far, default=0.0)
+    return max((abs(end - base) / base for end in ends if base and math.isfinite(end)), default=0.0)
 
 
-def span_in_words(symbol: Symbol, swing: Swing) -> str:
+def span_in_words(subject: BoundCase, swing: Swing) -> str:
     """``922 to 1,126 tokens``: the low and the high value of an input."""
+    symbol = subject.case.theory.symbol(swing.name)
     low, high = (Result(symbol, value).plain(3) for value in (swing.low, swing.high))
     unit = high.partition(" ")[2]
     return f"{low.removesuffix(f' {unit}') if unit else low} to {high}"
@@ -144,48 +132,43 @@ def _panel(
 ) -> None:
     """The bars of one metric around its value, with a number at each end, in a column of the picture."""
     base, symbol = float(subject.case.value(metric)), subject.case.theory.symbol(metric)
-    pairs = [swing.ends.get(metric, (None, None)) for swing in rows]
-    values = [base, *(end for pair in pairs for end in pair if end is not None)]
+    pairs = np.array([s.ends.get(metric, (math.nan, math.nan)) for s in rows])
+    values = [base, *pairs[np.isfinite(pairs)]]
     low, span = min(values), max(max(values) - min(values), 1e-300)
-
-    def across(value: float) -> float:
-        return column + SIDE + (1 - 2 * SIDE - GAP) * (value - low) / span
-
-    def written(value: float) -> str:
-        return Result(symbol, value).plain(3)
-
-    middle = across(base)
-    for side in (0, 1):
-        ends = [np.nan if pair[side] is None else pair[side] for pair in pairs]
-        chart.data[f"{metric} at {('low', 'high')[side]}"] = np.array(ends, dtype=float)
+    places = column + SIDE + (1 - 2 * SIDE - GAP) * (pairs - low) / span
+    middle = column + SIDE + (1 - 2 * SIDE - GAP) * (base - low) / span
+    for side, name in enumerate(("low", "high")):
+        chart.data[f"{metric} at {name}"] = pairs[:, side]
     chart.curve("", [(middle, -0.36), (middle, len(rows) - 0.5)], "faint", "-", 0.8)
-    chart.text(column + 0.5 - GAP / 2, -0.85, f"{word}\n{written(base)}", bold=True, align="center")
-    for row, pair in enumerate(pairs):
-        known = [end for end in pair if end is not None]
-        for end, colour in zip(pair, ("blue", "orange"), strict=True):
-            if end is not None:
-                chart.bar(row, middle, across(end), colour)
-        for value, align in ((min(known), "right"), (max(known), "left")) if known else ():
-            if abs(value - base) > LEAST / 10 * base and (value < base) == (align == "right"):
-                chart.text(across(value), row, written(value), align=align, size=7)
+    head = f"{word}\n{Result(symbol, base).plain(3)}"
+    chart.text(column + 0.5 - GAP / 2, -0.85, head, weight="bold", ha="center")
+    for row, (pair, ends) in enumerate(zip(pairs, places, strict=True)):
+        for end, colour in zip(ends, ("blue", "orange"), strict=True):
+            if math.isfinite(end):
+                chart.bar(row, middle, end, colour)
+        known = [*zip(pair[np.isfinite(pair)], ends[np.isfinite(pair)], strict=True)]
+        for value, end in (min(known), max(known)) if known else ():
+            if abs(value - base) > LEAST / 10 * base:
+                side = "right" if value < base else "left"
+                chart.text(end, row, Result(symbol, value).plain(3), ha=side, size=7)
 
 
-def _strongest(every: list[Swing], metric: str, base: float) -> list[Swing]:
-    own = (swing for swing in every if metric in swing.ends)
-    return sorted(own, key=lambda swing: -_moved(base, swing.ends[metric]))[:3]
-
-
-def _found(subject: BoundCase, every: list[Swing], metrics: dict[str, str]) -> list[str]:
-    """The inputs with the largest swings of each metric, and what it is at their ends."""
-    found = []
+def _found(
+    subject: BoundCase, every: list[Swing], metrics: dict[str, str]
+) -> tuple[list[str], list[str]]:
+    """The input that moves each metric most, and those with the largest swings with what it is at their ends."""
+    leaders, found = [], []
     for metric, word in metrics.items():
         base, symbol = float(subject.case.value(metric)), subject.case.theory.symbol(metric)
+        own = [swing for swing in every if metric in swing.ends]
+        own.sort(key=lambda swing: -_moved(base, swing.ends[metric]))
         parts = []
-        for swing in _strongest(every, metric, base):
-            ends = (
-                "no value" if e is None else Result(symbol, e).plain(3) for e in swing.ends[metric]
-            )
-            span = span_in_words(subject.case.theory.symbol(swing.name), swing)
-            parts.append(f"{input_name(swing.name, subject)} {span} ({' to '.join(ends)})")
+        for swing in own[:3]:
+            values = swing.ends[metric]
+            ends = [Result(symbol, v).plain(3) if math.isfinite(v) else "no value" for v in values]
+            name = input_name(swing.name, subject)
+            parts.append(f"{name} {span_in_words(subject, swing)} ({' to '.join(ends)})")
+        leaders.append(f"{word} with {input_name(own[0].name, subject).partition(':')[0]}")
         found.append(f"{word} moves most with {', '.join(parts)}")
-    return [*found, "the case does not fit in memory"] if subject.does_not_fit else found
+    found += ["the case does not fit in memory"] if subject.does_not_fit else []
+    return leaders, found
