@@ -78,14 +78,14 @@ def listing(kind: str, as_json: bool, everything: bool = False, word: str | None
         return repr(CatalogueTable(rows))
     printed = COLUMNS[kind]
     return fitted_table(
-        [[_cell(key, row[key]) for key in printed] for row in rows],
+        [[cell_text(key, row[key]) for key in printed] for row in rows],
         [UNITS[key][0] if key in UNITS else key.replace("_", " ") for key in printed],
         flexible=-1,
         clip=True,
     )
 
 
-def _cell(key: str, value: Any) -> str:
+def cell_text(key: str, value: Any) -> str:
     """A cell; parameters in billions, as models are named, and the numbers of a device in the unit of the head."""
     if key in BILLIONS and isinstance(value, int):
         return f"{value / 10**9:.{1 if value < 10**11 else 0}f} B"

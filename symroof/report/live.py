@@ -240,7 +240,8 @@ def _row(case: BoundCase, name: str, values: Array) -> dict[str, Any]:
         least = float(parse_quantity(symbol.negligible).value)
         values = np.where(np.abs(values) < least, 0.0, values)
     known = values[np.isfinite(values) & (values != 0)]
-    typical = float(own.value) if own and own.value else float(known[0]) if known.size else 1.0
+    typical = float(known[0]) if known.size else 1.0
+    typical = float(own.value) if own and own.value else typical
     size, unit = 1.0, plural(symbol.display_unit, 2) if symbol.unit else ""
     if symbol.written_in:
         size, unit = float(parse_unit(symbol.written_in).size), symbol.written_in

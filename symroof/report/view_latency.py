@@ -29,10 +29,17 @@ DERIVED = {
 def derivations(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """One block for each known quantity."""
     groups: list[dict[str, Any]] = []
-    known: set[str] = set()
+    theory, known = subject.case.theory, set[str]()
     for name, heading in DERIVED.items():
         order = expanded_names(name, subject, known) if subject.get(name) is not None else ()
-        lines = [_line(step_of(each, subject, with_ranges=True), subject) for each in order]
+        lines = []
+        for each in order:
+            step, spelled = step_of(each, subject, with_ranges=True), theory.latex(each)
+            steps, left = _steps(formula(step.formula, theory.latex), step), symbol(spelled, each)
+            rows = [equation(left, *steps[0])]
+            rows += [equation(NOTHING, *sides) for sides in steps[1:]]
+            line = {"name": Code(each), "symbol": symbol(left), "meaning": step.symbol.meaning}
+            lines.append(line | {"left": left, "steps": steps, "rows": rows})
         if lines:
             groups.append({"name": name, "heading": heading, "lines": lines})
             known |= set(order)
@@ -82,15 +89,6 @@ def expanded_names(name: str, subject: BoundCase, known: set[str] | None = None)
 
     visit(name)
     return order
-
-
-def _line(step: DerivationStep, subject: BoundCase) -> dict[str, Any]:
-    theory = subject.case.theory
-    left = symbol(theory.latex(step.symbol.name), step.symbol.name)
-    steps = _steps(formula(step.formula, theory.latex), step)
-    rows = [equation(left, *steps[0]), *(equation(NOTHING, *sides) for sides in steps[1:])]
-    name, meaning = Code(step.symbol.name), step.symbol.meaning
-    return {"name": name, "symbol": symbol(left), "meaning": meaning, "left": left, "steps": steps, "rows": rows}  # fmt: skip
 
 
 def _steps(definition: Math, step: DerivationStep) -> list[list[Math]]:

@@ -45,8 +45,8 @@ BUDGETS = {
     "sweep": 1320,
     "calibrate": 1514,
     "check": 6979,
-    "report": 7688,
-    "cli": 3932,
+    "report": 6755,
+    "cli": 3930,
     "tests": 39380,
     "other": 3656,
 }
