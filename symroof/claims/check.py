@@ -8,7 +8,6 @@
 """
 
 import os
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
 from symroof.cases.request import request_of
-from symroof.claims.checked import FAILS, HOLDS, Checked, Report
+from symroof.claims.checked import HOLDS, Checked, Report
 from symroof.claims.corrected_numbers import corrected_text
 from symroof.claims.judge import failed_judgement, judge
 from symroof.claims.read.claim_files import (
@@ -29,14 +28,11 @@ from symroof.claims.read.claim_files import (
     read_claims,
     read_claims_leniently,
 )
-from symroof.claims.read.markdown import line_starts
 from symroof.claims.read.markdown_notes import NOTES, Note
-from symroof.claims.read.spelled_arithmetic import dependent_equations
-from symroof.claims.read.written_number import CLOSE_ENOUGH
 from symroof.claims.related_claims import with_conflict, with_derived_rates
-from symroof.errors import InputError, Problem
-from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
-from symroof.strict_yaml import Document, read_text
+from symroof.errors import InputError, Problem, why
+from symroof.specs.claims import ClaimSpec
+from symroof.strict_yaml import Document, Location, read_text
 from symroof.symbolic.expressions import is_relation, operator_of
 from symroof.symbolic.printing import text
 from symroof.theory.sympy_input import is_sympy, read_expression
@@ -48,8 +44,6 @@ BUDGET = 60.0
 TOO_LATE = f"not reached in {BUDGET:.0f} s, which is all the claims of one file get"
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-WRITTEN = {*ClaimSpec.model_fields, *PYTHON_WORDS}
-"""The fields of a claim as files have them, and as Python has them."""
 
 
 def check(
@@ -126,8 +120,6 @@ def _check(
         spec = source.spec.model_copy(update={"claims": claims})
         sources.append(replace(source, spec=spec))
         problems += source.problems
-    if problems and not read_past_errors:
-        raise InputError(problems)
     report = _judged(sources, problems, track)
     if report.problems and not read_past_errors:
         raise InputError(report.problems)
@@ -168,7 +160,10 @@ def _judged_formula(equation: Any, given: dict[str, Any]) -> Report:
 
 def check_text(text: str, file: str) -> Report:
     """The same for a text; the ending of the file's name tells a note from a claim file."""
-    return _judged([read_claims(text, file)])
+    report = _judged([read_claims(text, file)])
+    if report.problems:
+        raise InputError(report.problems)
+    return report
 
 
 def check_study(study: Study) -> Report:
@@ -195,22 +190,12 @@ def _judged(
         judged = with_derived_rates(judged)
         ids = {claim.id: claim for claim in judged}
         own = [_settled(source, i, claim, ids) for i, claim in enumerate(judged)]
-        if source.note and source.note.arithmetic:
-            own = [_passed_on(claim, source.note) for claim in own]
         late = [claim for claim in own if isinstance(claim.error, TimeoutError)]
         for i, claim in enumerate(own):
-            if isinstance(
-                claim.error, InputError
-            ):  # at the field that the fault is of, or at the claim
-                first = claim.error.problems[0]
-                name = first.path or first.file
-                given = ("given", name) if name in claim.claim.given else ()
-                field = (name,) if name in WRITTEN else given
-                message = first.message if field or not name else f"{name}: {first.message}"
-                problem = source.document.problem(("claims", i, *field), message, first.hint)
-                if source.note:
-                    problem = replace(problem, line=claim.line, column=claim.column)
-                every.append(problem)
+            if isinstance(claim.error, InputError):
+                faults = [_in_its_file(source, i, one) for one in claim.error.problems]
+                own[i] = replace(claim, reason=why(faults))
+                every += faults
         if late:
             file, message = (
                 source.document.file,
@@ -219,7 +204,34 @@ def _judged(
             hint = "check them in smaller files"
             every.append(Problem(file, message, late[0].line, late[0].column, hint=hint))
         claims += own
-    return Report(tuple(claims), tuple(source.document.file for source in sources), tuple(every))
+    # a fault of a default is one of each claim after it, told once
+    told = {(p.file, p.line or 0, p.column or 0, p.message): p for p in every}
+    files = tuple(source.document.file for source in sources)
+    return Report(tuple(claims), files, tuple(told[place] for place in sorted(told)))
+
+
+def _in_its_file(source: ClaimFile, index: int, problem: Problem) -> Problem:
+    """A problem of a claim at the field whose key or value it names, or at the claim."""
+    name = problem.path or problem.file
+    place = _place_of(source.document.data["claims"][index], name)
+    is_key = bool(place) and place[-1] == name
+    message = problem.message if is_key or not name else f"{name}: {problem.message}"
+    return source.document.problem(("claims", index, *place), message, problem.hint)
+
+
+def _place_of(data: Any, name: str) -> Location:
+    """Where a name stands in the data of a claim, as a key or as a value; empty for nowhere.
+
+    >>> _place_of({"id": "a", "given": {"model": "./m.yaml", "promt": 1}}, "promt")
+    ('given', 'promt')
+    """
+    pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
+    for key, value in pairs:
+        if key == name or (isinstance(value, str) and name and Path(value) == Path(name)):
+            return (key,)
+        if isinstance(value, (Mapping, list, tuple)) and (inner := _place_of(value, name)):
+            return (key, *inner)
+    return ()
 
 
 def _in_time(sources: list[ClaimFile], track: Track) -> list[list[Checked]]:
@@ -312,14 +324,3 @@ def _correction(claim: Checked, claimed: str) -> str:
     if claim.verdict != "wrong" or claim.parts or claim.ranged or bound:
         return ""
     return corrected_text(claimed, claim.value) or claim.derived
-
-
-def _passed_on(claim: Checked, note: Note) -> Checked:
-    """A claim of a note with the later numbers that rest on its number, where that misleads."""
-    exact = claim.ratio is not None and abs(claim.ratio - 1) <= CLOSE_ENOUGH
-    if claim.figure is None or claim.verdict not in FAILS or exact:
-        return claim
-    starts = line_starts(note.document.text)
-    later = (one.result for one in dependent_equations(claim.figure, note.arithmetic))
-    places = (f"{one.text} in line {bisect_right(starts, one.start)}" for one in later)
-    return replace(claim, passed_on=tuple(places))

@@ -81,7 +81,6 @@ class Checked:
         correction: the same with the right number in it; empty where nothing is to be corrected or no number can be.
         figure: the number's place in the note, for a corrected copy.
         faulty: whether it was not judged for a problem of its file: it cannot be read, or time was up. Its reason says so.
-        passed_on: later numbers of the note that are calculated from a wrong one, each with its line.
     """
 
     claim: ClaimSpec = field(hash=False)  # its settings are dictionaries
@@ -108,7 +107,6 @@ class Checked:
     correction: str = ""
     figure: Figure | None = None
     faulty: bool = False
-    passed_on: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         place = f" in {self.file}:{self.line}" if self.file else ""
@@ -193,7 +191,6 @@ class Checked:
             "claimed": claimed, "derived": derived, "unit": self.unit, "claimed_text": self.claimed, "derived_text": self.derived,
             "ratio": self.ratio, "tolerance": self.tolerance, "assumptions_needed": list(self.assumptions_needed),
             "slips": [slip.as_json() for slip in self.slips], "flags": list(self.flags), "reason": self.reason, "impossible": self.impossible, "correction": self.correction,
-            "passed_on": list(self.passed_on),
         }  # fmt: skip
 
     @property

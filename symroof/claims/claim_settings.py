@@ -5,18 +5,20 @@ to the file first, as in a study file.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.cases.request import Request
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, Problem, split_hint
 from symroof.specs.catalogue import is_path, resolve_path
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
+from symroof.specs.input_values import needs_unit, setting, symbol_of
 from symroof.specs.model import ModelSpec
 from symroof.specs.study_files import declared_in
 from symroof.strict_yaml import Document, Location
@@ -24,10 +26,12 @@ from symroof.symbolic.printing import number_text
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
-from symroof.theory.symbols import ALIASES, INPUTS
+from symroof.theory.symbols import ALIASES, INPUTS, TARGET_SYMBOLS, base_name, canonical
 from symroof.units import settled
 
 Settings = Mapping[str, Any]
+Fault = tuple[Location, str, str]
+"""Place, message, hint."""
 WORD = re.compile(r"[a-z][a-z0-9_]*")
 
 SPECS = ("model", "hardware", "preset", "assume_family", "theory")
@@ -168,20 +172,22 @@ def is_switch(name: str, value: object) -> bool:
 
 def normalized(
     claim: Mapping[str, Any], base: Path | None, places: dict[Location, Any], at: Location = ()
-) -> tuple[dict[str, Any], list[tuple[Location, str]]]:
-    """A claim's data with switches under ``assume``, and paths as seen from a folder; and what is set twice, with its place.
+) -> tuple[dict[str, Any], list[Fault]]:
+    """A claim's data with switches under ``assume``, and paths as seen from a folder; and its faults: what is set twice or lacks its unit.
 
     ``places`` are those of the data, which get the places of what moves; all other fields stay as they are.
 
     >>> normalized({"quantity": "itl", "given": {"batch": 2, "detail": "weights"}}, None, {})[0]["given"]
     {'batch': 2, 'assume': {'detail': 'weights'}}
     """
-    faults: list[tuple[Location, str]] = []
+    faults: list[Fault] = []
+    every: list[tuple[Location, Mapping[str, Any]]] = []
 
     def spelled(settings: Any, *below: str | int) -> Any:
         if not isinstance(settings, Mapping):
             return settings  # the validation of the claim reports it
         others, switches, place = {}, {}, (*at, *below)
+        every.append((place, settings))
         for name, value in settings.items():
             if is_switch(str(name), value):
                 switches[name] = value
@@ -194,7 +200,7 @@ def normalized(
             return {**others, **switches}
         for name in switches:
             if name in assumed:
-                faults.append(((*place, name), f"{name} is set twice, here and under assume"))
+                faults.append(((*place, name), f"{name} is set twice, here and under assume", ""))
             if (*place, name) in places:
                 places.setdefault((*place, "assume"), places[*place, name])
                 places.setdefault((*place, "assume", name), places[*place, name])
@@ -213,4 +219,22 @@ def normalized(
             else step
             for i, step in enumerate(steps)
         ]
+    own = NONE
+    with suppress(InputError):  # where the claim is derived its faults are told
+        own = declarations_of(result.get("given") or {})
+    faults += [fault for place, settings in every for fault in _bare_numbers(settings, place, own)]
     return result, faults
+
+
+def _bare_numbers(settings: Settings, at: Location, own: Declarations) -> Iterator[Fault]:
+    """Numbers without their unit: in Python they are in base units, in a file they are ambiguous."""
+    targets = settings.get("targets") if isinstance(settings.get("targets"), Mapping) else {}
+    named = [((str(name),), canonical(str(name)), value) for name, value in settings.items()]
+    named += [(("targets", x), TARGET_SYMBOLS.get(x, ""), value) for x, value in targets.items()]
+    for below, name, value in named:
+        bare = isinstance(value, (int, Fraction)) and not isinstance(value, bool)
+        if bare and own.symbol(base_name(name)) and needs_unit(symbol_of(name, own)):
+            try:
+                setting(name, value, own=own)
+            except ValueError as error:
+                yield ((*at, *below), *split_hint(str(error)))

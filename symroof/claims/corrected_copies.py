@@ -2,25 +2,19 @@
 
 import codecs
 import os
-from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from symroof.claims.check import check_text
 from symroof.claims.checked import FAILS, HOLDS, Checked, Report
-from symroof.claims.corrected_numbers import replaceable, replaced, replacement
-from symroof.claims.read.markdown import blocks, line_starts
-from symroof.claims.read.markdown_notes import NOTES, Note
-from symroof.claims.read.notebook_cells import note_text
-from symroof.claims.read.prose_numbers import Figure, figures
-from symroof.claims.read.spelled_arithmetic import LONGEST_BLOCK, same_number
+from symroof.claims.corrected_numbers import in_its_unit, replaceable, replaced
+from symroof.claims.read.markdown_notes import NOTES
+from symroof.claims.read.prose_numbers import Figure
 from symroof.errors import InputError, Problem
 from symroof.output_files import refuse_link
 from symroof.strict_yaml import read_text
 
-MOST_AGAIN = 5
-"""Places of the same number that are listed."""
 AUTHOR = "only its author can decide the correct value"
 DOUBTFUL = "doubtful"
 """How the note of an annotation begins whose author is not sure of it: ``note='doubtful: which batch?'``. Its number is never changed."""
@@ -36,7 +30,6 @@ class Copy:
         content: the whole file.
         corrected: the wrong claims that were corrected.
         uncorrected: those that could not be, and why.
-        dependents: for a corrected claim, by its place among them, what else in the note depends on its number.
         requested: whether it is written even where nothing was corrected.
     """
 
@@ -45,7 +38,6 @@ class Copy:
     corrected: tuple[Checked, ...]
     uncorrected: tuple[tuple[Checked, str], ...]
     requested: bool = False
-    dependents: tuple[tuple[str, ...], ...] = ()
 
     @property
     def written(self) -> bool:
@@ -109,7 +101,7 @@ def _copy_path(file: str, out: str | None, notes: int) -> Path:
 def corrected(file: str, claims: list[Checked], target: Path, requested: bool = False) -> Copy:
     """A note with every wrong number replaced that can be; line ends and byte-order mark stay."""
     original = read_text(file)
-    wrong = {i: _change(one, original) for i, one in enumerate(claims) if one.verdict in FAILS}
+    wrong = {i: _change(one) for i, one in enumerate(claims) if one.verdict in FAILS}
     left = {i: reason for i, reason in wrong.items() if isinstance(reason, str)}
     changes = {i: change for i, change in wrong.items() if not isinstance(change, str)}
 
@@ -136,42 +128,10 @@ def corrected(file: str, claims: list[Checked], target: Path, requested: bool = 
     content = mark + replaced(original, changes.values()).encode("utf-8")
     fixed = tuple(claims[i] for i in changes)
     others = tuple((claims[i], left[i]) for i in sorted(left))
-    dependents = _dependents(file, original, claims, fixed) if fixed else ()
-    return Copy(target, content, fixed, others, requested, dependents)
+    return Copy(target, content, fixed, others, requested)
 
 
-def _dependents(
-    file: str, original: str, claims: list[Checked], changed: tuple[Checked, ...]
-) -> tuple[tuple[str, ...], ...]:
-    """What else in a note depends on each corrected number: arithmetic that gives it, later numbers, and the same number again."""
-    arithmetic, starts = Note(original, file).arithmetic, line_starts(original)
-    known = {other.figure.start for other in claims if other.figure}
-    known |= {operand.start for one in arithmetic for operand in one.operands}
-    free = [one for one in numbers_of(original, file) if one.start not in known]
-    every = []
-    for claim in changed:
-        figure = claim.figure
-        assert figure is not None
-        line = bisect_right(starts, figure.start)
-        sums = [one.text for one in arithmetic if one.result.start == figure.start]
-        again = [one for one in free if same_number(one, figure)][:MOST_AGAIN]
-        every.append(
-            (
-                *(f"{text} in line {line}, whose result it is" for text in sums),
-                *claim.passed_on,
-                *(f"{one.text} in line {bisect_right(starts, one.start)}" for one in again),
-            )
-        )
-    return tuple(every)
-
-
-def numbers_of(text: str, file: str) -> list[Figure]:
-    """Every number in the prose of a note, its places counted in the whole file."""
-    prose = [block for block in blocks(note_text(text, file)) if len(block[1]) <= LONGEST_BLOCK]
-    return [figure.shifted(start) for start, block in prose for figure in figures(block)]
-
-
-def _change(claim: Checked, text: str) -> Change | str:
+def _change(claim: Checked) -> Change | str:
     """The number to replace and its replacement, or why it stays."""
     figure, value = claim.figure, claim.value
     if (claim.claim.note or "").lower().startswith(DOUBTFUL):
@@ -184,4 +144,5 @@ def _change(claim: Checked, text: str) -> Change | str:
         return "no correct number can be derived"
     if not replaceable(figure):
         return "it is a bound or a range: " + AUTHOR
-    return replacement(text, figure, value) or "its unit cannot be read"
+    digits = in_its_unit(figure, value)
+    return (figure, digits) if digits else "its unit may be the wrong one: " + AUTHOR

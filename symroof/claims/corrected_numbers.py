@@ -4,46 +4,42 @@
 ('1.34', '1,310,720', '312')
 """
 
-import re
 from collections.abc import Iterable
-from dataclasses import replace
-from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from symroof.claims.read.prose_numbers import Figure, figures
 from symroof.claims.read.written_number import precision
-from symroof.claims.read.written_units import neighbouring_unit, unit_name
-from symroof.units import UnitError, parse_unit
+from symroof.units import UnitError, parse_number, parse_unit
 
 FAR = 100
 """How many times too large or too small a number is whose unit may be the wrong one."""
-HEAD = re.compile(r"(?P<gap>[ \u00a0\u202f~]?)(?P<unit>[^\W\d_]{1,12})")
-SHOWN = {"us": "µs", "byte": "B"}
-"""Units as people write them."""
 
 
 def rewritten(digits: str, value: Fraction) -> str:
     """A value with as many significant digits as a written number, and never fewer than its whole part has."""
-    if value == 0 or (
-        value.denominator == 1 and "." not in digits
-    ):  # exact, and no decimals were written
-        return f"{value.numerator:,}" if "," in digits else str(value.numerator)
-    significant = precision(digits)[1]
-    with localcontext() as context:
-        context.prec = 120
-        number = Decimal(value.numerator) / Decimal(value.denominator)
-        for _ in range(2):  # rounding 9.996 carries into one digit more: round again there
-            number = number.quantize(Decimal(1).scaleb(min(number.adjusted() - significant + 1, 0)))
-    return f"{number:,f}" if "," in digits else f"{number:f}"
+    comma = "," if "," in digits else ""
+    if value.denominator == 1 and "." not in digits:
+        return f"{value.numerator:{comma}}"
+    decimals = precision(digits)[1] - 1
+    exponent = int(f"{float(value):.{decimals}e}".partition("e")[2])  # rounding may carry
+    return f"{float(value):{comma}.{max(decimals - exponent, 0)}f}"
 
 
 def in_its_unit(figure: Figure, value: Fraction) -> str | None:
-    """A value in base units as the digits of a figure; None where its unit cannot be read."""
+    """A value in base units as the digits of a figure; None where its unit cannot be read, or is likely the wrong one.
+
+    >>> in_its_unit(figures("takes about 2.68 GB")[0], Fraction(1342177280))
+    '1.34'
+    """
     try:
         size = Fraction(1) if figure.unit in ("", "x") else parse_unit(figure.unit).size
     except UnitError:
         return None
-    digits = rewritten(figure.digits, value / size / Fraction(10) ** figure.power)
+    number = value / size / Fraction(10) ** figure.power
+    written = parse_number(figure.digits)
+    if number and written and figure.unit and not 1 / FAR < abs(number / written) < FAR:
+        return None
+    digits = rewritten(figure.digits, number)
     return digits.replace(".", ",") if figure.decimal_comma else digits
 
 
@@ -56,40 +52,8 @@ def corrected_text(text: str, value: Fraction | None) -> str:
     numbers = figures(text)
     if value is None or len(numbers) != 1 or not replaceable(numbers[0]):
         return ""
-    change = replacement(text, numbers[0], value)
-    return replaced(text, [change]) if change else ""
-
-
-def replacement(text: str, figure: Figure, value: Fraction) -> tuple[Figure, str] | None:
-    """What of a figure's text is replaced, and by what: its digits; its unit as well where the value is far from it and has a better one.
-
-    >>> [replaced(text, [replacement(text, figures(text)[0], Fraction("0.197"))]) for text in ("197 µs per token", "0.5 s")]
-    ['197 ms per token', '0.2 s']
-    """
-    unit = _better_unit(figure, value)
-    head = HEAD.match(text, figure.end, figure.unit_end)
-    if unit and head and figure.unit.partition("/")[0] in (head["unit"], unit_name(head["unit"])):
-        digits = in_its_unit(replace(figure, unit=unit), value)
-        shown = unit.partition("/")[0]
-        return replace(figure, end=head.end()), f"{digits}{head['gap']}{SHOWN.get(shown, shown)}"
-    digits = in_its_unit(figure, value)
-    return (figure, digits) if digits else None
-
-
-def _better_unit(figure: Figure, value: Fraction) -> str:
-    """The unit in which a value far from what was written has one to three digits before its point; empty where its own will do."""
-    try:
-        number = value / parse_unit(figure.unit).size
-        written = Fraction(figure.number.replace(",", ""))
-    except UnitError:
-        return ""
-    if figure.power or not number or not written or 1 / FAR < abs(number / written) < FAR:
-        return ""
-    unit = figure.unit
-    while unit and not 1 <= abs(number) < 1000:
-        step = 1 if abs(number) >= 1000 else -1
-        unit, number = neighbouring_unit(unit, step), number / Fraction(1000) ** step
-    return "" if unit == figure.unit else unit
+    digits = in_its_unit(numbers[0], value)
+    return replaced(text, [(numbers[0], digits)]) if digits else ""
 
 
 def replaceable(figure: Figure) -> bool:
@@ -98,17 +62,8 @@ def replaceable(figure: Figure) -> bool:
 
 
 def replaced(text: str, changes: Iterable[tuple[Figure, str]]) -> str:
-    """A text with the digits of some figures replaced.
-
-    Raises:
-        ValueError: a figure is to be replaced by two different numbers.
-    """
-    parts, place = [], 0
-    for start, end, digits in sorted(
-        {(figure.start, figure.end, digits) for figure, digits in changes}
-    ):
-        if start < place:
-            raise ValueError("two numbers for one place")
-        parts += [text[place:start], digits]
-        place = end
-    return "".join([*parts, text[place:]])
+    """A text with the digits of some figures replaced."""
+    spans = {(figure.start, figure.end, digits) for figure, digits in changes}
+    for start, end, digits in sorted(spans, reverse=True):
+        text = text[:start] + digits + text[end:]
+    return text

@@ -15,7 +15,7 @@ from symroof.claims.claim_settings import Settings, declarations_of, merged_sett
 from symroof.claims.denominators import claimed_quantity_formula
 from symroof.claims.range_claims import outcome_text, stretches_of
 from symroof.claims.read.written_number import read_written
-from symroof.errors import InputError, NoValueHere, Problem
+from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.dimensions import DimensionError, dimension
 from symroof.symbolic.evaluation import NoValue, evaluate
@@ -33,8 +33,8 @@ from symroof.theory.case import Case
 from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL
+from symroof.theory.symbols import base_name
 from symroof.theory.sympy_input import known
-from symroof.theory.theory import UnknownName
 from symroof.units import Dimension, describe, settled
 
 Value = Fraction | bool | str
@@ -119,6 +119,18 @@ def quantity_name(text: str | None, settings: Settings) -> str:
     return known(printed_name(text or ""), declarations_of(settings))
 
 
+def check_names(field: str, tree: Expr, case: Case, source: str) -> None:
+    """Check that every name of a formula is one of symroof's or of the case's own theory.
+
+    Raises:
+        InputError: one is not; the nearest is in the hint.
+    """
+    own = case.theory.own
+    if unknown := [name for name in names(tree) if own.symbol(base_name(name)) is None]:
+        hint = nearest(unknown[0], own.known)
+        raise InputError(Problem(field, f"unknown name {unknown[0]!r}", hint=hint, source=source))
+
+
 def check_numbers(field: str, tree: Expr, case: Case) -> None:
     """Check that every name of a formula is a number: the label of what binds has no product.
 
@@ -193,8 +205,10 @@ def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
     with formula_errors("expression", source):
         tree, measured = (resolve_names(read(source), steps) for read in (parse, written))
     case = study.first.case
+    own_names = substitute(tree, dict.fromkeys(steps, ONE))
+    check_names("expression", own_names, case, source[:200])
     if not tree.is_Symbol:  # alone, a truth or a label is what it is
-        check_numbers("expression", substitute(tree, dict.fromkeys(steps, ONE)), case)
+        check_numbers("expression", own_names, case)
 
     def of(name: str) -> Dimension:
         return steps[name][1] if name in steps else case.theory.dimension(name)
@@ -205,10 +219,6 @@ def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
             value = evaluate(tree, case, {name: number for name, (number, _) in steps.items()})
     except DimensionError as error:
         return Derived(None, reason=str(error), flags=("dimension",), answers=study.first)
-    except UnknownName as error:
-        raise InputError(
-            Problem("expression", f"unknown name {error.args[0]!r}", source=source[:200])
-        ) from None
     return Derived(value, "" if not unit else describe(unit), answers=study.first)
 
 
@@ -251,6 +261,7 @@ def _relation(claim: ClaimSpec) -> Derived:
     source = claim.relation or ""
     with formula_errors("relation", source):
         tree = resolved(parse(source))
+    check_names("relation", tree, study.first.case, source[:200])
     if is_relation(tree):
         check_numbers("relation", tree, study.first.case)
         if not claim.for_all:
@@ -294,7 +305,7 @@ def _compare(claim: ClaimSpec) -> Derived:
 
 def _moves(claim: ClaimSpec) -> Derived:
     study, name = study_of(claim.given), quantity_name(claim.moves, claim.given)
-    moving = printed_name(claim.with_ or "")
+    moving = quantity_name(claim.with_, claim.given)
     if moving == name:
         raise InputError(Problem("with", f"{moving} moves with itself, whatever it is"))
     if isinstance(study.result(name).value, (str, bool)):

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from symroof.claims.chains import chain
 from symroof.claims.checked import HOLDS, Checked, compared, flags_of, joined, value_text, worst
-from symroof.claims.claim_settings import settings_text, with_settings
+from symroof.claims.claim_settings import settings_text, study_of, with_settings
 from symroof.claims.denominators import denominator_text, is_per_time, with_denominator
 from symroof.claims.derive_claim import derived
 from symroof.claims.formula_claims import judge_formula
@@ -111,6 +111,8 @@ def _with_needs(claim: ClaimSpec) -> Checked:
                 return _without_input(claim, missing)
             raise
         own = Checked(claim, "unchecked", str(claim.value), reason=_why(error))
+    if claim.needs:  # its names are checked where it is not needed too
+        study_of(with_settings(claim, claim.needs).given)
     if not claim.needs or own.verdict in HOLDS:
         return explain_failure(claim, own, _judged)
     needing = _judged(with_settings(claim, claim.needs))

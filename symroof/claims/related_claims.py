@@ -16,6 +16,7 @@ from math import inf
 from symroof.claims.checked import Checked
 from symroof.claims.read.written_number import WrittenNumber
 from symroof.claims.slips.explanation import SlipExplanation, factor_text
+from symroof.errors import InputError, Problem, nearest
 from symroof.theory.spellings import printed_name
 from symroof.units import parse_unit, strict
 
@@ -26,9 +27,14 @@ RATES = ("decode_throughput", "user_rate", "decode_throughput_per_device")
 
 def with_conflict(claim: Checked, others: Mapping[str, Checked]) -> Checked:
     """A claim compared with the one that it names in ``conflicts_with``."""
-    other = others.get(claim.claim.conflicts_with or "")
-    if other is None or claim.error is not None:
+    named = claim.claim.conflicts_with
+    if named is None or claim.error is not None:
         return claim
+    other = others.get(named)
+    if other is None or other.claim is claim.claim:
+        fault = "is the claim itself" if other else "is the id of no claim in this file"
+        problem = Problem("conflicts_with", f"{named[:60]} {fault}", hint=nearest(named, others))
+        return replace(claim, verdict="unchecked", reason=fault, error=InputError(problem))
     one, two = claim.number_claimed, other.number_claimed
     units = {strict(parse_unit(each.base_unit).dimension) for each in (claim, other)}
     if one is None or two is None or compatible(one, two) or len(units) > 1:

@@ -110,9 +110,9 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     document = None if note else loads(text, file)
     kind = kind or (file_kind(document) if document else "claims")
     if kind == "claims":
-        from symroof.claims.read.claim_files import read_claims
+        from symroof.claims.check import check
 
-        read_claims(text, file)
+        check(file)
     else:
         document = document or loads(text, file)
         read_study(document) if kind == "study" else build(document, spec_class(kind))

@@ -110,7 +110,6 @@ def findings(claim: Checked) -> list[str]:
         f"{'known mistake' if slips[0].named else 'perhaps'}: {names(slips)}: {slips[0].text}{odds(slips[0].chance)}"
         for slips in put_forward(claim)
     ]
-    lines += [f"passed on to: {', '.join(claim.passed_on)}"] if claim.passed_on else []
     lines += [f"note: {MARKED.get(flag, flag)}" for flag in claim.flags]
     return [*lines, f"write: {claim.correction}"] if claim.correction else lines
 
@@ -175,9 +174,8 @@ def corrections(copy: Copy) -> str:
     counts = f"{count} number{'' if count == 1 else 's'} corrected"
     counts += f", {len(copy.uncorrected)} left" if copy.uncorrected else ""
     fates = []
-    for claim, look in zip(copy.corrected, copy.dependents, strict=True):
-        looks = f"; look at {', '.join(look)}" if look else ""
-        fates.append((claim, f"{claim.claimed} is now {claim.correction}{looks}"))
+    for claim in copy.corrected:
+        fates.append((claim, f"{claim.claimed} is now {claim.correction}"))
     for claim, why in copy.uncorrected:
         fates.append((claim, f"{claim.claimed or claim.says or claim.id} stays: {why}"))
     fates.sort(key=lambda row: (row[0].line, row[0].column))

@@ -29,7 +29,6 @@ def claim(value, other=None, unit="byte", derived="", **fields):
         (claim("3 GB", "b", unit=""), claim("4 s", id="b", unit=""), None),
         (claim("3", "b", unit=""), claim("4", id="b", unit=""), "3 here and 4 in b cannot both be right"),
         (claim("compute", "b", unit=""), claim("memory", id="b", unit=""), "compute here and memory in b cannot both be right"),
-        (claim("3 GB", "c"), claim("4 GB", id="b"), None),
         (claim("3 GB"), claim("4 GB", id="b"), None),
         (claim("3 GB", "b"), claim("4 s", id="b", unit="s"), None),
         (claim("", "b"), claim("4 GB", id="b"), None),

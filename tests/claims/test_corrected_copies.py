@@ -71,12 +71,3 @@ def test_line_ends_and_the_mark_of_the_file_stay(tmp_path):
     note.write_bytes(text)
     (made,) = copies(check(str(note)))
     assert made.content == text.replace(b"10.7", b"1.34")
-
-
-def test_what_else_rests_on_a_corrected_number(tmp_path):
-    """What it is passed on to, and the same number again: five places at most."""
-    note = tmp_path / "note.md"
-    note.write_text(f"{WRONG}\n\nThen 10.7 GB + 2 GB = 12.7 GB.\n\n" + "Again 10.7 GB.\n\n" * 9)
-    (made,) = copies(check(str(note)))
-    (look,) = made.dependents
-    assert look[0] == "12.7 GB in line 3" and len(look) == 6

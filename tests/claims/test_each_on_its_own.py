@@ -17,7 +17,7 @@ FAULTY = [
     (f"expression: 2*prefill_bound, given: {{{CASE}}}, value: 3", "expression", "prefill_bound is true/false or a category"),
     (f"relation: prefill_bound > 2, given: {{{CASE}}}, value: true", "relation", "prefill_bound is true/false or a category"),
     ("quantity: kv_cache_bytes, given: {model: llama-3-8b}, values: {value: []}", "values", "lists of one length"),
-    ("quantity: kv_cache_bytes, values: {value: [1 GB], model: [1]}", "", "model: expected one name"),
+    ("quantity: kv_cache_bytes, values: {value: [1 GB], model: [1]}", "values.model", "expected one name"),
     ("quantity: weight_bytes, given: {model: gpt2, draft: [1]}, value: 1 GB", "given.draft", "expected one name"),
     ("quantity: weight_bytes, given: {model: gpt2, assume_family: [1]}, value: 1 GB", "", "expected one name"),
     ("quantity: kv_cache_bytes, given: {model: gpt2, prompt: [1, 2]}, value: 1 GB", "given.prompt", "a claim is of one case"),

@@ -6,7 +6,6 @@ Llama-3-8B: 8,030,261,248 parameters, 16.06 GB in 16 bits; its cache takes 2*32*
 import pytest
 
 from symroof.claims.check import check_text
-from symroof.claims.corrected_copies import corrected
 
 L8 = "model=llama-3-8b hardware=a100-80gb-sxm"
 STEP = f"{L8} batch=32 context=4096"
@@ -14,39 +13,6 @@ STEP = f"{L8} batch=32 context=4096"
 
 def claims(text, name="note.md"):
     return check_text(text, name).claims
-
-
-@pytest.mark.parametrize(
-    ("text", "quantity", "slip", "correction"),
-    [
-        ("197 µs", f"ttft {L8} prompt=4096", "a factor of 1,000, µs for ms: ÷1,000", "197 ms"),
-        ("0.197 ms", f"ttft {L8} prompt=4096", "a factor of 1,000, ms for s: ÷1,000", "197 ms"),
-        ("7.4 s", f"itl {L8} prompt=1", "a factor of 1,000, s for ms: ×1,000", "7.4 ms"),
-        (
-            "4.8 GB/s",
-            "mem_bandwidth hardware=h200",
-            "a factor of 1,000, GB/s for TB/s: ÷1,000",
-            "4.8 TB/s",
-        ),
-        ("16.1 TB", f"weight_bytes {L8}", "a factor of 1,000, TB for GB: ×1,000", "16.1 GB"),
-        ("1.61 GB", f"weight_bytes {L8}", "the decimal point 1 place to the left: ÷10", "16.1 GB"),
-    ],
-)
-def test_a_factor_of_a_thousand_is_a_unit_and_so_is_its_correction(
-    text, quantity, slip, correction
-):
-    (claim,) = claims(f"It is {text}. <!-- symroof: {quantity} -->")
-    assert [one.text.rpartition(" ")[0] for one in claim.slips if one.named] == [
-        slip.rpartition(" ")[0]
-    ]
-    assert claim.correction == correction
-
-
-def test_a_corrected_copy_has_the_unit_of_the_value(tmp_path):
-    note = tmp_path / "note.md"
-    note.write_text(f"TTFT is **197 µs** here. <!-- symroof: ttft {L8} prompt=4096 -->\n")
-    copy = corrected(str(note), list(claims(note.read_text())), tmp_path / "copy.md")
-    assert copy.content.decode().startswith("TTFT is **197 ms** here. <!--")
 
 
 def test_a_rate_that_follows_from_a_latency_is_as_wrong_for_the_same_reason():

@@ -3,7 +3,6 @@
 import pytest
 
 from symroof.claims.read.spelled_arithmetic import (
-    dependent_equations,
     equations,
     equations_of_blocks,
 )
@@ -61,16 +60,6 @@ def test_whether_it_comes_out(text, follows, right):
     assert [(one.follows, one.right) for one in equations(text)] == (
         [(follows, right)] if follows is not NONE else []
     )
-
-
-def test_what_rests_on_a_number():
-    text = "282 ms × 2 = 564 ms; 6 × 70 = 282 GB; 282 GB + 20 GB = 302 GB; 302 GB / 2 = 151 GB; 7 × 3 = 21; 282 ms × 3 = 846 ms; 282 × 4 = 1128"
-    wrong = equations(text)[1].result
-    assert [one.result.text for one in dependent_equations(wrong, equations(text))] == [
-        "302 GB",
-        "151 GB",
-        "1128",
-    ]
 
 
 def test_the_length_of_what_is_looked_through():

@@ -21,7 +21,7 @@ FORMULAS = {"closed_form", "where", "conditions", "equation", "definition", "exp
     "branches",
 }
 """Keys of formulas: another engine may write them otherwise. Their values stand beside them."""
-TIMED = {"slips", "assumptions_needed", "passed_on"}
+TIMED = {"slips", "assumptions_needed"}
 """Keys of what is searched for until a time is up: a loaded machine finds less."""
 NAMES = ("id", "name", "quantity", "symbol", "flag", "operator", "metric", "label", "model")
 """What the entries of a list are named by, the first that they all have."""

@@ -12,7 +12,6 @@ from typing import Any
 
 from symroof.claims.claim_settings import normalized, with_theory
 from symroof.claims.read.markdown_notes import NOTES, Note
-from symroof.claims.read.name_check import name_problems
 from symroof.errors import InputError, Problem, why
 from symroof.specs.claims import ClaimsSpec
 from symroof.specs.fields import build
@@ -78,9 +77,7 @@ def read_claims_leniently(
         except InputError as error:
             problems = error.problems
             continue
-        if not (problems := name_problems(document, spec)):
-            every.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
-            return ClaimFile(document, spec, note, tuple(every), frozenset(aside))
+        return ClaimFile(document, spec, note, tuple(every), frozenset(aside))
 
 
 def not_a_claim_file(file: str) -> Problem:
@@ -115,9 +112,9 @@ def _normalized(document: Document, noted: list[Problem], declared: Mapping[str,
     base, whole, places = Path(document.file).resolve().parent, list(claims), dict(document.places)
     for i, claim in enumerate(claims):
         if isinstance(claim, dict):
-            data, faults = normalized(claim, base, places, ("claims", i))
-            whole[i] = with_theory(data, declared)
-            noted += [document.problem(place, message) for place, message in faults]
+            named = with_theory(claim, declared)
+            whole[i], faults = normalized(named, base, places, ("claims", i))
+            noted += [document.problem(*fault) for fault in faults]
     return replace(document, data={**document.data, "claims": whole}, places=places)
 
 

@@ -124,12 +124,13 @@ class Note:
         """The fields of an annotation with its settings normalized; its faults are reported."""
         found = annotation_fields(body, own=bool(declaring_file(body, self.declared)))
         base = Path(self.document.file).resolve().parent
-        data, faults = normalized(found.data, base, found.places)
-        found.data = data if "theory" in self.defaults else with_theory(data, self.declared)
+        if "theory" not in self.defaults:
+            found.data = with_theory(found.data, self.declared)
+        found.data, faults = normalized(found.data, base, found.places)
         for place, message, hint in found.faults:
             self._complain(at + place, message, hint)
-        for location, message in faults:
-            self._complain(at + found.places[location], message)
+        for location, message, hint in faults:
+            self._complain(at + found.places[location], message, hint)
         return found
 
     def _default(self, annotation: AnnotationFields, at: int) -> None:

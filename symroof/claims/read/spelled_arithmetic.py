@@ -1,4 +1,4 @@
-"""Arithmetic that a text spells out: ``6 × 70.6B × 2,000 = 424``; and what later depends on it.
+"""Arithmetic that a text spells out: ``6 × 70.6B × 2,000 = 424``.
 
 Texts leave units out on one side or drop a power of a thousand on the way, so both sides are
 compared as they are written and with their units, whatever the powers of a thousand between them;
@@ -225,26 +225,3 @@ def _mantissa(ratio: Fraction) -> Fraction:
     while ratio * ratio < 1 / THOUSAND:
         ratio *= THOUSAND
     return ratio
-
-
-def dependent_equations(wrong: Figure, all_of_them: list[Equation]) -> list[Equation]:
-    """The calculations further on that use a number, and those that use what they come to.
-
-    >>> text = "6 × 70 = 282 GB; 282 GB + 20 GB = 302 GB; 302 GB / 2 = 151 GB"
-    >>> [one.result.text for one in dependent_equations(equations(text)[0].result, equations(text))]
-    ['302 GB', '151 GB']
-    """
-    reached, rest = [wrong], []
-    for one in sorted(all_of_them, key=lambda equation: equation.result.start):
-        pairs = ((operand, source) for operand in one.operands for source in reached)
-        if any(use.start > source.start and same_number(use, source) for use, source in pairs):
-            rest.append(one)
-            reached.append(one.result)
-    return rest
-
-
-def same_number(one: Figure, other: Figure) -> bool:
-    """Whether two numbers are written the same way, with two digits or more, one unit or none."""
-    digits = [figure.number.replace(",", "") for figure in (one, other)]
-    units = one.unit == other.unit or not one.unit or not other.unit
-    return digits[0] == digits[1] and precision(one.digits)[1] > 1 and units

@@ -122,32 +122,6 @@ def unit_at(text: str, place: int) -> tuple[str, int]:
     return "", place
 
 
-LADDERS = (
-    ("ns", "us", "ms", "s"),
-    ("byte", "kB", "MB", "GB", "TB", "PB"),
-    ("FLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"),
-    ("mW", "W", "kW"),
-    ("mJ", "J", "kJ"),
-)
-"""Units that are a thousand of the one before."""
-ALIKE = {"KB": "kB", "B": "byte", "µs": "us", "FLOPS": "FLOP"}
-
-
-def neighbouring_unit(unit: str, step: int) -> str:
-    """The unit that is a thousand of one (``step`` 1) or a thousandth of it (-1), over the same; empty where people write none.
-
-    >>> neighbouring_unit("ms", 1), neighbouring_unit("GB/s", 1), neighbouring_unit("TFLOPs", -1), neighbouring_unit("s", 1), neighbouring_unit("token/s", 1)
-    ('s', 'TB/s', 'GFLOPs', '', '')
-    """
-    head, bar, rest = unit.partition("/")
-    head = ALIKE.get(head, head)
-    plural = head[-1:] if head[-5:-1] == "FLOP" else ""
-    head = head.removesuffix(plural)
-    ladder = next((one for one in LADDERS if head in one), ())
-    at = ladder.index(head) + step if ladder else -1
-    return f"{ladder[at]}{plural}{bar}{rest}" if 0 <= at < len(ladder) else ""
-
-
 def money_unit(text: str, place: int) -> tuple[str, int]:
     """The unit of a price behind its number, ``an hour`` or ``/GPU-hour``, and where it ends; of a price of something else just dollars.
 

@@ -11,8 +11,6 @@ from symroof.claims.catalogue_figures import as_quantity
 from symroof.claims.claim_settings import Settings, merged_settings, study_of
 from symroof.claims.denominators import claimed_quantity_formula
 from symroof.claims.derive_claim import Derived, Steps, derive_expression, derived, resolve_names
-from symroof.claims.read.prose_numbers import figures
-from symroof.claims.read.written_units import neighbouring_unit
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.expressions import ONE, Expr, changed_inputs, names, substitute, symbol
@@ -39,7 +37,6 @@ class Context:
         value: the true value.
         prefix: of the unit of bytes it is written in (``G``); empty where there is none.
         steps: numbers that its arithmetic may name: the steps of a chain before it.
-        written: the unit it is written in (``ms``); empty for none.
     """
 
     claim: ClaimSpec
@@ -48,7 +45,6 @@ class Context:
     unit: str
     prefix: str = ""
     steps: Steps = field(default_factory=dict)
-    written: str = ""
 
     @property
     def answers(self) -> BoundCase:
@@ -133,24 +129,14 @@ class Context:
         """Whether the value may depend on a name."""
         return self.dependencies is None or name in self.dependencies
 
-    @property
-    def words(self) -> dict[str, str]:
-        """The names that sentences of results may use: the unit of bytes with either prefix, and the unit that the claim's may be mistaken for."""
-        confused = {}
-        for name, step in (("too_large", -1), ("too_small", 1)):
-            other = neighbouring_unit(self.written, step)
-            confused[name] = f", {self.written} for {other}" if other else ""
-        return {"decimal": f"{self.prefix}B", "binary": f"{self.prefix}iB", **confused}
-
 
 def context_of(
     claim: ClaimSpec, derived: Derived, written: str, steps: Steps | None = None
 ) -> Context:
     """The context of a claim; a figure of the catalogue is that quantity of its device or model."""
     prefix = match[1].upper() if (match := BYTES.search(written)) else ""
-    unit = next((figure.unit for figure in figures(written)), "")
     value = derived.number or Fraction(0)
-    made = Context(claim, (claim.given,), value, derived.unit, prefix, steps or {}, unit)
+    made = Context(claim, (claim.given,), value, derived.unit, prefix, steps or {})
     if claim.form == "compare":
         both = tuple(merged_settings(claim.given, between) for between in claim.between)
         return replace(made, cases=both)

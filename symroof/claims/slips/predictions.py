@@ -70,7 +70,7 @@ def predictions(context: Context, slip: Slip) -> Iterator[SlipPrediction]:
         if not isinstance(variant, MisreadResult):
             yield from _of_cases(context, made, variant)
         elif can_happen(variant, context.unit, context.known_names):
-            text = variant.text.format(**context.words)
+            text = variant.text.format(decimal=f"{context.prefix}B", binary=f"{context.prefix}iB")
             if (value := _misread_value(context, variant)) is not None:
                 yield replace(made, texts=(text,), value=value, misreading=variant)
 

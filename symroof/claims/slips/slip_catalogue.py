@@ -60,8 +60,7 @@ class MisreadResult:
     """The derived value, misread or counted differently.
 
     Attributes:
-        text: the explanation; ``{decimal}`` and ``{binary}`` are the claim's unit of bytes, such as GB and GiB; ``{too_large}`` and ``{too_small}``
-            the unit that it may be mistaken for, a thousandth or a thousand of it.
+        text: the explanation; ``{decimal}`` and ``{binary}`` are the claim's unit of bytes, such as GB and GiB.
         formula: over the case and ``value``, the derived value; ``prefix`` is the power of the claim's prefix, 3 for GB.
         units: base units of which the derived value has one; empty for any.
         depends_on: names of which the claimed quantity depends on one; empty for any.
@@ -301,8 +300,8 @@ UNITS = (
     Slip("decimal_point", (
         *(MisreadResult(f"the decimal point {places} place{'s' * (places > 1)} to the {side}", f"value{by}10^{places}")
           for places in (1, 2) for side, by in (("right", "*"), ("left", "/"))),
-        MisreadResult("a factor of 1,000{too_large}", "value*10^3"),
-        MisreadResult("a factor of 1,000{too_small}", "value/10^3"),
+        MisreadResult("a factor of 1,000 too much", "value*10^3"),
+        MisreadResult("a factor of 1,000 too little", "value/10^3"),
     ), paired=False, numbers_only=True),
 )  # fmt: skip
 
