@@ -44,10 +44,10 @@ BUDGETS = {
     "servers": 1629,
     "sweep": 1320,
     "calibrate": 1514,
-    "check": 6979,
-    "report": 6755,
+    "check": 6692,
+    "report": 6753,
     "cli": 3930,
-    "tests": 39380,
+    "tests": 39277,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
