@@ -15,7 +15,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
 from symroof.select.configuration import Configuration, Run
 from symroof.select.recommend import Purchase, Ranking, Recommendation, recommend
-from symroof.select.screening import WORTH
+from symroof.select.screening import NEAR
 
 SOLVED = ("batch", "dp", "tp", "chunk", "token_budget")
 """Inputs that are left open where what a study says of them fails, or costs more than it needs."""
@@ -86,7 +86,7 @@ class Reviewed:
         opened = _with_layout_open(self.study)
         other = opened.pick if opened else None
         spent, least = self.shown.spent(mine), self.shown.spent(other) if other else None
-        return other if spent and least and least <= spent / WORTH else None
+        return other if spent and least and least * (1 + NEAR) < spent else None
 
 
 def _with_layout_open(study: Study) -> Recommendation | None:

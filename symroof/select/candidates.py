@@ -136,7 +136,7 @@ def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[int, 
     ({'hardware': 'all'}, (4, 8))
 
     Raises:
-        InputError: a number of devices that is none, or a degree listed as well.
+        InputError: a number of devices that is none.
     """
     rest = dict(among)
     value = rest.pop(DEVICES, ())
@@ -150,11 +150,6 @@ def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[int, 
         hint = f"{DEVICES}=4,8, at most {MOST_DEVICES:,}"
         raise InputError(Problem(ORIGIN, message, path=DEVICES, hint=hint))
     counts = tuple(dict.fromkeys(map(int, words)))
-    clash = [name for name in LAYOUT_INPUTS if name in rest]
-    if counts and clash:
-        hint = f"list {DEVICES} or {clash[0]}, not both"
-        message = f"{clash[0]} is what layouts of devices choose"
-        raise InputError(Problem(ORIGIN, message, path=DEVICES, hint=hint))
     return rest, counts
 
 
@@ -166,8 +161,8 @@ def check_open(study: Study, counts: Sequence[int]) -> None:
     """
     chosen = [name for name in LAYOUT_INPUTS if name in study.request.values] if counts else []
     if chosen:
-        message = f"{DEVICES} tries every layout, and the study fixes {chosen[0]}"
-        hint = f"leave {chosen[0]} out of the study, or list --among {chosen[0]}=1,2,4,8 instead"
+        message = f"{DEVICES} tries every layout, and {chosen[0]} is given too"
+        hint = f"leave {chosen[0]} out, or list --among {chosen[0]}=1,2,4,8 instead"
         raise InputError(Problem("study", message, path=chosen[0], hint=hint))
 
 

@@ -96,6 +96,8 @@ class Group:
         self.chosen_batch = self.cases[0].chosen("batch")
         self.open_copies = self.rate and "dp" not in first.given
         self.copies_of = np.array([candidate.copies_of for candidate in candidates])
+        self.own_batch = np.array([float(case.case.value("batch")) for case in self.cases])
+        self.ranks = np.array([int(case.case.value("attention_dp")) for case in self.cases])
         self.box = frozenset() if self.cases[0].changed_case else frozenset(self.cases[0].box)
         named = dict.fromkeys((*first.given, *first.numbers, *candidates[0].columns))
         moved = self.box.union(*(candidate.columns for candidate in candidates))
@@ -147,9 +149,8 @@ class Group:
             case = candidate.bound_case
             if name in candidate.columns:
                 return float(candidate.columns[name])
-            if (
-                end is None or name not in self.box
-            ):  # what depends on a price that is not known is not known
+            if end is None or name not in self.box:
+                # what depends on a price that is not known is not known
                 known = name != PRICE or case.case.has(PRICE)
                 return float(case.case.value(name)) if known else math.nan
             ends = slow_first(case.box[name], name) if name in EFFICIENCIES else case.box[name]
@@ -227,6 +228,11 @@ class Group:
     def all_of(self, at: Points, corners: Array) -> Found:
         found = self.called(self.quick, at, corners)
         return found | self.waits(at, corners) if self.rate else found
+
+    def shared_out(self, rows: Array, batch: Array) -> Array:
+        """The next smaller batches that groups of attention share evenly, as a command line says the requests of one."""
+        ranks = self.ranks[rows]
+        return np.asarray(np.where(batch > ranks, batch - batch % ranks, batch))
 
     # ---------------------------------------------------------------------- conditions
 

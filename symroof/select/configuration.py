@@ -5,7 +5,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from symroof.analysis.case_titles import degrees
 from symroof.analysis.verdict import (
@@ -43,7 +43,6 @@ def prices_move(name: str) -> bool:
     return "cost" in name or "price" in name
 
 
-DEARER = "not simulated, as one that costs less passes"
 CLOSE = 1e-9
 """A metric so near to its limit is within it."""
 ISOLATED: dict[str, list[str]] = column("shown", "alone")
@@ -102,7 +101,9 @@ class Run:
     @cached_property
     def bound_case(self) -> BoundCase:
         """The case behind it."""
-        return with_inputs(self.own, **dict(self.changes)) if self.changes else self.own
+        if not self.changes:
+            return self.own
+        return replace(variant_of(self.own, dict(self.changes)), assumptions=self.own.assumptions)
 
     @property
     def batch(self) -> int:
@@ -160,7 +161,7 @@ class Run:
     def unknown(self) -> dict[str, str]:
         """What cannot be judged, and why: a size, a price or a link is missing."""
         judged = {check.name for check in self.checks}
-        reasons = dict.fromkeys(self.unsimulated, DEARER)
+        reasons = dict.fromkeys(self.unsimulated, "not simulated, as one that costs less passes")
         if MEMORY not in judged:
             reasons[MEMORY] = self.bound_case.why_unknown("fits")
         return reasons | unknown_targets(self.bound_case)
@@ -335,8 +336,3 @@ def at_batch(run: Run, batch: int, quick: Mapping[str, float] | None = None) -> 
     changes = {**dict(run.changes), "batch": Fraction(batch)}
     inside = dict.fromkeys(run.shares, 0.0) if quick else {}
     return Run(run.own, tuple(changes.items()), run.copies_of, quick or {}, inside)
-
-
-def with_inputs(bound_case: BoundCase, **changes: Any) -> BoundCase:
-    """The same configuration with some inputs at other values."""
-    return replace(variant_of(bound_case, changes), assumptions=bound_case.assumptions)

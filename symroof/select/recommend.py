@@ -23,8 +23,7 @@ from symroof.symbolic.blocks import Array
 from symroof.symbolic.searches import largest_whole
 
 HOUR = 3600
-MONTH = 730 * HOUR
-"""Seconds of an hour and of a month, which is 730 hours."""
+HOURS_OF_A_MONTH = 730
 
 PARTS = 2.0**24
 """Of the rate at a load of 1: as finely is the largest rate known."""
@@ -110,7 +109,7 @@ class Purchase:
 
     @property
     def usd_per_month(self) -> float | None:
-        return None if self.usd_per_hour is None else self.usd_per_hour * MONTH / HOUR
+        return None if self.usd_per_hour is None else self.usd_per_hour * HOURS_OF_A_MONTH
 
     @property
     def priced(self) -> bool:

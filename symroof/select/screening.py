@@ -29,8 +29,8 @@ TOGETHER = 16
 """Points of a case whose queues are looked at at once."""
 BATCHES = np.array([1, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 """Shares of the largest batch that are tried: a smaller one leaves more of a step to prompts."""
-WORTH = 1.005
-"""A batch below the largest is taken where its tokens are so much cheaper."""
+NEAR = 0.02
+"""Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner."""
 ARGUMENTS = SHARED | {"batch"}
 """Inputs whose numbers do not tell functions apart."""
 
@@ -121,22 +121,18 @@ def results(group: Group, listed: bool) -> dict[int, tuple[Rank, Configuration]]
     """The best candidate of every case; no window of batches where the study lists them."""
     most = _largest(group)
     if group.chosen_batch:
-        own = _own_batch(group)
-        rows = np.flatnonzero(own <= group.capacity)
-        tried = points_at(rows, own[rows])
+        rows = np.flatnonzero(group.own_batch <= group.capacity)
+        tried = points_at(rows, group.own_batch[rows])
     else:
         rows = np.flatnonzero(most >= 1)
         batch = np.maximum(np.ceil(most[rows][:, None] * BATCHES), 1)
+        batch = group.shared_out(rows[:, None], batch)
         tried = points_at(np.repeat(rows, len(BATCHES)), batch.ravel())
-    best = _cheapest(group, tried, most) if len(tried.rows) else {}
+    best = _cheapest(group, tried) if len(tried.rows) else {}
     others = np.flatnonzero(~np.isin(group.owners, list(best)))
     if len(others):
         best |= _nearest(group, others, most)
     return _made(group, best, most, listed)
-
-
-def _own_batch(group: Group) -> Array:
-    return np.array([float(case.case.value("batch")) for case in group.cases])
 
 
 def _largest(group: Group) -> Array:
@@ -149,10 +145,10 @@ def _largest(group: Group) -> Array:
 
     if len(fitting):
         most[fitting] = largest_whole(within, group.capacity[fitting])
-    return most
+    return group.shared_out(np.arange(len(most)), most)
 
 
-def _cheapest(group: Group, tried: Points, most: Array) -> dict[int, tuple[Points, Rank]]:
+def _cheapest(group: Group, tried: Points) -> dict[int, tuple[Points, Rank]]:
     """The cheapest point that passes of each case that has one.
 
     Points are looked at from the cheapest on: a queue asks for no fewer copies than the load does, so that one that is dearer at its load than the best
@@ -161,7 +157,9 @@ def _cheapest(group: Group, tried: Points, most: Array) -> dict[int, tuple[Point
     load = _loads(group, tried)
     if group.open_copies:
         tried.copies = _enough(group, load, tried.rows)
-    bound, within = _price(group, tried, most), np.isfinite(load) & (tried.copies <= MOST_COPIES)
+    bound, within = _price(group, tried), np.isfinite(load) & (tried.copies <= MOST_COPIES)
+    if not group.rate and bound.any():
+        within &= _soonest(group, tried, bound)
     owners = group.owners[tried.rows]
     found: dict[int, tuple[Points, Rank]] = {}
     order = np.lexsort((-tried.batch, load / tried.copies, bound))
@@ -171,7 +169,7 @@ def _cheapest(group: Group, tried: Points, most: Array) -> dict[int, tuple[Point
         now = np.array([i for places in left for i in places[:TOGETHER]])
         at, in_time = _served(group, tried.at(now))
         met = group.met(at) if in_time is None else in_time & group.met(at, waiting=False)
-        price = _price(group, at, most)
+        price = _price(group, at)
         ratio = load[now] / at.copies if group.open_copies else load[now]
         for i in np.flatnonzero(met):
             rank = (0, _rounded(price[i]), _rounded(ratio[i]))
@@ -179,7 +177,11 @@ def _cheapest(group: Group, tried: Points, most: Array) -> dict[int, tuple[Point
             if owner not in found or rank < found[owner][1]:
                 found[owner] = at.at(np.array([i])), rank
         left = [
-            [i for i in places[TOGETHER:] if bound[i] < _price_of(found, owners[i])]
+            [
+                i
+                for i in places[TOGETHER:]
+                if owners[i] not in found or bound[i] < found[owners[i]][1][1]
+            ]
             for places in left
         ]
     return found
@@ -203,18 +205,31 @@ def _whole(group: Group, copies: Array, rows: Array) -> Array:
     return np.asarray(np.ceil(copies / group.copies_of[rows]) * group.copies_of[rows])
 
 
-def _price(group: Group, at: Points, most: Array) -> Array:
-    """What points are ranked by: the price of the fleet at a rate, of tokens without one, where a batch below the largest has to be clearly cheaper;
-    devices, or what they give out, where there is no price."""
+def _price(group: Group, at: Points) -> Array:
+    """What points are ranked by: the price of the fleet at a rate, of tokens without one; devices, or what they give out, where there is no price."""
     found = {name: x[0] for name, x in group.called(group.quick, at, group.expected).items()}
     name = "fleet_price" if group.rate else group.named("cost_per_mtok")
     if group.first.has(PRICE) and name in found:
-        dearer = 1 if group.rate else np.where(at.batch < most[at.rows], WORTH, 1)
-        return np.asarray(np.nan_to_num(found[name] * dearer, nan=np.inf))
+        return np.asarray(np.nan_to_num(found[name], nan=np.inf))
     if group.rate:
         return np.asarray(found["served_devices"] * at.copies)
     given_out = found.get(group.named("sustained_throughput_per_device"))
     return np.zeros(len(at.rows)) if given_out is None else np.nan_to_num(-given_out)
+
+
+def _soonest(group: Group, tried: Points, price: Array) -> Array:
+    """The chunk and the batch of each layout whose first token comes soonest, of those that pass and cost hardly more than its cheapest; every point where
+    no TTFT is known."""
+    found = group.called(group.quick, tried, group.expected)
+    ttft = np.nan_to_num(found[group.named("loaded_ttft")][0], nan=np.inf)
+    ids = [id(candidate.bound_case) for candidate in group.candidates]
+    layout = np.unique(ids, return_inverse=True)[1][tried.rows]
+    price = np.where(group.met(tried), price, np.inf)
+    lowest, soonest = np.full((2, layout.max() + 1), np.inf)
+    np.minimum.at(lowest, layout, price)
+    ttft[price > (lowest + NEAR * abs(lowest))[layout]] = np.inf
+    np.minimum.at(soonest, layout, ttft)
+    return np.asarray(ttft == soonest[layout])
 
 
 def _served(group: Group, at: Points) -> tuple[Points, Array | None]:
@@ -245,9 +260,7 @@ def _served(group: Group, at: Points) -> tuple[Points, Array | None]:
 
 def _nearest(group: Group, rows: Array, most: Array) -> dict[int, tuple[Points, Rank]]:
     """Of each case the candidate that misses least at the slow end; where none fits the one that lacks least memory."""
-    at = points_at(
-        rows, _own_batch(group)[rows] if group.chosen_batch else np.maximum(most[rows], 1)
-    )
+    at = points_at(rows, (group.own_batch if group.chosen_batch else np.maximum(most, 1))[rows])
     load = _loads(group, at)
     if group.open_copies:
         copies = _enough(group, load, rows)
@@ -286,7 +299,7 @@ def _made(
         if batch.tobytes() not in places:
             found = group.all_of(Points(at.rows, batch, at.copies), group.expected)
             places[batch.tobytes()] = {name: each[0] for name, each in found.items()}
-    above = points_at(at.rows, most + 1)
+    above = points_at(at.rows, most + group.ranks[at.rows])
     beyond = {MEMORY: above.batch > group.capacity[at.rows]}
     beyond |= {name: ~met for name, met in group.unqueued(above).items()}
     made = {}
@@ -323,10 +336,6 @@ def _least(group: Group, at: Points) -> Array:
         return ~group.met(Points(at.rows, batch, at.copies), waiting=False)
 
     return np.where(alone, 1, largest_whole(fails, at.batch - 1) + 1)
-
-
-def _price_of(found: Mapping[int, tuple[Points, Rank]], owner: int) -> float:
-    return found[owner][1][1] if owner in found else math.inf
 
 
 def _rounded(value: float) -> float:

@@ -73,11 +73,8 @@ SHOWN = {name: HEADS[name] for name in column("shown", "best") if name in HEADS}
 MOST_SHOWN = 20
 """Configurations of a notebook's table."""
 
-RANK = {"passes": 0, "in part": 2, "fails": 4, "unknown": 5}
-"""The order of the states; between the first two, what fails at its batch and passes at another."""
-
-UNPRICED = 3
-"""The rank of what passes but for a price that is not known."""
+RANK = {"passes": 0, "in part": 2, "unpriced": 3, "fails": 4, "unknown": 5}
+"""The order of the states, and of what passes but for a price that is not known; between the first two, what fails at its batch and passes at another."""
 
 MOST_NAMED = 6
 """Devices without a price that are named; more are counted."""
@@ -320,7 +317,7 @@ def _sort_key(configuration: Configuration, order: str) -> tuple[int, int, Any, 
         run = configuration.run
         known = run.unjudged <= PRICED and not run.missed_as_expected
         if configuration.state == "unknown" and known:
-            return UNPRICED, 0, -(run.rank(ORDERS["rate"][0]) or 0), 0
+            return RANK["unpriced"], 0, -(run.rank(ORDERS["rate"][0]) or 0), 0
         return RANK[configuration.state], 0, run.worst, 0
     name, larger = ORDERS[order]
     own = configuration.run

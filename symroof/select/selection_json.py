@@ -73,8 +73,11 @@ def configuration_json(
 ) -> dict[str, Any]:
     """One configuration: what it is, its verdict, what it gives; computed also its checks and its sensitivities; ``short`` what it lacks."""
     solved = worked_out or not c.run.quick
-    more = _solved(c, short) if solved else {"quantities": _compared(c.run)}
-    return {**_verdict(c), "worked_out": solved, **more}
+    if solved:
+        return {**_verdict(c), "worked_out": solved, **_solved(c, short)}
+    unit_of = c.run.own.case.theory.symbol
+    compared = {name: {"value": x, "unit": unit_of(name).unit} for name, x in c.run.quick.items()}
+    return {**_verdict(c), "worked_out": solved, "quantities": compared}
 
 
 def _verdict(c: Configuration) -> dict[str, Any]:
@@ -93,14 +96,6 @@ def _verdict(c: Configuration) -> dict[str, Any]:
         "state": c.state,
         "missed": list(c.run.missed),
         "batches": asdict(c.window) if c.window else None,
-    }
-
-
-def _compared(run: Run) -> dict[str, dict[str, Any]]:
-    """The quantities that configurations are compared by, as floats."""
-    return {
-        name: {"value": value, "unit": run.own.case.theory.symbol(name).unit}
-        for name, value in run.quick.items()
     }
 
 

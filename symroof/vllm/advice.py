@@ -16,8 +16,6 @@ from symroof.vllm.engines import LLAMA, TRTLLM
 from symroof.vllm.serve_line import layout_flags, recommended_line
 from symroof.vllm.served_case import ServedCase
 
-DEGREES = ("tp", "attention_dp", "ep", "dp")
-"""What another layout of the devices of a command changes."""
 OPEN = ("batch", "chunk", "token_budget", "dp")
 """What a command is searched for: its largest batch and the tokens of a step; copies, where requests arrive."""
 FACTS = (
@@ -78,8 +76,7 @@ class Review:
     @cached_property
     def facts(self) -> dict[str, Result]:
         """Quantities of the command as given."""
-        found = {name: self.case_of(name).get(name) for name in FACTS}
-        return {name: result for name, result in found.items() if result is not None}
+        return {n: found for n in FACTS if (found := self.case_of(n).get(n)) is not None}
 
     @cached_property
     def gives(self) -> dict[str, Result]:
@@ -130,18 +127,15 @@ def _device_counts(served: ServedCase) -> Iterator[int]:
     yield own
     if served.line.engine is LLAMA or served.study.first.case.value("pp") > 1:
         return
-    yield from (
-        count
-        for count in (2**i for i in range(own.bit_length(), 11))
-        if count <= domain(served.study.first)
-    )
+    larger = (2**i for i in range(own.bit_length(), 11))
+    yield from (count for count in larger if count <= domain(served.study.first))
 
 
 def _layouts(served: ServedCase, devices: int) -> Iterator[dict[str, int]]:
     """The layouts of so many devices that a line of the engine can say and that it starts: the command's own first."""
     first = served.study.first
     engine, experts = served.line.engine, bool(served.spec.experts())
-    own = {name: int(first.case.value(name)) for name in DEGREES}
+    own = {name: int(first.case.value(name)) for name in ("tp", "attention_dp", "ep", "dp")}
     if devices == _devices(served):
         yield own if experts else {"tp": own["tp"], "dp": own["dp"]}
     if engine is LLAMA or first.case.value("pp") > 1:
@@ -182,11 +176,13 @@ def _advice(served: ServedCase, pick: Purchase, devices: int, why: str) -> list[
 
 
 def _batch_because(pick: Purchase) -> str:
-    """What stops the batch, or that a smaller one than passes is cheaper."""
+    """What stops the batch, or why it is smaller than that."""
     window = pick.configuration.window
     stopped = window.stopped_by if window else ()
     if window and pick.batch < window.most:
-        return f"{'as given' if pick.configuration.chosen else 'the cheapest'}; up to {window.most:,} pass"
+        near = "the lowest TTFT within 2 % of the lowest cost"
+        found = "as given" if pick.configuration.chosen else near
+        return f"{found}; up to {window.most:,} pass"
     if MEMORY in stopped:
         return "the most that fit in memory"
     names = " and ".join(name.upper() for name in stopped)

@@ -39,15 +39,15 @@ BUDGETS = {
     "specs": 5677,
     "checkpoints": 3753,
     "study": 8593,
-    "select": 2738,
+    "select": 2735,
     "simulate": 2096,
-    "servers": 1629,
+    "servers": 1625,
     "sweep": 1320,
     "calibrate": 1514,
     "check": 6692,
     "report": 6753,
     "cli": 3930,
-    "tests": 39277,
+    "tests": 39273,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

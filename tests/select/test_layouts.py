@@ -126,7 +126,7 @@ def test_what_the_engine_does_not_start_is_no_candidate():
 @pytest.mark.parametrize(
     ("among", "says"),
     [
-        ({"devices": 4, "tp": 2}, "tp is what layouts"),
+        ({"devices": 4, "tp": 2}, "tp is given too"),
         ({"devices": "two"}, "is not a number of devices"),
         ({"devices": 2000}, "is not a number of devices"),
     ],

@@ -1,7 +1,5 @@
 """Lists of candidates as people write them, and layouts of devices over plain numbers: every split by hand, every edge of a count, every refusal word by word."""
 
-from dataclasses import replace
-
 import pytest
 
 from symroof.api import Study
@@ -167,16 +165,3 @@ def test_bests_and_fronts_point_at_their_configurations(choice):
         {"value": 0.03, "unit": "s", "metric": "sustained_itl"},
         {"value": 2, "unit": "USD", "metric": "cost_per_mtok"},
     ]
-
-
-# ------------------------------------------------------------------------------------------------------- plain entries
-
-
-def test_one_configuration_alone_has_its_targets(choice):
-    alone = selection_json(
-        replace(choice, configurations=choice.configurations[:1]), most=0, lacking=0
-    )
-    assert {name: target["metric"] for name, target in alone["targets"].items()} == {
-        "itl": "sustained_itl",
-        "cost": "cost_per_mtok",
-    }

@@ -80,6 +80,7 @@ def test_a_recommended_line_is_what_is_recommended(line, targets, case):
     assert len({case.value("instance_devices") * case.value("dp") for case in cases}) == 1
     assert not again.served.study.first.does_not_fit and not found.pick.run.missed
     assert again.pick.batch == pick.batch and again.pick.devices == pick.devices
+    assert pick.batch % pick.parallel["attention_dp"] == 0  # a line says the requests of one group
     for name in ("sustained_itl", "loaded_ttft", "sustained_throughput", "worst_itl"):
         if name in found.gives and pick.load is None:
             assert float(again.facts[name].value) == pytest.approx(float(found.gives[name].value))
