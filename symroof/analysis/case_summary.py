@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symroof.analysis.case_titles import case_title
+from symroof.analysis.case_warnings import case_warnings
 from symroof.analysis.verdict import (
     ISOLATED_METRICS,
     LOAD,
+    MEMORY_OF_A_DEVICE,
     all_met,
-    case_warnings,
     target_checks,
     waits_without_end,
 )
@@ -90,10 +91,7 @@ MEMORY_SHARE = "memory_utilization"
 
 def _memory(case: BoundCase) -> tuple[str, str]:
     """What the most loaded device holds of what it may use, and whether it fits."""
-    used, usable = (
-        compact(case.result(name), DIGITS)
-        for name in ("memory_bytes_per_device", "usable_memory_per_device")
-    )
+    used, usable = (compact(case.result(name), DIGITS) for name in MEMORY_OF_A_DEVICE)
     room = case.get("concurrency")
     fits = f"{PASSES} room for {compact(room, DIGITS)}" if room else f"{PASSES} fits"
     if case.does_not_fit:
@@ -138,11 +136,11 @@ def endless(case: BoundCase, name: str) -> bool:
 
 def compact(result: Result, digits: int) -> str:
     """Value and range with the unit once, ``35.1 ms (28.3–43.6)``; a dagger where the case does not fit."""
-    text = result.plain(digits)
-    value, mark, span = text.partition(" (")
+    value, span = result.in_two(digits)
     unit = value.partition(" ")[2]
-    if mark and unit and span.endswith(f" {unit})") and f" {unit} to" not in span:
-        text = f"{value} ({span.removesuffix(f' {unit})').replace(' to ', '–')})"
+    if unit and span.endswith(f" {unit}") and f" {unit} to" not in span:
+        span = span.removesuffix(f" {unit}").replace(" to ", "–")
+    text = f"{value} ({span})" if span else value
     return text + (" †" if DOES_NOT_FIT in result.flags else "")
 
 
@@ -193,7 +191,7 @@ def verdict_lines(case: BoundCase) -> list[str]:
 
 def used_memory(case: BoundCase) -> str:
     """How much of the memory that it may use the most loaded device holds, in percent; empty where it is not known."""
-    used, usable = case.get("memory_bytes_per_device"), case.get("usable_memory_per_device")
+    used, usable = map(case.get, MEMORY_OF_A_DEVICE)
     return f"{100 * used.value / usable.value:.0f} %" if used and usable else ""
 
 

@@ -208,9 +208,8 @@ def _read(
     moved = tuple(known(symbol_name(name), own) for name in inputs)
     if not moved:
         raise InputError(Problem("inputs", "a function needs at least one", hint="such as batch"))
-    for i, name in enumerate(moved):
-        if name in moved[:i]:
-            raise InputError(Problem("inputs", "is given twice", path=name))
+    if twice := next((name for name in moved if moved.count(name) > 1), None):
+        raise InputError(Problem("inputs", "is given twice", path=twice))
     return tuple(known(name, own) for name in quantities), moved
 
 

@@ -127,7 +127,7 @@ def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) 
     written = _rendered(value, theory.symbol(name))
     result = bound_case.get(name) if with_ranges else None
     if result is not None and result.ranged:
-        span = f"({result.span()})"
+        span = f"({result.in_two()[1]})"
         return RenderedValue(f"{written.text} {span}", rf"{written.latex}\,\text{{{span}}}")
     return written
 

@@ -137,7 +137,7 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
     """
     name, measured = known(quantity), float(measured)
     request = replace(study.request, efficiency="measured")
-    case = _first(request)
+    case = next(bound_cases(request))
     if not case.case.theory.timed(name):
         message = "depends on no efficiency: it is counted, and not explained by a server"
         raise InputError(Problem(f"{name}"[:80], message, hint="measure itl, ttft or a rate"))
@@ -156,10 +156,6 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
         best.values(), key=lambda each: (not each.holds, each.holds and each.cause.free, each.off)
     )
     return Diagnosis(name, measured, expected, case.peak_bound(name), inside, tuple(found))
-
-
-def _first(request: Request) -> BoundCase:
-    return next(bound_cases(request))
 
 
 def _holds(result: Result, measured: float) -> bool:
@@ -185,7 +181,7 @@ def _explanation(
     """A variant of a cause; None where it comes no nearer to the figure than the case as it is."""
     reads = at_rate(UNDER_LOAD.get(name, ""), case.case) if change is None else name
     try:
-        there = case if change is None else _first(change.over(case.request))
+        there = case if change is None else next(bound_cases(change.over(case.request)))
         predicted = there.result(reads) if reads else None
     except (InputError, NoValue):
         return None
@@ -210,7 +206,10 @@ def _signature(
     seen = []
     for label, read, change in rows:
         with suppress(InputError, NoValue):
-            sides = (_first(change.over(one.request)) if change else one for one in (case, there))
+            sides = (
+                next(bound_cases(change.over(one.request))) if change else one
+                for one in (case, there)
+            )
             now, then = (side.result(read) for side in sides)
             seen.append((label, now, then))
     return tuple(seen)

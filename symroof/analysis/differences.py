@@ -42,6 +42,21 @@ class CaseDifference:
     slip: str = ""
     declared: Declarations | None = None
 
+    @property
+    def label(self) -> str:
+        """In a few words: ``attention: causal -> full``, ``prefill_time = prefill_compute_time``; a term of a definition is its name alone."""
+        if self.kind == "rest":
+            return self.name
+        name, mark, term = self.name.partition(": ")
+        if mark:
+            return f"{term}{' (left out)' if self.after == LEFT_OUT else ''}"
+        if self.kind == "definition":
+            return f"{name} = {self.after}"
+        return f"{name}: {self.before} -> {self.after}"
+
+    def as_json(self) -> dict[str, str]:
+        return {"kind": self.kind, "name": self.name, "from": self.before, "to": self.after}
+
     def reversed(self) -> CaseDifference:
         """The change the other way, to be read; it is not one that a case can be given."""
         return replace(self, before=self.after, after=self.before, given=())
@@ -89,9 +104,7 @@ def _comparable(name: str, side: BoundCase) -> object:
     given = side.given.get(name)
     if given is None:
         return None
-    if given.ranged:
-        return given.low, given.high
-    return given.setting, given.definition
+    return (given.low, given.high) if given.ranged else (given.setting, given.definition)
 
 
 def _defines(name: str, side: BoundCase) -> bool:

@@ -8,12 +8,13 @@ from contextlib import suppress
 from typing import Any
 
 from symroof.analysis.case_titles import case_title
+from symroof.analysis.case_warnings import case_warnings, unused_inputs
 from symroof.analysis.closed_branches import Branch, Condition, solved_condition
 from symroof.analysis.equation import solvable
 from symroof.analysis.explain_solution import with_unit
 from symroof.analysis.solution import OF_MODEL, Solution
 from symroof.analysis.solved_equation import longest, stretch_text
-from symroof.analysis.verdict import basis_of, case_warnings, unused_inputs
+from symroof.analysis.verdict import basis_of
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import ZERO, Expr, names, number, operator_of, substitute

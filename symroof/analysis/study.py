@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from symroof.analysis.case_titles import case_title
 from symroof.cases.bind_cases import MOST_CASES, bound_cases
@@ -31,8 +31,20 @@ if TYPE_CHECKING:  # the solver and the derivations load when a study is first s
     from symroof.analysis.solution import Solution
 
 
+T = TypeVar("T")
 MOST_SHOWN = 4
 """The most cases that a study shows of itself."""
+
+
+class Track(Protocol):
+    """How long work is followed: yields the items one by one, and may show under a label how many are done."""
+
+    def __call__(self, items: Collection[T], label: str) -> Iterable[T]: ...
+
+
+def untracked(items: Collection[T], label: str) -> Iterable[T]:
+    """The items, without any display."""
+    return items
 
 
 class Declaring(Protocol):
@@ -103,8 +115,8 @@ class Study:
         else:
             own = NONE if theory is None else theory.declared
         made = request_of(
-            model, hardware, preset, assume, own=own, assume_family=assume_family, draft=draft, efficiency=efficiency, engine=engine, prefill=prefill,
-            **chosen,
+            model, hardware, preset, assume, **chosen, own=own, assume_family=assume_family, draft=draft, efficiency=efficiency, engine=engine,
+            prefill=prefill,
         )  # fmt: skip
         self.request = target_request(targets or {}).over(made)
 

@@ -10,16 +10,18 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from symroof.analysis.constraints import Constraint, constraints
 from symroof.analysis.solution import Solution
-from symroof.analysis.solved_equation import Extent
+from symroof.analysis.solve import solve
+from symroof.analysis.verdict import Constraint, constraints
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
+from symroof.errors import InputError
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 from symroof.theory.declarations import default_of
 from symroof.theory.symbols import SHARES
 from symroof.theory.theory_files import listed
+from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import is_whole
 
 UNCERTAIN = listed("moving", "flips")
@@ -81,11 +83,6 @@ class Flip:
         return _possible(self.solution, int(self.value) + (-1 if self.up else 1), not self.up)
 
     @property
-    def until(self) -> float | None:
-        """The next value away from now at which the condition changes back."""
-        return self.turns[0] if self.turns else None
-
-    @property
     def factor(self) -> float | None:
         """From the value now to this one; None where there is none now."""
         start = float(self.now.value)
@@ -101,41 +98,33 @@ class Flip:
         """Whether the whole headline becomes good there."""
         return bool(self.wrong_now) and not self.wrong
 
-    @property
-    def inside(self) -> bool | None:
-        """Whether it lies inside the range its input already has; None where that is no range."""
-        low, high = self.now.low, self.now.high
-        return None if low is None or high is None or low == high else low <= self.value <= high
-
     @cached_property
-    def spread(self) -> Extent:
-        """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
-        own = self.solution.bound_case
+    def spread(self) -> tuple[float, ...]:
+        """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one; empty where none has one."""
+        own, here = self.solution.bound_case, self.crossing
         if self.alone or not own.box.keys() & own.case.inputs_used(*self.constraint.sides):
-            return Extent()
+            return ()
         # none where the unknown itself is ranged
-        corners = list(zip(own.corners, self.solution.at_corners, strict=False))
-        here = self.crossing
+        corners = zip(own.corners, self.solution.at_corners, strict=False)
         nearest = [
             (corner, min(others, key=lambda other: max(other / here, here / other)))
             for corner, others in corners
             if others
         ]
-        everywhere = len(nearest) == len(corners)
-        beyond = frozenset() if everywhere else self.solution.side_beyond(here)
         if not nearest:
-            return Extent(everywhere=everywhere, beyond=beyond)
+            return ()
         values = [
             _first(self.constraint, self.solution, case, place, self.holds, self.up)
             for case, place in ((own.case, here), *nearest)
         ]
-        return Extent(min(values), max(values), everywhere, beyond)
+        return min(values), max(values)
 
     @property
     def at(self) -> Result:
         """The value with its range; a time of a case that does not fit carries the flag, as every such time does."""
         flags = (DOES_NOT_FIT,) if "memory" in self.wrong and self.now.symbol.unit == "s" else ()
-        return Result(self.now.symbol, self.value, *self.spread[:2], flags=flags)
+        low, high = self.spread or (None, None)
+        return Result(self.now.symbol, self.value, low, high, flags=flags)
 
 
 def flips(
@@ -147,7 +136,7 @@ def flips(
     """Every flip of a case, the nearest first, equally near ones in the order of :data:`UNCERTAIN`; inputs that are zero now, from which no factor leads away, come last.
 
     ``among`` narrows the inputs, ``of`` the conditions that flip, by name; a flip reports the state of all conditions. ``waits`` are
-    searched for where that is asked for: :meth:`Constraint.solution`.
+    searched for where that is asked for: :func:`solution_of`.
     """
     asked = constraints(bound_case)
     turned = [
@@ -181,9 +170,29 @@ def never(bound_case: BoundCase, turned: Iterable[Flip]) -> tuple[str, ...]:
         # of what is zero now the least value may tip a limit that is met exactly: there is no crossing above zero
         there = case.changed({name: 1.0 if case.theory.symbol(name).counted else BEYOND})
         tips = not case.value(name) and any(_holds(c, there) is not _holds(c, case) for c in asked)
-        if not tips and all(condition.solution(name, bound_case) for condition in conditions):
+        if not tips and all(solution_of(condition, name, bound_case) for condition in conditions):
             found.append(name)
     return tuple(found)
+
+
+def solution_of(
+    condition: Constraint, unknown: str, bound_case: BoundCase, waits: bool = False
+) -> Solution | None:
+    """Where a condition is met with equality; None where a missing input leaves it open, and of a wait, unless ``waits`` are to be searched for, too.
+
+    A search for a wait takes some tenths of a second, and is only made for what is no count.
+    """
+    counted = bound_case.case.theory.symbol(unknown).counted
+    if condition.has_wait(bound_case.case) and (not waits or counted):
+        return None
+    asked = condition.equation, unknown
+    same = (own.name for own in THRESHOLDS.values() if (own.equation, own.unknown) == asked)
+    named = next(same, None)  # the review solves the named ones anyhow
+    try:
+        solution = solve(named or condition.equation, bound_case, None if named else unknown)
+    except (InputError, NoValue):
+        return None
+    return None if solution.missing else solution
 
 
 def _moving(condition: Constraint, bound_case: BoundCase) -> list[str]:
@@ -205,7 +214,7 @@ def _flips(
     condition: Constraint, name: str, asked: list[Constraint], bound_case: BoundCase, waits: bool
 ) -> Iterator[Flip]:
     """The nearest flip of one condition by one input above the value now, and the nearest below."""
-    solution = condition.solution(name, bound_case, waits)
+    solution = solution_of(condition, name, bound_case, waits)
     if solution is None:
         return
     wrong_now = tuple(c.name for c in asked if not c.holds(bound_case.case))

@@ -1,4 +1,6 @@
-"""The verdict on a case: does it fit, are the targets met, what limits it. Data and short phrases; the text of the review is in templates."""
+"""The verdict on a case: does it fit, are the targets met, what its times rest on. Each condition is a metric within its limit, and so an equation to solve."""
+
+from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
@@ -6,24 +8,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from symroof.analysis.case_titles import devices
 from symroof.cases.bound_case import BOUND, EXPECTED, BoundCase
-from symroof.cases.input import AT_PEAK, VARIANT
+from symroof.cases.input import AT_PEAK
 from symroof.cases.measured_efficiencies import beyond_measurements
 from symroof.cases.quantity_result import Result
-from symroof.cases.request import RECOMMENDED, VLLM_LINE
 from symroof.specs.efficiencies import CLASSES, DEFAULT_ENGINE, FITTED, engine_class
-from symroof.specs.precision import BITS
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
-from symroof.symbolic.expressions import symbol
 from symroof.symbolic.kernels import holds
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
-from symroof.theory.layout import shapes_layout
-from symroof.theory.quantities import OF_THE_MIX
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol
 from symroof.theory.theory_files import column
-from symroof.units import format_quantity
+from symroof.theory.thresholds import FULL_MEMORY
 
 TARGET_METRICS: dict[str, str] = column("targets", "metric")
 """The metric each target is compared with: latencies of a server under load, the price of the whole group, and of the fleet."""
@@ -33,8 +29,6 @@ AT_A_RATE: dict[str, str] = column("shown", "at_rate")
 
 ISOLATED_METRICS = {name: tuple(each) for name, each in column("targets", "alone").items()}
 """Those that differ for one request alone, the ITL at the last step of the response; without an output there is one step, at the context."""
-
-PUBLISHED_TOLERANCE = 0.001
 
 
 @dataclass(frozen=True)
@@ -77,11 +71,6 @@ class TargetCheck:
         where = f" at the median of the list prices, not at the {end}" if self.straddles else ""
         return f"{self.bound.plain()}{where}"
 
-    @property
-    def gap(self) -> Result:
-        """The margin, or the excess, as a positive amount."""
-        return Result(self.metric.symbol, abs(self.slack))
-
 
 def limit_of(symbol: Symbol, limit: Any) -> Result:
     """A limit on a quantity, with all its digits: it is known as written."""
@@ -121,20 +110,9 @@ def queues(case: Case) -> bool:
 
 
 def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
-    """Every target of the study that this case has a metric for."""
-    checks = _load_check(bound_case)
-    for name, limit in bound_case.targets.items():
-        if (tested := metric_of(name, bound_case.case)) is None:
-            continue
-        metric = bound_case.result(tested)
-        low, high = metric.at_median or (metric.low, metric.high)
-        if low is None or high is None:
-            low, high = metric.value, math.inf if metric.without_range else metric.value
-        least = metric.value if measured_alone(bound_case) else low
-        holds_at = [bool(holds("<=", float(end), float(limit))) for end in (high, least)]
-        met = holds_at[0] or (None if holds_at[1] else False)
-        checks.append(TargetCheck(name, metric, limit, met))
-    return checks
+    """The load at an arrival rate, and every target of the study that this case has a metric for."""
+    asked = [each for each in constraints(bound_case) if each.name != MEMORY]
+    return [check for each in asked if (check := each.check(bound_case))]
 
 
 def measured_alone(bound_case: BoundCase) -> bool:
@@ -152,6 +130,7 @@ def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
     }
 
 
+MEMORY_OF_A_DEVICE = ("memory_bytes_per_device", "usable_memory_per_device")
 MEMORY, LOAD = "memory", "load"
 """The constraints besides the targets: that it fits, and that requests are served as fast as they come."""
 
@@ -162,10 +141,8 @@ def waits_without_end(target: str, case: Case) -> bool:
         return False
     try:
         case.value(TARGET_METRICS[target])
-    except UndefinedValue:
-        return False
-    except NoValue:
-        return True
+    except NoValue as error:
+        return not isinstance(error, UndefinedValue)
     return False
 
 
@@ -177,26 +154,21 @@ PREFILL_LOADS = (
 pile up because there is no such batch."""
 
 
-def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
-    """Whether there is a steady state at the arrival rate, where one is known: of responses, and of prompts where they alone pile up."""
+def _tighter_load(bound_case: BoundCase, load: Result) -> Result:
+    """The load of responses; of prompts where they alone pile up."""
     case = bound_case.case
-    load = bound_case.get(LOAD) if queues(case) else None
-    if load is None:
-        return []
     if load.value < 1 and waits_without_end("ttft", case):
         symbol = case.theory.symbol("prefill_slot_utilization")
         for formula in PREFILL_LOADS:
             with suppress(NoValue):  # where given values leave it none, that of responses has to do
-                load = bound_case.formula(parse(formula), symbol, timed=False)
-                break
-    low, high = load.low or load.value, load.high or load.value
-    least = load.value if measured_alone(bound_case) else low
-    return [TargetCheck(LOAD, load, 1.0, bool(high < 1) or (False if least >= 1 else None))]
+                return bound_case.formula(parse(formula), symbol, timed=False)
+    return load
 
 
 def overloaded(bound_case: BoundCase) -> bool:
     """Whether requests come at least as fast as they are served, so that no wait has an end; ranges at their middle."""
-    return any(check.slack <= 0 for check in _load_check(bound_case))
+    loads = (check for check in target_checks(bound_case) if check.name == LOAD)
+    return any(check.slack <= 0 for check in loads)
 
 
 def all_met(checks: list[TargetCheck]) -> bool | None:
@@ -223,13 +195,9 @@ def basis_of(bound_case: BoundCase, names: Collection[str]) -> list[str]:
 
 def basis_lines(cases: Iterable[BoundCase]) -> tuple[str, ...]:
     """What the times of several cases rest on, each once; a user-defined theory alone has none."""
-    lines = dict[str, None]()
-    for case in cases:
-        if not case.theory_only:
-            lines |= dict.fromkeys(
-                filter(None, (efficiency_basis(case), beyond_measurements(case)))
-            )
-    return tuple(lines)
+    own = [case for case in cases if not case.theory_only]
+    lines = (line for case in own for line in (efficiency_basis(case), beyond_measurements(case)))
+    return tuple(dict.fromkeys(filter(None, lines)))
 
 
 def efficiency_basis(bound_case: BoundCase) -> str:
@@ -250,11 +218,9 @@ OF_ENGINES = "{} {}; ranges are 80 % intervals"
 
 def default_basis(efficiency: str | None, engine: str | None) -> str:
     """What times rest on where no case has efficiencies of its own."""
-    return (
-        OF_ENGINES.format(BY_MEASUREMENT, CLASSES[engine_class(engine or DEFAULT_ENGINE)])
-        if efficiency == "measured"
-        else AT_THE_PEAK
-    )
+    if efficiency != "measured":
+        return AT_THE_PEAK
+    return OF_ENGINES.format(BY_MEASUREMENT, CLASSES[engine_class(engine or DEFAULT_ENGINE)])
 
 
 def target_warnings(bound_case: BoundCase) -> list[str]:
@@ -279,146 +245,115 @@ def target_warnings(bound_case: BoundCase) -> list[str]:
     return lines
 
 
-def splits_evenly(bound_case: BoundCase, group: int) -> bool:
-    """Whether a number of devices takes the same number of heads each: of the cache's heads too, or copies of one each."""
-    heads, shared = map(bound_case.get, ("n_heads", "n_kv_heads"))
-    if heads is not None and heads.value % group:
-        return False
-    return shared is None or shared.value % group == 0 or group % shared.value == 0
+WAITS = (TARGET_METRICS["ttft"], AT_A_RATE[TARGET_METRICS["itl"]])
+"""Latencies that are searched for at an arrival rate, and have no value where prompts pile up."""
+
+UNBOUNDED = 1e300
+"""The share of its limit that a wait without end takes up."""
 
 
-def case_warnings(bound_case: BoundCase) -> list[str]:
-    """Everything a reader must know before a number of this case."""
-    warnings = []
-    if bound_case.does_not_fit:
-        word = "does not fit" if bound_case.never_fits else "does not fit in part of the range"
-        needed = (
-            f"{memory_needed(bound_case)}; the latencies, rates and costs below cannot be reached"
-        )
-        warnings.append(f"{word}: {needed}")
-    elif bound_case.fits is None and bound_case.model and bound_case.hardware:
-        why = bound_case.why_unknown("fits")
-        warnings.append(f"whether this fits in memory is not known: {why}")
-    warnings += [
-        *bound_case.warnings,
-        *_without_effect(bound_case),
-        *kinds_of_requests(bound_case),
-        *_wide_arithmetic(bound_case),
-    ]
-    for share in ACHIEVED:
-        if (found := bound_case.get(share)) is not None and found.value > ROOF:
-            warnings.append(f"impossible: {share} is {found.plain()}, above 100 %")
-    tp, heads = int(bound_case.case.value("tp")), bound_case.get("n_heads")
-    if tp > 1 and heads is not None and not splits_evenly(bound_case, tp):
-        fullest = f"the most loaded GPU has {-(-int(heads.value) // tp)}"
-        warnings.append(f"tp {tp} does not divide {heads.plain()} query heads: {fullest}")
-    published = published_mismatch(bound_case)
-    return [*warnings, published] if published else warnings
+@dataclass(frozen=True)
+class Constraint:
+    """One condition of the headline: a metric stays within its limit."""
 
+    name: str
+    metric: str
+    limit: str
 
-BY_TOOLS = ("preset", VLLM_LINE, RECOMMENDED)
-"""How the origins of values begin that a tool or a preset sets for every model."""
+    @property
+    def equation(self) -> str:
+        return FULL_MEMORY if self.name == MEMORY else f"{self.metric} = {self.limit}"
 
+    def bound(self, case: Case) -> float:
+        """The limit as a number."""
+        return 1.0 if self.name == LOAD else float(case.value(self.limit))
 
-def _without_effect(bound_case: BoundCase) -> list[str]:
-    """Values that somebody set here and that no formula of this model uses: a window where no layer has one."""
-    targets = {TARGET_SYMBOLS[target] for target in bound_case.targets}
-    return [
-        f"{name} has no effect: no formula of this case uses it"
-        for name in _set_by_hand(bound_case, *BY_TOOLS)
-        if name not in targets and not _is_used(bound_case, name)
-    ]
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The names of both sides: the limit of a load is a plain number."""
+        return (self.metric,) if self.name == LOAD else (self.metric, self.limit)
 
+    def inputs(self, case: Case) -> set[str]:
+        """The inputs that a side is computed from; ``tp`` too where it is one, and so is in no formula until it may be another."""
+        free = {"tp"}.intersection(case.without_values({"tp"}).inputs_used(*self.sides))
+        return free.union(case.inputs_used(*self.sides))
 
-def _set_by_hand(bound_case: BoundCase, *tools: str) -> list[str]:
-    """Inputs that somebody set here, layouts aside, and not one of the tools, by how the origins of their values begin."""
-    chosen = bound_case.request
-    return [
-        name
-        for name in chosen.values
-        if not shapes_layout(name) and not chosen.origin.get(name, "").startswith(tools)
-    ]
-
-
-def _is_used(bound_case: BoundCase, name: str) -> bool:
-    """Whether some quantity depends on a name here."""
-    return any(name in bound_case.case.dependencies(each) for each in bound_case.quantity_names)
-
-
-def unused_inputs(
-    bound_case: BoundCase, shown: Collection[str], targets_decide: bool = True
-) -> list[str]:
-    """Inputs that somebody set and that none of the quantities shown depends on, though others of the case do; a target counts as used where it decides."""
-    targets = {TARGET_SYMBOLS[target] for target in bound_case.targets}
-    reached = frozenset().union(*map(bound_case.case.dependencies, shown))
-    return [
-        name
-        for name in _set_by_hand(bound_case, *BY_TOOLS, VARIANT)
-        if name not in reached
-        and (not targets_decide if name in targets else _is_used(bound_case, name))
-    ]
-
-
-def _wide_arithmetic(bound_case: BoundCase) -> list[str]:
-    """8-bit weights alone do not make 8-bit arithmetic: worth a warning where the device has it and the precision of the activations is a default."""
-    weights, chosen = bound_case.precisions.get("weights", ""), bound_case.request.precision
-    device, compute = bound_case.hardware, bound_case.compute
-    if device is None or BITS.get(weights) != 8 or weights not in device.peaks:
-        return []
-    if "weights" not in chosen or "activations" in chosen or compute == weights:
-        return []
-    beside = f"{weights} weights with {bound_case.precisions['activations']} activations"
-    peak = f"--activations {weights} uses the {weights} peak"
-    return [f"{beside} compute at the {compute} peak; {peak}"]
-
-
-ACHIEVED = ("prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu")
-ROOF = 1 + 1e-9
-"""A share above it is above the roof, and not rounded there."""
-
-
-def memory_needed(bound_case: BoundCase) -> str:
-    """The memory that the most loaded device needs, of the memory it may use."""
-    needed, usable = (
-        bound_case.result("memory_bytes_per_device"),
-        bound_case.result("usable_memory_per_device"),
-    )
-    count = devices(bound_case)
-    who = f"the most loaded of {count} GPUs needs" if count > 1 else "needs"
-    return f"{who} {needed.plain()}, and {usable.plain()} of memory are usable"
-
-
-def published_mismatch(bound_case: BoundCase) -> str | None:
-    """A warning where the engine's own parameter count is not the published one."""
-    model = bound_case.model
-    published = model.published_params if model and model.layers else None
-    if model is None or not published or "params" in bound_case.given:
-        return None
-    counted = bound_case.get("params")
-    if counted is None or abs(counted.value - published) <= PUBLISHED_TOLERANCE * published:
-        return None
-    both = (format_quantity(count, "parameter") for count in (counted.value, published))
-    return f"{model.name}: counted {', published '.join(both)}"
-
-
-def kinds_of_requests(bound_case: BoundCase) -> list[str]:
-    """A remark for the kind of requests whose mean first token misses the target that the mean of all requests meets, throughout the ranges of both."""
-    limit, decided = bound_case.targets.get("ttft"), bound_case.case.given.get("loaded_ttft")
-    if limit is None or decided != symbol(OF_THE_MIX["loaded_ttft"]):
-        return []
-
-    def slowest(name: str) -> float | None:
-        found = bound_case.get(name)
-        if found is None:
+    def check(self, bound_case: BoundCase) -> TargetCheck | None:
+        """Whether it is met over the ranges; None where the metric has no value."""
+        metric, limit = bound_case.get(self.metric), self.bound(bound_case.case)
+        if metric is None:
             return None
-        return float(found.value if found.high is None else found.high)
+        if self.name == LOAD:
+            metric = _tighter_load(bound_case, metric)
+        low, high = metric.at_median or (metric.low, metric.high)
+        if low is None or high is None:
+            low, high = metric.value, math.inf if metric.without_range else metric.value
+        least = metric.value if measured_alone(bound_case) else low
+        throughout, somewhere = (holds(self.within, float(x), limit) for x in (high, least))
+        met = throughout or (None if somewhere else False)
+        return TargetCheck(self.name, metric, limit, met)
 
-    mean = slowest("mix_loaded_ttft")
-    if mean is None or mean > limit:
-        return []
-    kinds = {"the case's own": "mix_own_ttft", "long": "mix_long_ttft"}
-    return [
-        f"{whose} requests miss the TTFT target that the mean of all requests meets, at {bound_case.result(name).text()}: {name}"
-        for whose, name in kinds.items()
-        if (worst := slowest(name)) is not None and worst > limit
-    ]
+    @property
+    def within(self) -> str:
+        """At a load of 1 the queue already grows without end; every other limit may be reached."""
+        return "<" if self.name == LOAD else "<="
+
+    def holds(self, case: Case) -> bool:
+        """Whether it is met; no wait in a queue that grows without end meets a target.
+
+        Raises:
+            UndefinedValue: an input that it needs has no value.
+            NoValue: it has no value here, and no queue is the reason.
+        """
+        try:
+            return bool(holds(self.within, case.value(self.metric), self.bound(case)))
+        except NoValue as error:
+            endless = self.metric in WAITS and "arrival_rate" in self.inputs(case)
+            if isinstance(error, UndefinedValue) or not endless:
+                raise
+            return False
+
+    def share(self, case: Case) -> float:
+        """How much of its limit the metric takes up; a wait that has no end more than any number of times."""
+        try:
+            return float(case.value(self.metric)) / self.bound(case)
+        except NoValue:
+            if not waits_without_end(self.name, case) and self.metric != WAITS[1]:
+                raise
+            return UNBOUNDED
+
+    def has_wait(self, case: Case) -> bool:
+        """Whether the metric holds an estimated wait, which no formula gives: it is searched."""
+        return self.metric in WAITS and "arrival_rate" in case.given
+
+
+def constraints(bound_case: BoundCase) -> list[Constraint]:
+    """The conditions of the headline of a case: memory and load where they are known, and each target that has a metric."""
+    case, found = bound_case.case, []
+    if case.has_value("fits"):
+        found.append(Constraint(MEMORY, *MEMORY_OF_A_DEVICE))
+    if queues(case) and case.has_value(LOAD):
+        found.append(Constraint(LOAD, LOAD, "1"))
+    for name in bound_case.targets:
+        metric = metric_of(name, case)
+        if metric is None and waits_without_end(name, case):
+            metric = TARGET_METRICS[name]
+        if metric:
+            found.append(Constraint(name, metric, TARGET_SYMBOLS[name]))
+    return found
+
+
+def passes(bound_case: BoundCase) -> bool | None:
+    """Whether a case fits and is known to meet every target over all of its ranges; None where it does with ranges at their middle, and not throughout.
+
+    >>> from symroof.analysis.study import Study
+    >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096, batch=[1, 8, 32], mbu="0.5..0.9", mfu=1, targets={"itl": "10 ms"})
+    >>> [passes(case) for case in study.cases]
+    [True, None, False]
+    """
+    if bound_case.fits is None or not bound_case.fits.value or unknown_targets(bound_case):
+        return False
+    if not findings(bound_case):
+        return True
+    met = all(condition.holds(bound_case.case) for condition in constraints(bound_case))
+    return None if met else False

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from symroof.analysis.differences import LEFT_OUT, CaseDifference, differences
+from symroof.analysis.differences import CaseDifference, differences
 from symroof.analysis.verdict import basis_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result, plain_value
@@ -45,8 +44,7 @@ class WaterfallStep:
 
     @property
     def label(self) -> str:
-        """``attention: causal -> full``, ``prefill_time = prefill_compute_time``; a term of a definition is its name alone."""
-        return ", ".join(change_label(change) for change in self.changes)
+        return ", ".join(change.label for change in self.changes)
 
     def reversed(self) -> WaterfallStep:
         """The same step the other way."""
@@ -59,26 +57,13 @@ class WaterfallStep:
         return "; ".join(dict.fromkeys(change.slip for change in self.changes if change.slip))
 
     def as_json(self) -> dict[str, Any]:
-        """The step for programs."""
         return {
-            "changes": [change_json(change) for change in self.changes],
+            "changes": [change.as_json() for change in self.changes],
             "effect": plain_value(self.effect),
             "factor": plain_value(self.factor),
             "value": plain_value(self.after),
             "slip": self.slip or None,
         }
-
-
-def change_label(change: CaseDifference) -> str:
-    """A change in a few words."""
-    if change.kind == "rest":
-        return change.name
-    name, mark, term = change.name.partition(": ")
-    if mark:
-        return f"{term}{' (left out)' if change.after == LEFT_OUT else ''}"
-    if change.kind == "definition":
-        return f"{name} = {change.after}"
-    return f"{name}: {change.before} -> {change.after}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,12 +103,9 @@ class Waterfall:
     @property
     def title(self) -> str:
         """The quantity, its meaning, and what its values rest on."""
-        rests = ""
-        if self.basis:
-            one = len(set(self.basis)) == 1
-            both = f"first {self.basis[0]}, second {self.basis[-1]}"
-            rests = f" ({self.basis[0] if one else both})"
-        return f"{self.symbol.name}: {self.symbol.meaning}{rests}"
+        first, *others = dict.fromkeys(self.basis) or [""]
+        rests = f"first {first}, second {others[0]}" if others else first
+        return f"{self.symbol.name}: {self.symbol.meaning}{f' ({rests})' if rests else ''}"
 
     @property
     def symbol(self) -> Symbol:
@@ -177,7 +159,7 @@ class Waterfall:
             "effect": plain_value(self.effect),
             "factor": plain_value(self.factor),
             "steps": [step.as_json() for step in self.steps],
-            "without_effect": [change_json(change) for change in self.without_effect],
+            "without_effect": [change.as_json() for change in self.without_effect],
         }
 
 
@@ -189,11 +171,6 @@ def signed_text(value: Any, unit: str, digits: int = 4) -> str:
 def factor_text(factor: float | None, digits: int = 4) -> str:
     """A factor; empty where there is none."""
     return f"× {significant(factor, digits)}" if factor is not None else ""
-
-
-def change_json(change: CaseDifference) -> dict[str, str]:
-    """A change for programs."""
-    return {"kind": change.kind, "name": change.name, "from": change.before, "to": change.after}
 
 
 def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
@@ -215,34 +192,30 @@ def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
     name = known(quantity, b.request.own)
     start, end = _number_of(a, name, "the first"), _number_of(b, name, "the second")
     if a.preset and not b.preset:
-        return _waterfall(b, a, end, start).reversed()
-    return _waterfall(a, b, start, end)
-
-
-def _waterfall(a: BoundCase, b: BoundCase, start: Result, end: Result) -> Waterfall:
-    """The way between the values of a quantity in two cases."""
-    name, value = start.name, start.value
+        return waterfall(b, a, name).reversed()
+    value, case = start.value, a
+    tried: tuple[CaseDifference, ...] = ()
     steps: list[WaterfallStep] = []
     silent: list[CaseDifference] = []
-    for changes, after in _values(a, b, name):
+    for change in differences(a, b):
+        case, tried = change.applied(case), (*tried, change)
+        try:
+            after = case.case.value(name)
+        except (NoValue, InputError, UnknownName):
+            continue  # without a value between them several changes are one step
         if nearly_equal(after, value):
-            silent += [change for change in changes if change.before != change.after]
+            silent += [each for each in tried if each.before != each.after]
         else:
-            steps.append(WaterfallStep(changes, value, after))
+            steps.append(WaterfallStep(tried, value, after))
             value = after
+        tried = ()
     presets = []
     for preset in () if steps else filter(None, (a.preset, b.preset)):
         sets = ", ".join(dict.fromkeys((*preset.assume, *preset.set, *preset.definitions)))
-        said = f"the preset {preset.name} ({preset.title}) does not move {name} here"
-        presets.append(f"{said}: it sets {sets}")
-    said_once = tuple(dict.fromkeys(presets))
-    basis = (*basis_in_a_word(a, name), *basis_in_a_word(b, name))
-    return Waterfall(start, end, tuple(steps), tuple(silent), said_once, basis)
-
-
-def basis_in_a_word(bound_case: BoundCase, name: str) -> list[str]:
-    """What a value rests on, if on efficiencies; a waterfall has no ranges to speak of."""
-    return [line.partition(";")[0] for line in basis_of(bound_case, [name])]
+        moves_nothing = f"the preset {preset.name} ({preset.title}) does not move {name} here"
+        presets.append(f"{moves_nothing}: it sets {sets}")
+    basis, said = (*_basis(a, name), *_basis(b, name)), tuple(dict.fromkeys(presets))
+    return Waterfall(start, end, tuple(steps), tuple(silent), said, basis)
 
 
 def waterfall_to_number(bound_case: BoundCase, name: str, target: Any) -> Waterfall:
@@ -256,8 +229,13 @@ def waterfall_to_number(bound_case: BoundCase, name: str, target: Any) -> Waterf
     start, target = _number_of(bound_case, name, "the case's"), float(target)
     rest = CaseDifference("rest", "not explained", "", "")
     steps = (WaterfallStep((rest,), start.value, target),) if start.value != target else ()
-    basis = tuple(basis_in_a_word(bound_case, name))
+    basis = _basis(bound_case, name)
     return Waterfall(start, Result(start.symbol, target), steps, (), basis=basis)
+
+
+def _basis(bound_case: BoundCase, name: str) -> tuple[str, ...]:
+    """What a value rests on, if on efficiencies; a waterfall has no ranges to speak of."""
+    return tuple(line.partition(";")[0] for line in basis_of(bound_case, [name]))
 
 
 def _number_of(bound_case: BoundCase, name: str, which: str) -> Result:
@@ -278,20 +256,3 @@ def _number_of(bound_case: BoundCase, name: str, which: str) -> Result:
         raise InputError(Problem(name, message, hint=hint))
     flags = tuple(flag for flag in result.flags if flag == DOES_NOT_FIT)
     return Result(result.symbol, result.value, flags=flags)
-
-
-def _values(
-    a: BoundCase, b: BoundCase, name: str
-) -> Iterator[tuple[tuple[CaseDifference, ...], Any]]:
-    """The value after each change; a change without a value is joined with the next."""
-    case = a
-    open_changes: tuple[CaseDifference, ...] = ()
-    for change in differences(a, b):
-        case, open_changes = change.applied(case), (*open_changes, change)
-        try:
-            after = case.case.value(name)
-        except (NoValue, InputError, UnknownName):
-            continue
-        if isinstance(after, float):
-            yield open_changes, after
-            open_changes = ()

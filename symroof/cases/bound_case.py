@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from symroof.cases.input import (
     AT_PEAK,
@@ -25,6 +25,7 @@ from symroof.specs.efficiencies import DEFAULT_ENGINE
 from symroof.specs.engine_profile import EngineProfile
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
+from symroof.specs.preset import PresetSpec
 from symroof.strict_yaml import Document
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, is_number, number
@@ -34,9 +35,6 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, named
 from symroof.theory.theory import Theory
-
-if TYPE_CHECKING:  # presets load when one is chosen
-    from symroof.specs.preset import PresetSpec
 
 T = TypeVar("T")
 

@@ -81,7 +81,12 @@ def check_together(given: Given) -> list[str]:
         InputError: the cached part of a prompt is longer than the prompt, somewhere in the ranges of the two; ``tp`` neither divides the key
             and value heads nor is a multiple of them, or a degree is not whole, or a range.
     """
-    _check_prefix(given)
+    cached, prompt = (given.get(name) for name in ("cached_prefix", "prompt"))
+    most, least = cached.high if cached else None, prompt.low if prompt else None
+    if cached and most is not None and least is not None and most > least:
+        part = f"the {least:,g} of the prompt they are a part of"
+        message, hint = f"{most:,g} cached tokens are more than {part}", f"at most {least:,g}"
+        raise InputError(Problem(cached.source, message, path="cached_prefix", hint=hint))
     degrees = {name: _degree(name, given) for name in DEGREES if name in given}
     known = {name: degree for name, degree in degrees.items() if degree is not None}
     tp = known.get("tp", 1.0)
@@ -97,20 +102,6 @@ def check_changed(case: BoundCase, values: Mapping[str, Any], source: str) -> No
     """Check that a request may have these values together with those of the case; errors are those of :func:`check_together`."""
     new = {name: Input(number(value), source) for name, value in values.items()}
     check_together(case.given | new)
-
-
-def _check_prefix(given: Given) -> None:
-    cached, prompt = (given.get(name) for name in ("cached_prefix", "prompt"))
-    if cached is None or prompt is None:
-        return
-    most, least = cached.high, prompt.low
-    if most is None or least is None or most <= least:
-        return
-    message = (
-        f"{most:,g} cached tokens are more than the {least:,g} of the prompt they are a part of"
-    )
-    hint = f"at most {least:,g}"
-    raise InputError(Problem(cached.source, message, path="cached_prefix", hint=hint))
 
 
 def _degree(name: str, given: Given) -> float | None:
@@ -207,37 +198,30 @@ def check_formulas(made: BoundCase) -> None:
         there = case.changed(point) if point else case
         values = {name: number(there.value(name)) for name in box}
         for name, formula in formulas.items():
-            if _known(name, formula, there):
-                values[name] = _checked(name, formula, there, point)
+            if (value := _value(name, formula, there, point)) is not None:
+                values[name] = value
         settled = {name: replace(given[name], setting=value) for name, value in values.items()}
         check_together({**given, **settled})
 
 
-def _known(name: str, formula: Input, case: Case) -> bool:
-    """Whether a formula has a value: where one that it needs is missing, what follows says so.
+def _value(name: str, formula: Input, case: Case, point: Mapping[str, float]) -> Expr | None:
+    """The value of a formula; None where one that it needs is missing: what follows says so.
 
     Raises:
-        InputError: it leads back to itself, or is a number of devices, on which all other formulas depend.
+        InputError: it leads back to itself, is a number of devices (on which all other formulas depend) without a value, or has one that its name may not have.
     """
+    symbol = case.theory.symbol(name)
     try:
-        case.value(name)
+        value = number(case.value(name))
     except NoValue as error:
         if "is defined by itself" in str(error):
             raise InputError(Problem(formula.source, str(error), path=name)) from None
         if name in (*DEGREES, "instance_devices"):
             raise formula.without_value(name, error) from None
-        return False
-    return True
-
-
-def _checked(name: str, formula: Input, case: Case, point: Mapping[str, float]) -> Expr:
-    """The value of a formula, one that its name may have."""
-    symbol = case.theory.symbol(name)
-    value = number(case.value(name))
-    if formula.definition or symbol.signed:
-        return value
+        return None
     try:
-        in_domain(symbol, value)
+        if not (formula.definition or symbol.signed):
+            in_domain(symbol, value)
     except ValueError as error:
         where = [f"{key} is {as_written(key, number(end))}" for key, end in point.items()]
         at = f" where {' and '.join(where)}" if where else ""

@@ -47,12 +47,8 @@ def profile_of(request: Request, case: BoundCase) -> EngineProfile | None:
 
 def assumed(request: Request, profile: EngineProfile | None) -> Assumptions:
     """The counting choices of a request, over those of the engine, which count as defaults."""
-    chosen = assume(**request.assume)
-    own = {
-        name: entry.value
-        for name, entry in (profile.assume if profile else {}).items()
-        if chosen.defaulted(name)
-    }
+    chosen, engine = assume(**request.assume), profile.assume if profile else {}
+    own = {name: entry.value for name, entry in engine.items() if chosen.defaulted(name)}
     return Assumptions(chosen.replaced(**own).values, chosen.chosen)
 
 

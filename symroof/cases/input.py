@@ -6,12 +6,13 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from symroof.errors import InputError, Problem
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
+from symroof.specs.preset import Definition
 from symroof.strict_yaml import Document
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, is_number, number
@@ -20,9 +21,6 @@ from symroof.theory.declarations import NONE, Declarations, MissingInput, defaul
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.symbols import base_name
 from symroof.theory.theory_files import column
-
-if TYPE_CHECKING:  # presets load when one is chosen
-    from symroof.specs.preset import Definition
 
 Ends = tuple[float, float]
 S = TypeVar("S")

@@ -28,21 +28,22 @@ from symroof.units import format_quantity
 OF_LINKS = frozenset({"link_latency", "link_share", "network_latency"})
 
 
-def _between(low: Any, value: Any, high: Any, text: str, source: str) -> Input:
+def _between(low: Any, value: Any, high: Any, source: str, unit: str = "") -> Input:
+    text = "..".join(format_quantity(end, unit, 3).strip() for end in (low, high))
     return Input(ValueRange(low, high, text, value), source, measured=True)
 
 
 _LMSYS = "LMSYS 2025-05-05, Deploying DeepSeek with PD Disaggregation and Large-Scale Expert Parallelism on 96 H100 GPUs"
 OF_EXPERTS = {
     "expert_spread": _between(
-        0, 1.5, 3, "0..3",
+        0, 1.5, 3,
         "the largest of 8 to 16 random numbers of experts is 1.4 to 1.8 standard deviations above the mean (InferenceX, H200, few requests: about 2)",
     ),
     "exchange_overlap": Input(
         ZERO, "measured: engines exchange and then work, unless told to split batches in two", measured=True
     ),
     "expert_imbalance": _between(
-        1, 1.25, 1.5, "1..1.5",
+        1, 1.25, 1.5,
         f"measured ({_LMSYS}): prefill 18 % slower than with experts evenly loaded, balancer on, which is a device 25 % above the mean",
     ),
 }  # fmt: skip
@@ -57,8 +58,8 @@ OF_GROUPS = {
 """What attention groups beside experts cost: attention multiplies while experts wait to be read, and the other way round."""
 OF_NETWORK = {
     "network_latency": _between(
-        20e-6, 45e-6, 70e-6, "20 us..70 us",
-        "measured: an all-reduce over two nodes of H100 takes 45 us more than one inside (InferenceX, DeepSeek-R1 on 16 devices, five rows)",
+        20e-6, 45e-6, 70e-6,
+        "measured: an all-reduce over two nodes of H100 takes 45 us more than one inside (InferenceX, DeepSeek-R1 on 16 devices, five rows)", "s",
     )
 }  # fmt: skip
 """What a collective between nodes costs beyond one inside, where a group is larger than a node."""
@@ -146,13 +147,11 @@ def add_measured_efficiencies(case: BoundCase) -> None:
     for name in FITTED:
         if name in given or (name in OF_LINKS and not grouped):
             continue
-        families = families_of(name, device.family, device.generation, part, engine)
-        kernels = engine
-        if name == "link_latency":  # engines until 2024 sum with kernels of their own on NVIDIA
-            families, kernels = (
-                [sending],
-                "compiled" if (engine, device.family) == ("earlier", "hbm") else engine,
-            )
+        families, kernels = [sending], engine
+        if name != "link_latency":
+            families = families_of(name, device.family, device.generation, part, engine)
+        elif (engine, device.family) == ("earlier", "hbm"):
+            kernels = "compiled"  # engines until 2024 sum with kernels of their own on NVIDIA
         given[name], word = _fitted(name, tuple(families), kernels, reach)
         case.warn(*([word] if word else []))
         if name == "mbu":
@@ -186,21 +185,12 @@ def share_of_tile(
 
 def _limit_by_tile(given: dict[str, Input], share: float | None) -> None:
     """Lower the share of the bandwidth to what a device can take that multiplies slowly: nothing reads weights faster than they are multiplied."""
-    mbu, own, reached = given["mbu"], _ends(given["mbu"]), _ends(given["mfu"])
-    if share is None or own is None or reached is None or share * reached[1] >= own[1]:
+    own, reached = ([x.low, x.value, x.high] for x in (given["mbu"], given["mfu"]))
+    if share is None or None in own + reached or share * reached[1] >= own[1]:  # type: ignore[operator]
         return
-    low, value, high = (
-        min(mine, share * of_peak) for mine, of_peak in zip(own, reached, strict=True)
-    )
-    written = "..".join(format_quantity(end, "", 3).strip() for end in (low, high))
-    why = f"{mbu.source}; no more than the device takes that multiplies {TILE_ROWS} rows at least by each weight"
-    given["mbu"] = Input(ValueRange(low, high, written, value), why, measured=True)
-
-
-def _ends(value: Input) -> tuple[Any, ...] | None:
-    """The low end, the expected value and the high end; None of a formula."""
-    ends = tuple(end for end in (value.low, value.value, value.high) if end is not None)
-    return ends or None
+    low, value, high = (min(mine, share * peak) for mine, peak in zip(own, reached, strict=True))  # type: ignore[operator, type-var]
+    tile = f"no more than the device takes that multiplies {TILE_ROWS} rows at least by each weight"
+    given["mbu"] = _between(low, value, high, f"{given['mbu'].source}; {tile}")
 
 
 @lru_cache(maxsize=256)
@@ -209,18 +199,14 @@ def _fitted(name: str, families: tuple[str, ...], engine: str, reach: float) -> 
     table = shipped_efficiencies()
     entry, word = table.chosen(name, families, engine)
     low, high = table.ends(entry, float(table.far.value) if word else reach)
-    unit = unit_of(entry.value)
-    written = "..".join(format_quantity(end, unit, 3).strip() for end in (low, high))
-    return _between(low, entry.value.value, high, written, source(entry, engine)), word
+    said, unit = source(entry, engine), unit_of(entry.value)
+    return _between(low, entry.value.value, high, said, unit), word
 
 
 def source(entry: Efficiency, engine: str) -> str:
     """What an entry rests on, in words."""
-    own = (
-        f"; the rows of {_devices(entry.family)} do not determine it"
-        if entry.of not in ("", entry.family)
-        else ""
-    )
+    apart = entry.of not in ("", entry.family)
+    own = f"; the rows of {_devices(entry.family)} do not determine it" if apart else ""
     engines = "all engines" if entry.engine == "all" else f"{entry.engine} engines"
     sources = f"{entry.sources} source{'' if entry.sources == 1 else 's'}"
     return f"measured ({engine}): {entry.rows} rows of {sources}, {_devices(entry.of or entry.family)}, {engines}{own}"

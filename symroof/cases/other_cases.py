@@ -75,14 +75,12 @@ def draft_inputs(
             return None
         return draft.formula_or_name(name)
 
-    def without_vocabulary(name: str, changed: frozenset[str]) -> Expr | None:
-        return ZERO if name == "vocab_size" else stands(name, changed)
+    def of_weights(name: str, changed: frozenset[str]) -> Expr | None:
+        return ZERO if head and name == "vocab_size" else stands(name, changed)
 
-    names = ("weight_bytes", "peak_kv_cache_bytes", "state_bytes")
-    parts = [*(f"{part}_per_device" for part in names), "itl", REQUEST]
-    weights, cache, state, step, request = (inline(symbol(part), stands) for part in parts)
-    if head:
-        weights = inline(symbol(parts[0]), without_vocabulary)
+    weights = inline(symbol("weight_bytes_per_device"), of_weights)
+    parts = ("peak_kv_cache_bytes_per_device", "state_bytes_per_device", "itl", REQUEST)
+    cache, state, step, request = (inline(symbol(part), stands) for part in parts)
     fixed = (own.setting if own is not None else ZERO) + weights
     source = f"draft {name}"
     beside = "" if own is None else f", beside what is given ({own.source})"
@@ -102,16 +100,8 @@ def head_of(model: ModelSpec, kind: str) -> ModelSpec:
     """A draft head as a model: one layer like the model's last. A head's small projection of two inputs to one is left out."""
     last = next((own for own in model.layers if own.label == (*model.order, "")[-1]), None)
     layer = (last or model.layers[-1]).model_copy(update={"count": 1})
-    title = f"{kind.upper()} head of {model.shown_name}"
-    return model.model_copy(
-        update={
-            "title": title,
-            "layers": (layer,),
-            "order": (),
-            "stored_bytes": None,
-            "caveats": (),
-        }
-    )
+    of_head = {"title": f"{kind.upper()} head of {model.shown_name}", "layers": (layer,)}
+    return model.model_copy(update={**of_head, "order": (), "stored_bytes": None, "caveats": ()})
 
 
 DRAFTING = frozenset({"draft_tokens", "acceptance"})

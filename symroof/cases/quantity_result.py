@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -97,21 +97,26 @@ class Result:
 
     def plain(self, digits: int = 4) -> str:
         """Value and range without the flags, for places that show the flag separately."""
-        if self.without_range:
-            return f"{replace(self, flags=()).plain(digits)} ({WITHOUT_RANGE[self.without_range]})"
+        value, span = self.in_two(digits)
+        return f"{value} ({span})" if span else value
+
+    def in_two(self, digits: int = 4) -> tuple[str, str]:
+        """The value, and its range as ``low to high``, the unit once where both have the same, or why that is not known.
+
+        The range is empty where there is none, or all of it is negligible. A truth or a label is all that it can be.
+        """
         if isinstance(self.value, bool | str):
             said = {True: "yes", False: "no"}
-            return " or ".join(said.get(v, str(v)) for v in self.possible or (self.value,))
-        written, span = self._format(self.value, digits), self.span(digits) if self.ranged else ""
-        return f"{written} ({span})" if span else written
-
-    def span(self, digits: int = 4) -> str:
-        """The range as ``low to high``, the unit once where both have the same; empty where all of it is negligible."""
-        if self.low is None or self.high is None or self._negligible(self.high):
-            return ""
+            value = " or ".join(said.get(v, str(v)) for v in self.possible or (self.value,))
+        else:
+            value = self._format(self.value, digits)
+        if self.without_range:
+            return value, WITHOUT_RANGE[self.without_range]
+        if not self.ranged or self._negligible(self.high):
+            return value, ""
         low, high = self._format(self.low, digits), self._format(self.high, digits)
         number, _, unit = low.partition(" ")
-        return f"{number if unit and high.endswith(f' {unit}') else low} to {high}"
+        return value, f"{number if unit and high.endswith(f' {unit}') else low} to {high}"
 
     def _negligible(self, value: Any) -> bool:
         least = self.symbol.negligible
@@ -167,11 +172,9 @@ def as_written(name: str, value: Setting, bare: bool = False) -> str:
     if not isinstance(value, sympy.Number):
         return value.text if isinstance(value, ValueRange) else text(value)
     symbol = INPUTS.get(base_name(name)) or QUANTITIES.get(base_name(name))
-    return (
-        text(value)
-        if symbol is None or (bare and not needs_unit(symbol))
-        else Result(symbol, float(value)).plain(6)
-    )
+    if symbol is None or (bare and not needs_unit(symbol)):
+        return text(value)
+    return Result(symbol, float(value)).plain(6)
 
 
 def plural(unit: str, value: float | Fraction) -> str:
@@ -197,6 +200,12 @@ class Number(float):
 
     Arithmetic treats it as the plain float it is: results have no unit and no range.
 
+    Attributes:
+        unit: the base unit; empty for a plain number.
+        basis: of a time, rate or cost: ``expected`` by measurements, ``bound`` at 100 % of peak, or ``given``; else empty.
+        low, high: the extremes over the ranges of the inputs; the value itself without ranges.
+        flags: ``does_not_fit`` where a latency, rate or cost is of a configuration that memory does not hold.
+
     >>> from symroof.analysis.study import Study
     >>> ttft = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, mfu="0.4..0.6").value("ttft")
     >>> ttft
@@ -208,39 +217,22 @@ class Number(float):
     """
 
     result: Result
+    unit: str
+    basis: str
+    low: float
+    high: float
+    flags: tuple[str, ...]
 
     def __new__(cls, result: Result) -> Number:
         number = super().__new__(cls, result.value)
-        number.result = result
+        number.result, number.unit = result, result.symbol.unit
+        number.basis, number.flags = result.basis, result.flags
+        low, high = (number if end is None else end for end in (result.low, result.high))
+        number.low, number.high = float(low), float(high)
         return number
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Number, (self.result,)
-
-    @property
-    def unit(self) -> str:
-        """The base unit; empty for a plain number."""
-        return self.result.symbol.unit
-
-    @property
-    def basis(self) -> str:
-        """Of a time, rate or cost: ``expected`` by measurements, ``bound`` at 100 % of peak, or ``given``; else empty."""
-        return self.result.basis
-
-    @property
-    def low(self) -> float:
-        """The least value over the ranges of the inputs; the value itself without ranges."""
-        return float(self.result.low) if self.result.low is not None else float(self)
-
-    @property
-    def high(self) -> float:
-        """The largest value over the ranges of the inputs; the value itself without ranges."""
-        return float(self.result.high) if self.result.high is not None else float(self)
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """``does_not_fit`` where a latency, rate or cost is of a configuration that memory does not hold."""
-        return self.result.flags
 
     def __repr__(self) -> str:
         return self.result.text()

@@ -55,6 +55,8 @@ CHOOSING = frozenset(
 )
 COARSER = 4
 """How many times fewer steps the first grid has for quantities that follow a whole number that is searched for at each point."""
+NOISE = 1e-13
+"""A move by less than this share of the largest value is a rounding."""
 ROUNDS = 40
 """Grids round the best point of a grid."""
 COMPARED = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
@@ -291,34 +293,22 @@ class BoxGrid:
             codes = {int(code) for _, values in tables for code in np.unique(values)}
             return frozenset((*(labels[code] for code in codes), self.ranges.case.value(name)))
         seen = [values for _, values in tables]
-        ways = [None if axis.joint else _direction(k, seen) for k, axis in enumerate(self.axes)]
-        both = [k for k, axis in enumerate(self.axes) if ways[k] is None and not axis.joint]
-        free = [] if self.ranges.corners_alone else both
-        points = [self.point(self._highest(name, sign, tables, ways, free)) for sign in (-1, 1)]
+        free = []  # the axes along which it moves both ways
+        for k, axis in enumerate(self.axes):
+            if not (axis.joint or self.ranges.corners_alone):
+                moved = [np.diff(x, axis=k).ravel() / (np.abs(x).max() or 1.0) for x in seen]
+                falls, rises = np.concatenate(moved).min(), np.concatenate(moved).max()
+                free += [k] * bool(falls < -NOISE and rises > NOISE)
+        points = [self.point(self._highest(name, sign, tables, free)) for sign in (-1, 1)]
         points.append({})  # the case itself may beat both
         ends: list[float] = [self.ranges.at(point).value(name) for point in points]
         low, high = min((0, 2), key=ends.__getitem__), max((1, 2), key=ends.__getitem__)
         found = "grid" if free else "corners"
         return Extremes(ends[low], ends[high], points[low], points[high], found)
 
-    def _highest(
-        self,
-        name: str,
-        sign: int,
-        tables: Sequence[Table],
-        ways: Sequence[int | None],
-        free: Sequence[int],
-    ) -> Place:
-        """Where a quantity (its negative, by the sign) is highest: at the better end of each axis along which it moves one way, and along the free ones
-        round the best of the places seen."""
-        found = []
-        for window, values in tables:
-            value, best = _best(window, sign * values)
-            start = list(best)
-            for k, way in enumerate(ways):
-                if way is not None:
-                    start[k] = int(window[k][-1 if way * sign > 0 else 0])
-            found.append((value, tuple(start), window))
+    def _highest(self, name: str, sign: int, tables: Sequence[Table], free: Sequence[int]) -> Place:
+        """Where a quantity (its negative, by the sign) is highest: at the best of the places seen, and along the free axes round the best of each grid."""
+        found = [(*_best(window, sign * values), window) for window, values in tables]
         if not free:
             return max(found, key=itemgetter(0))[1]
         climbed = []
@@ -371,15 +361,6 @@ class BoxGrid:
 def _between(first: int, last: int, steps: int) -> Array:
     """So many steps from one to another, evenly, or all there are."""
     return np.rint(np.linspace(first, last, min(steps, last - first) + 1)).astype(np.int64)
-
-
-def _direction(k: int, tables: Sequence[Array]) -> int | None:
-    """Which way a quantity moves along an axis of its grids: 1, -1, 0 where it does not, None where it moves both ways."""
-    rises = falls = False
-    for values in tables:
-        moved, noise = np.diff(values, axis=k), 1e-13 * float(np.abs(values).max())
-        rises, falls = rises or bool((moved > noise).any()), falls or bool((moved < -noise).any())
-    return None if rises and falls else rises - falls
 
 
 def _gap(steps: Array) -> int:

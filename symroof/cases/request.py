@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -120,80 +118,66 @@ class Request:
         return replace(self, precision=roles, values=values)
 
 
+HELD = ("own", "base", "assume_family", "draft")
+"""What a request keeps as it is given."""
+READ: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "efficiency": lambda value: {"efficiency": efficiency_basis(value)},
+    "engine": lambda value: dict(
+        zip(("engine", "engine_class"), chosen_engine(value), strict=True)
+    ),
+    "prefill": lambda value: {"prefill": prefill_layout(value)},
+}
+"""What is neither a precision nor an input, and how it is read."""
+
+
 def request_of(
     model: str | Iterable[str] | ModelSpec | None = None,
     hardware: str | Iterable[str] | None = None,
     preset: str | None = None,
     assume: dict[str, str] | None = None,
     origin: str = "given",
-    base: Path | None = None,
-    assume_family: str | None = None,
-    draft: str | None = None,
-    efficiency: str | None = None,
-    engine: str | None = None,
-    own: Declarations = NONE,
-    prefill: Mapping[str, Any] | None = None,
     **chosen: Any,
 ) -> Request:
-    """A request from plain values: precisions by role, every other keyword a symbol or quantity, the ``own`` of the study among them.
+    """A request from plain values: precisions by role, every other keyword a symbol or quantity, those of ``own`` among them.
 
     Raises:
         InputError: an unknown name or a value that cannot be read.
     """
-    precision, values, of_devices, switches = {}, {}, {}, dict[str, str]()
-    basis, profile, kind, apart = "", "", "", dict[str, Fraction]()
+    held: dict[str, Any] = {name: chosen.pop(name) for name in HELD if name in chosen}
+    precision, values, of_devices, own = {}, {}, {}, held.get("own", NONE)
     problems: list[Problem] = []
-    reading = partial(_reading, problems, origin)
-    for name, value in chosen.items():
-        with reading(name):
-            if value is None:
+    for name, value in {**chosen, "assume": assume or {}}.items():
+        try:
+            if name == "assume":
+                held[name] = read_assumptions(dict(value))
+            elif name in READ:
+                held |= READ[name](value) if value else {}
+            elif value is None:
                 continue
-            if name in ROLES:
+            elif name in ROLES:
                 read = weight_precisions if name == "weights" else precision_names
                 precision[name] = read(value)
             elif device_input(name):
                 of_devices[name] = (device_setting(name, exact(value), bare=True),)
             else:
                 values[canonical(name)] = settings(name, exact(value), bare=True, own=own)
-    with reading("assume"):
-        switches = read_assumptions(dict(assume or {}))
-    with reading("efficiency"):
-        basis = efficiency_basis(efficiency) if efficiency else ""
-    with reading("engine"):
-        profile, kind = chosen_engine(engine) if engine else ("", "")
-    with reading("prefill"):
-        apart = prefill_layout(prefill or {})
+        except ValueError as error:
+            problems += _problems(origin, name, error)
     if problems:
         raise InputError(problems)
-    if apart:
-        switches.setdefault("scheduling", "disaggregated")
-    said = [*precision, *values, *of_devices, *switches, *(["draft"] if draft else [])]
+    if held.get("prefill"):
+        held["assume"].setdefault("scheduling", "disaggregated")
+    draft = ["draft"] if held.get("draft") else []
     return Request(
         models=(model,) if isinstance(model, ModelSpec) else _names(model),
         hardware=_names(hardware),
         precision=precision,
         values=values,
-        assume=switches,
         preset=preset,
-        origin=dict.fromkeys(said, origin),
-        base=base,
-        assume_family=assume_family,
-        draft=draft,
-        efficiency=basis,
-        engine=profile,
-        engine_class=kind,
-        own=own,
+        origin=dict.fromkeys([*precision, *values, *of_devices, *held["assume"], *draft], origin),
         of_devices=of_devices,
-        prefill=apart,
+        **held,
     )
-
-
-@contextmanager
-def _reading(problems: list[Problem], origin: str, name: str) -> Iterator[None]:
-    try:
-        yield
-    except ValueError as error:
-        problems += _problems(origin, name, error)
 
 
 def _problems(origin: str, name: str, error: ValueError) -> list[Problem]:
@@ -264,7 +248,6 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
     plain: Values = {name: value for name, value in spec.set.items() if name not in of_devices}
     values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **plain, **aims}
     precision = {role: value for role, value in spec.precision if value}
-    origin = dict.fromkeys([*values, *of_devices, *precision, *spec.assume, "draft"], "study")
     assume = {"scheduling": "disaggregated"} | spec.assume if spec.prefill else spec.assume
     profile, kind = chosen_engine(spec.engine) if spec.engine else ("", "")
     return spec, Request(
@@ -274,7 +257,7 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
         values=values,
         assume=assume,
         preset=spec.preset,
-        origin=origin,
+        origin=dict.fromkeys([*values, *of_devices, *precision, *spec.assume, "draft"], "study"),
         base=base,
         assume_family=spec.assume_family,
         draft=spec.draft,
@@ -287,12 +270,6 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
         prefill=spec.prefill,
         traffic={name: each for name, each in spec.traffic if each},
     )
-
-
-FORMS: dict[str, type[HardwareSpec] | type[PresetSpec]] = {
-    "hardware": HardwareSpec,
-    "presets": PresetSpec,
-}
 
 
 def check_names(document: Document, spec: StudySpec, base: Path) -> None:
@@ -309,7 +286,8 @@ def check_names(document: Document, spec: StudySpec, base: Path) -> None:
             if kind == "models":
                 read_model(name, base, spec.assume_family)
             else:
-                build(find(kind, name, base), FORMS[kind])
+                form = HardwareSpec if kind == "hardware" else PresetSpec
+                build(find(kind, name, base), form)
         except InputError as error:
             first = error.problems[0]
             place = (key, i) if (key, i) in document.places else (key,)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.engine_defaults import native_format, profile_of
@@ -25,10 +25,8 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import model_path, read_model
 from symroof.specs.precision import BITS, Width, compute_precision, peak_precision
+from symroof.specs.preset import PresetSpec
 from symroof.symbolic.expressions import is_number, number
-
-if TYPE_CHECKING:  # presets load when one is chosen
-    from symroof.specs.preset import PresetSpec
 
 DEFAULT_PRECISION = "fp16"
 Roles = Mapping[str, str | None]
@@ -42,16 +40,7 @@ def load_preset(request: Request) -> LoadedSpec[PresetSpec]:
     """The preset of a request, if it names one."""
     if not request.preset:
         return LoadedSpec()
-    own_file = catalogue.is_path(request.preset, request.base)
-    read = _read_preset if own_file else _shipped_preset
-    return read(request.preset, request.base if own_file else None)
-
-
-def _read_preset(name: str, base: Path | None) -> LoadedSpec[PresetSpec]:
-    from symroof.specs.preset import PresetSpec
-
-    document = catalogue.find("presets", name, base)
-    return LoadedSpec(name, build(document, PresetSpec), document)
+    return _loaded("presets", request.preset, request.base)
 
 
 def load_model(
@@ -67,19 +56,21 @@ def load_model(
 
 def load_device(name: str, base: Path | None = None) -> LoadedSpec[HardwareSpec]:
     """A device by its name in the catalogue or its file, relative to ``base``."""
-    if catalogue.is_path(name, base):
-        return _read_device(name, base)
-    return _shipped_device(name, None)
+    return _loaded("hardware", name, base)
 
 
-def _read_device(name: str, base: Path | None) -> LoadedSpec[HardwareSpec]:
-    document = catalogue.find("hardware", name, base)
-    return LoadedSpec(name, build(document, HardwareSpec), document)
+def _loaded(kind: str, name: str, base: Path | None) -> LoadedSpec[Any]:
+    return _read(kind, name, base) if catalogue.is_path(name, base) else _shipped(kind, name)
 
 
-_shipped_preset = lru_cache(maxsize=32)(_read_preset)
+def _read(kind: str, name: str, base: Path | None = None) -> LoadedSpec[Any]:
+    document = catalogue.find(kind, name, base)
+    form = PresetSpec if kind == "presets" else HardwareSpec
+    return LoadedSpec(name, build(document, form), document)
+
+
+_shipped = lru_cache(maxsize=256)(_read)
 _shipped_model = lru_cache(maxsize=256)(lambda name: LoadedSpec(name, *read_model(name)))
-_shipped_device = lru_cache(maxsize=256)(_read_device)
 """Entries of the catalogue are read once: a search among choices asks for one a hundred times. A file may change, so is read anew."""
 
 
@@ -111,11 +102,9 @@ def inputs_of_specs(
     if preset:
         for name, values in preset_for(case).items():
             case.given[name] = Input(values[0], f"preset {preset.name}")
-        made = {name: own.for_model(case.given) for name, own in preset.definitions.items()}
         source = f"definition of preset {preset.name}"
-        for name, own in made.items():
-            if own:
-                case.given[name] = Input(own.tree, source, definition=own)
+        made = {name: own.for_model(case.given) for name, own in preset.definitions.items()}
+        case.given |= {n: Input(own.tree, source, definition=own) for n, own in made.items() if own}
     return case
 
 
@@ -243,9 +232,23 @@ def _set_device(
 ) -> None:
     """Set the inputs a device supplies, and the precision its peak is taken at."""
     _set_peak(case, device, _multiplied(case, device, roles, widths))
+    numbers = {
+        "mem_bandwidth": (device.memory, "bandwidth"),
+        "mem_capacity": (device.memory, "reported"),
+        "link_bandwidth": (device.link, "bandwidth"),
+        "node_devices": (device.link, "devices"),
+        "network_bandwidth": (device.network, "bandwidth"),
+        "host_bandwidth": (device.host_link, "bandwidth"),
+        "power": (device, "power"),
+        "multiprocessors": (device.chip, "multiprocessors"),
+        "clock": (device.chip, "boost_clock"),
+        "l2_capacity": (device.chip, "l2"),
+        "sram_capacity": (device.chip, "shared_memory"),
+    }
     values = {
         name: _of_device(device, valued, device.source_of(valued))
-        for name, valued in _device_numbers(device)
+        for name, (part, field) in numbers.items()
+        if part is not None and (valued := getattr(part, field)) is not None
     }
     if (price := device.price) is not None:
         values["price"] = _list_price(device, price)
@@ -312,23 +315,3 @@ def _list_price(device: HardwareSpec, price: ValueRange) -> Input:
     when = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
     source = f"{device.name}: median of {len(asked)} list prices on demand, {when}"
     return Input(price, source, listed=True)
-
-
-def _device_numbers(device: HardwareSpec) -> Iterator[tuple[str, Any]]:
-    """The numbers of a device by input, those that its spec has."""
-    parts = {
-        "mem_bandwidth": (device.memory, "bandwidth"),
-        "mem_capacity": (device.memory, "reported"),
-        "link_bandwidth": (device.link, "bandwidth"),
-        "node_devices": (device.link, "devices"),
-        "network_bandwidth": (device.network, "bandwidth"),
-        "host_bandwidth": (device.host_link, "bandwidth"),
-        "power": (device, "power"),
-        "multiprocessors": (device.chip, "multiprocessors"),
-        "clock": (device.chip, "boost_clock"),
-        "l2_capacity": (device.chip, "l2"),
-        "sram_capacity": (device.chip, "shared_memory"),
-    }
-    for name, (part, field) in parts.items():
-        if part is not None and (valued := getattr(part, field)) is not None:
-            yield name, valued

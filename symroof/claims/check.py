@@ -15,8 +15,7 @@ from time import process_time
 from types import MappingProxyType
 from typing import Any
 
-from symroof.analysis.study import Study
-from symroof.analysis.tracking import Track, untracked
+from symroof.analysis.study import Study, Track, untracked
 from symroof.cases.request import request_of
 from symroof.claims.checked import HOLDS, Checked, Report
 from symroof.claims.corrected_numbers import corrected_text

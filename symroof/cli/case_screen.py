@@ -15,13 +15,8 @@ from symroof.analysis.case_summary import (
     words_for,
 )
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.verdict import (
-    basis_lines,
-    case_warnings,
-    target_warnings,
-    under_load,
-    unknown_targets,
-)
+from symroof.analysis.case_warnings import case_warnings
+from symroof.analysis.verdict import basis_lines, target_warnings, under_load, unknown_targets
 from symroof.cases.input import ROLE_INPUT
 from symroof.cases.measured_efficiencies import beyond_measurements
 from symroof.cli.output import inputs_table, starred

@@ -56,8 +56,7 @@ ALL = "--all shows every step, the expansion to inputs, all elasticities, inputs
 def derivation_lines(derivation: Derivation, everything: bool) -> list[str]:
     """The value, the formula, the steps next to it and what moves it; all of each with ``everything``."""
     from symroof.analysis.case_titles import case_title
-    from symroof.analysis.constraints import BEST, why_no_batch
-    from symroof.analysis.verdict import case_warnings
+    from symroof.analysis.case_warnings import BEST, case_warnings, why_no_batch
     from symroof.cli.case_screen import assumed, chosen, ledger
 
     name, case = derivation.name, derivation.bound_case

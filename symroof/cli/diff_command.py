@@ -132,11 +132,10 @@ def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> list[str]:
 
 def _label(step: WaterfallStep) -> str:
     """The change that somebody chose first, a precision for one, and how many come with it."""
-    from symroof.analysis.waterfall import change_label
     from symroof.cases.input import ROLE_INPUT
 
     first, *others = sorted(step.changes, key=lambda change: change.name not in ROLE_INPUT)
-    return change_label(first) + (f", and {len(others)} more that come with it" if others else "")
+    return first.label + (f", and {len(others)} more that come with it" if others else "")
 
 
 def _diagnose(

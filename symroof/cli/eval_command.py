@@ -60,7 +60,7 @@ def command(
 def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything: bool) -> str:
     """The cases for people: some quantities, all there is, one screen, or one row a case."""
     from symroof.analysis.case_titles import case_label
-    from symroof.analysis.constraints import why_no_batch
+    from symroof.analysis.case_warnings import why_no_batch
     from symroof.cli.case_screen import screen, screen_warnings
     from symroof.cli.cases_table import comparison, single
 
@@ -76,8 +76,8 @@ def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything
 
 def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
     """One case as JSON, with all quantities or those chosen; warnings are of the case, of missed targets, and why no batch meets them."""
-    from symroof.analysis.constraints import why_no_batch
-    from symroof.analysis.verdict import case_warnings, target_warnings
+    from symroof.analysis.case_warnings import case_warnings, why_no_batch
+    from symroof.analysis.verdict import target_warnings
 
     reason = why_no_batch(answers)
     shown = [name for name in answers.known if not chosen or name in chosen]

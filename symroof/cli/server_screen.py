@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from symroof.analysis.case_summary import DIGITS, compact
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.verdict import case_warnings, efficiency_basis, target_warnings
+from symroof.analysis.case_warnings import case_warnings
+from symroof.analysis.verdict import efficiency_basis, target_warnings
 from symroof.cli.case_screen import marked, switches
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.report.purchase_text import price_text

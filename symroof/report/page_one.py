@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symroof.analysis.compile import compile
-from symroof.analysis.constraints import constraints
 from symroof.analysis.verdict import (
     LOAD,
     MEMORY,
     TargetCheck,
     at_rate,
+    constraints,
     limit_of,
     measured_alone,
     metrics_of,
@@ -163,7 +163,7 @@ def _targets(one: Purchase) -> dict[str, Any]:
         del checks[LOAD]
     rows = []
     for name, check in checks.items():
-        words, (value, span) = TARGETS[name], _in_two(check.metric)
+        words, (value, span) = TARGETS[name], check.metric.in_two(DIGITS)
         if name in simulated:
             slow = Result(check.metric.symbol, check.metric.high or check.metric.value)
             words, span = f"{words}, {check.statistic}", f"up to {slow.plain(DIGITS)}"
@@ -181,19 +181,14 @@ def _without_targets(case: BoundCase) -> dict[str, Any]:
     names, rows = (*decision_metrics(case).values(), at_rate("cost_per_mtok", case.case)), []
     for found in filter(None, map(case.get, names)):
         bound = case.peak_bound(found.name)
-        least = _in_two(bound)[0] if bound else ""
-        rows.append([quantity_name(found.name, case), *_in_two(found), least])
+        least = bound.in_two(DIGITS)[0] if bound else ""
+        rows.append([quantity_name(found.name, case), *found.in_two(DIGITS), least])
     header = ["quantity", "predicted", _interval(case), "theoretical minimum"]
     return {"header": header, "rows": rows}
 
 
 def _interval(case: BoundCase) -> str:
     return "80 % interval" if case.box and measured_alone(case) else "range"
-
-
-def _in_two(result: Result) -> tuple[str, str]:
-    value = Result(result.symbol, result.value).plain(DIGITS)
-    return value, result.span(DIGITS) if result.ranged else ""
 
 
 def _outcome(check: TargetCheck) -> str:

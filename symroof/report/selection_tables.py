@@ -4,17 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from symroof.analysis.case_warnings import case_warnings, unused_inputs
 from symroof.analysis.sensitivity import NOTICEABLE, elasticities_over_ranges, span_text
-from symroof.analysis.verdict import (
-    LOAD,
-    MEMORY,
-    TargetCheck,
-    case_warnings,
-    limit_of,
-    metrics_of,
-    queues,
-    unused_inputs,
-)
+from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, limit_of, metrics_of, queues
 from symroof.cases.quantity_result import Result
 from symroof.report.purchase_text import purchase_rows
 from symroof.report.view_flips import change, lacking

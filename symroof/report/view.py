@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from symroof.analysis.case_titles import case_title
+from symroof.analysis.case_warnings import case_warnings
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import case_warnings, efficiency_basis, under_load
+from symroof.analysis.verdict import efficiency_basis, under_load
 from symroof.analysis.waterfall import HEADER, Waterfall
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT

@@ -1,7 +1,6 @@
 """Data of a review: the case table, inputs and assumptions, memory."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +14,7 @@ from symroof.analysis.verdict import (
     under_load,
 )
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import WITHOUT_RANGE, Result
+from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name, short_label
 from symroof.report.markup import Code, Ranged, symbol
 from symroof.specs.efficiencies import FITTED
@@ -45,11 +44,8 @@ def metric(name: str, case: BoundCase) -> str:
 
 def cell(result: Result, digits: int = 3) -> str:
     """A result as a table cell, with its range separate."""
-    alone = replace(result, low=None, high=None, flags=()).plain(digits)
-    span = result.span(digits) if result.ranged else ""
-    if result.without_range:
-        span = WITHOUT_RANGE[result.without_range]
-    return Ranged(alone, span) if span else result.plain(digits)
+    value, span = result.in_two(digits)
+    return Ranged(value, span) if span else value
 
 
 def marked(label: str, case: BoundCase) -> str:

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Any
 
 from symroof.analysis.case_titles import range_position
-from symroof.analysis.constraints import constraints
+from symroof.analysis.case_warnings import splits_evenly
 from symroof.analysis.tipping_points import Flip, flips, never
-from symroof.analysis.verdict import LOAD, MEMORY, measured_alone, splits_evenly
+from symroof.analysis.verdict import LOAD, MEMORY, constraints, measured_alone
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import PRICE
 from symroof.cases.quantity_result import Result
@@ -123,7 +123,7 @@ def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
         "at": flip.at.plain(DIGITS),
         "up": flip.up,
         "counted": flip.now.symbol.counted,
-        "until": flip.until and f"{int(flip.until):,}" if flip.now.symbol.counted else None,
+        "until": f"{int(flip.turns[0]):,}" if flip.turns and flip.now.symbol.counted else None,
         "more_turns": max(len(flip.turns) - 1, 0),
         "evenly": _evenly(flip, subject),
         "change": change(flip.factor),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.tracking import Track, untracked
+from symroof.analysis.study import Track, untracked
 from symroof.analysis.verdict import LOAD, TargetCheck, metric_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.constraints import Constraint, constraints
-from symroof.analysis.tipping_points import Flip, flips
+from symroof.analysis.tipping_points import Flip, flips, solution_of
+from symroof.analysis.verdict import Constraint, constraints
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.symbolic.evaluation import NoValue
@@ -78,7 +78,7 @@ def required_changes(bound_case: BoundCase, among: Collection[str] = LEVERS) -> 
         own = [flip for flip in flipping if flip.name == name]
         lever = _lever(name, asked, moved, own, bound_case)
         known = lever.now.symbol.counted and all(
-            c.solution(name, bound_case) is not None for c in asked if _moves(name, [c], case)
+            solution_of(c, name, bound_case) is not None for c in asked if _moves(name, [c], case)
         )  # that no number of something counted does; links may not be given
         if lever.flip or lever.cures or lever.stuck or lever.unsolved or known:
             levers.append(lever)

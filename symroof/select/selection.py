@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symroof.analysis.study import Study
-from symroof.analysis.tracking import Track, untracked
+from symroof.analysis.study import Study, Track, untracked
 from symroof.analysis.verdict import LOAD, MEMORY, basis_lines
 from symroof.cases.input import EFFICIENCIES
 from symroof.cases.request import request_of

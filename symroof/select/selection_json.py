@@ -3,10 +3,11 @@
 from dataclasses import asdict
 from typing import Any
 
+from symroof.analysis.case_warnings import case_warnings
 from symroof.analysis.sensitivity import elasticities_over_ranges
+from symroof.analysis.study import Track, untracked
 from symroof.analysis.tipping_points import Flip
-from symroof.analysis.tracking import Track, untracked
-from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, case_warnings, metrics_of
+from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, metrics_of
 from symroof.cases.quantity_result import plain_value
 from symroof.select.configuration import Configuration, Run
 from symroof.select.required_changes import (
@@ -153,14 +154,14 @@ def _quantities(run: Run) -> dict[str, dict[str, Any]]:
 def lever_json(lever: Lever) -> dict[str, Any]:
     """One input of a failing configuration: the value at which everything holds, or what keeps it from that."""
     flip = lever.flip
-    ends = flip.spread if flip and flip.spread.low is not None else None
+    ends = map(plain_value, flip.spread if flip else ())
     return {
         "input": lever.name,
         "now": plain_value(lever.now.value),
         "unit": lever.now.symbol.unit,
         "value": plain_value(lever.value),
         "side": _side(flip) if flip else None,
-        **({"low": plain_value(ends.low), "high": plain_value(ends.high)} if ends else {}),
+        **dict(zip(("low", "high"), ends, strict=False)),
         "cures": {name: plain_value(cure.value) for name, cure in lever.cures},
         "stuck": {
             name: {**best.as_json(), "metric": best.name} if best else None

@@ -5,7 +5,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from symroof.analysis.verdict import basis_lines, published_mismatch
+from symroof.analysis.case_warnings import published_mismatch
+from symroof.analysis.verdict import basis_lines
 from symroof.cases.quantity_result import Result
 from symroof.specs.fields import ValueRange
 from symroof.sweep.grid import Grid
@@ -85,8 +86,7 @@ def warnings(grid: Grid, counted: bool = True) -> list[str]:
         )
     lines += [*_evaluated_at(grid), *missing_values(grid)]
     for case in grid.cases:
-        published = published_mismatch(case)
-        lines += [*case.warnings, *([published] if published else [])]
+        lines += [*case.warnings, *filter(None, [published_mismatch(case)])]
     return list(dict.fromkeys(lines))
 
 

@@ -5,7 +5,7 @@ from math import comb
 
 import pytest
 
-from symroof.analysis.verdict import case_warnings
+from symroof.analysis.case_warnings import case_warnings
 from symroof.api import Study
 
 from ..near import near

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from symroof.analysis.constraints import passes
+from symroof.analysis.verdict import passes
 from symroof.api import Study
 from symroof.select.recommend import recommend
 from symroof.simulate.run_simulation import simulate

@@ -4,7 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.analysis.constraints import Constraint, constraints, passes, why_no_batch
+from symroof.analysis.case_warnings import why_no_batch
+from symroof.analysis.tipping_points import solution_of
+from symroof.analysis.verdict import Constraint, constraints, passes
 from symroof.api import Study
 
 from ..near import near
@@ -66,10 +68,8 @@ def test_which_conditions_a_case_has(more, names):
         ({"batch": "30..41"}, None),
         ({"batch": "38..44"}, False),  # 41 in the middle
         ({"mbu": "0.5..1", "targets": {"itl": "20 ms"}}, True),
-        (
-            {"mbu": "0.5..1", "targets": {"itl": "19 ms"}},
-            None,
-        ),  # 10 ms, 20 ms, and 13.33 ms in the middle
+        # 10 ms, 20 ms, and 13.33 ms in the middle
+        ({"mbu": "0.5..1", "targets": {"itl": "19 ms"}}, None),
         (
             {"mbu": "0.5..1", "targets": {"itl": "13 ms", "ttft": "1 s"}},
             False,
@@ -102,18 +102,16 @@ def test_a_load_of_one_is_no_steady_state():
         "memory_bytes_per_device = memory_share*mem_capacity",
         ("memory_bytes_per_device", "usable_memory_per_device"),
     )
-    assert load.solution("arrival_rate", answers).value == 4
+    assert solution_of(load, "arrival_rate", answers).value == 4
 
 
 def test_a_condition_is_solved_as_the_threshold_of_its_name_where_there_is_one():
     answers = study(targets={"itl": "16 ms"}, output=20)
-    assert MEMORY.solution("batch", answers).threshold.name == "max_batch_memory"
-    assert MEMORY.solution("batch", answers).integer == {
-        "at_most": 39
-    }  # with the response 101.9 MB each
-    assert MEMORY.solution("mem_capacity", answers).threshold.name == "min_capacity_memory"
-    assert MEMORY.solution("kv_bytes_per_token", answers).threshold is None
-    assert MEMORY.solution("mfu", answers) is None  # it does not occur
+    found = solution_of(MEMORY, "batch", answers)  # with the response 101.9 MB each
+    assert (found.threshold.name, found.integer) == ("max_batch_memory", {"at_most": 39})
+    assert solution_of(MEMORY, "mem_capacity", answers).threshold.name == "min_capacity_memory"
+    assert solution_of(MEMORY, "kv_bytes_per_token", answers).threshold is None
+    assert solution_of(MEMORY, "mfu", answers) is None  # it does not occur
 
 
 BATCHED = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.analysis.verdict import case_warnings, kinds_of_requests
+from symroof.analysis.case_warnings import case_warnings, kinds_of_requests
 from symroof.api import Study
 
 CASE = {

@@ -2,7 +2,8 @@
 
 import pytest
 
-from symroof.analysis.verdict import case_warnings, target_checks
+from symroof.analysis.case_warnings import case_warnings
+from symroof.analysis.verdict import target_checks
 from symroof.api import Study
 from symroof.errors import InputError
 

@@ -133,11 +133,13 @@ def test_every_bad_file_is_told(tmp_path):
     bad.write_text("1 GB <!-- symroof: kv_cache_byts -->", encoding="utf-8")
     with pytest.raises(InputError) as caught:
         check([bad, tmp_path / "none.yaml", tmp_path])
-    assert [problem.file for problem in caught.value.problems] == sorted([
-        str(bad),
-        str(tmp_path / "none.yaml"),
-        str(tmp_path),
-    ])
+    assert [problem.file for problem in caught.value.problems] == sorted(
+        [
+            str(bad),
+            str(tmp_path / "none.yaml"),
+            str(tmp_path),
+        ]
+    )
 
 
 def test_json_has_the_form_of_the_contract_and_numbers_in_base_units():

@@ -6,8 +6,7 @@ from fractions import Fraction
 import pytest
 import yaml
 
-from symroof.analysis.constraints import passes
-from symroof.analysis.verdict import findings, overloaded, unknown_targets
+from symroof.analysis.verdict import findings, overloaded, passes, unknown_targets
 from symroof.api import Study
 from symroof.report.page_one import page_one
 from symroof.report.recommendation import Reviewed, as_they_stand, reviewed

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from symroof.analysis.constraints import passes
+from symroof.analysis.verdict import passes
 from symroof.api import Study
 from symroof.cases.request import request_of
 from symroof.report.page_one import page_one

@@ -197,7 +197,7 @@ def test_a_condition_that_comes_back_says_where():
     (flip,) = [f for f in every if f.name == "tp" and f.condition == "itl" and f.up]
     first = next(n for n, state in states.items() if state is not states[1])
     back = next((n for n, state in states.items() if n > first and state is states[1]), None)
-    assert (flip.value, flip.until) == (first, back) == (2, 4)
+    assert (flip.value, flip.turns[0]) == (first, back) == (2, 4)
 
 
 # -------------------------------------------------------------------------------------------------------- ranges

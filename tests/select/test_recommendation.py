@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from symroof.analysis.constraints import passes
+from symroof.analysis.verdict import passes
 from symroof.api import Study
 from symroof.select.recommend import recommend
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.analysis.verdict import case_warnings
+from symroof.analysis.case_warnings import case_warnings
 from symroof.api import Study
 from symroof.select.selection import select
 from symroof.specs.fields import build

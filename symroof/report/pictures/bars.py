@@ -12,7 +12,6 @@ from symroof.analysis.study import Study
 from symroof.analysis.waterfall import (
     Waterfall,
     WaterfallStep,
-    change_label,
     signed_text,
 )
 from symroof.cases.bound_case import BoundCase
@@ -73,7 +72,7 @@ def memory(study: Study, subject: BoundCase) -> Chart:
     for row, case in enumerate(cases):
         needs, most = needed[row] / GIGABYTE, usable[row] / GIGABYTE
         chart.curve("", [(most, row - 0.42), (most, row + 0.42)], "ink", "-", 1.8)
-        written, of = (case.result(n).plain(DIGITS).partition(" (")[0] for n in ("memory_bytes", "usable_memory"))  # fmt: skip
+        written, of = (case.result(n).in_two(DIGITS)[0] for n in ("memory_bytes", "usable_memory"))  # fmt: skip
         if case.does_not_fit:
             text = f"{written} of {of}:\ndoes not fit"
             chart.text(max(needs, most), row, text, "vermilion", weight="bold")
@@ -166,7 +165,7 @@ def step_in_words(step: WaterfallStep) -> str:
 
 def _change_in_words(change: CaseDifference) -> str:
     if change.kind == "rest" or ": " in change.name or change.kind == "definition":
-        return change_label(change)
+        return change.label
     sides = (change.before, change.after)
     before, after = (RANGE.sub(r"\1 to \3 \2", side).replace("..", " to ") for side in sides)
     return f"{name_in_words(change.name)} {before} -> {after}"

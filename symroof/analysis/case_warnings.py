@@ -1,0 +1,187 @@
+"""What a reader must know before the numbers of a case: what does not fit, has no effect or is counted otherwise; and why no batch is good enough."""
+
+from collections.abc import Collection, Iterator
+
+from sympy import Symbol
+
+from symroof.analysis.case_titles import devices
+from symroof.analysis.verdict import MEMORY_OF_A_DEVICE
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.input import VARIANT
+from symroof.cases.quantity_result import Result
+from symroof.cases.request import RECOMMENDED, VLLM_LINE
+from symroof.specs.precision import BITS
+from symroof.symbolic.expressions import symbol
+from symroof.theory.layout import shapes_layout
+from symroof.theory.quantities import OF_THE_MIX
+from symroof.theory.symbols import TARGET_SYMBOLS
+from symroof.units import format_quantity
+
+PUBLISHED_TOLERANCE = 0.001
+
+
+def splits_evenly(bound_case: BoundCase, group: int) -> bool:
+    """Whether a number of devices takes the same number of heads each: of the cache's heads too, or copies of one each."""
+    heads, shared = map(bound_case.get, ("n_heads", "n_kv_heads"))
+    if heads is not None and heads.value % group:
+        return False
+    return shared is None or shared.value % group == 0 or group % shared.value == 0
+
+
+def case_warnings(bound_case: BoundCase) -> list[str]:
+    """Everything a reader must know before a number of this case."""
+    warnings, targets = [], {TARGET_SYMBOLS[target] for target in bound_case.targets}
+    if bound_case.does_not_fit:
+        word = "does not fit" if bound_case.never_fits else "does not fit in part of the range"
+        reach = "the latencies, rates and costs below cannot be reached"
+        warnings.append(f"{word}: {memory_needed(bound_case)}; {reach}")
+    elif bound_case.fits is None and bound_case.model and bound_case.hardware:
+        why = bound_case.why_unknown("fits")
+        warnings.append(f"whether this fits in memory is not known: {why}")
+    warnings += [
+        *bound_case.warnings,
+        *(
+            f"{name} has no effect: no formula of this case uses it"
+            for name, used in _set_by_hand(bound_case, *BY_TOOLS)
+            if not used and name not in targets
+        ),
+        *kinds_of_requests(bound_case),
+        *_wide_arithmetic(bound_case),
+    ]
+    for share in ACHIEVED:
+        if (found := bound_case.get(share)) is not None and found.value > ROOF:
+            warnings.append(f"impossible: {share} is {found.plain()}, above 100 %")
+    tp, heads = int(bound_case.case.value("tp")), bound_case.get("n_heads")
+    if tp > 1 and heads is not None and not splits_evenly(bound_case, tp):
+        fullest = f"the most loaded GPU has {-(-int(heads.value) // tp)}"
+        warnings.append(f"tp {tp} does not divide {heads.plain()} query heads: {fullest}")
+    return [*warnings, *filter(None, [published_mismatch(bound_case)])]
+
+
+BY_TOOLS = ("preset", VLLM_LINE, RECOMMENDED)
+"""How the origins of values begin that a tool or a preset sets for every model."""
+
+
+def unused_inputs(
+    bound_case: BoundCase, shown: Collection[str], targets_decide: bool = True
+) -> list[str]:
+    """Inputs that somebody set and that none of the quantities shown depends on, though others of the case do; a target counts as used where it decides."""
+    targets = {TARGET_SYMBOLS[target] for target in bound_case.targets}
+    reached = frozenset().union(*map(bound_case.case.dependencies, shown))
+    return [
+        name
+        for name, used in _set_by_hand(bound_case, *BY_TOOLS, VARIANT)
+        if name not in reached and (not targets_decide if name in targets else used)
+    ]
+
+
+def _set_by_hand(bound_case: BoundCase, *tools: str) -> Iterator[tuple[str, bool]]:
+    """Inputs that somebody set here, layouts aside, and not one of the tools, by how the origins of their values begin; and whether a quantity uses each."""
+    chosen, dependencies = bound_case.request, bound_case.case.dependencies
+    for name in chosen.values:
+        if not shapes_layout(name) and not chosen.origin.get(name, "").startswith(tools):
+            yield name, any(name in dependencies(each) for each in bound_case.quantity_names)
+
+
+def _wide_arithmetic(bound_case: BoundCase) -> list[str]:
+    """8-bit weights alone do not make 8-bit arithmetic: worth a warning where the device has it and the precision of the activations is a default."""
+    weights, chosen = bound_case.precisions.get("weights", ""), bound_case.request.precision
+    device, compute = bound_case.hardware, bound_case.compute
+    if device is None or BITS.get(weights) != 8 or weights not in device.peaks:
+        return []
+    if "weights" not in chosen or "activations" in chosen or compute == weights:
+        return []
+    beside = f"{weights} weights with {bound_case.precisions['activations']} activations"
+    peak = f"--activations {weights} uses the {weights} peak"
+    return [f"{beside} compute at the {compute} peak; {peak}"]
+
+
+ACHIEVED = ("prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu")
+ROOF = 1 + 1e-9
+"""A share above it is above the roof, and not rounded there."""
+
+
+def memory_needed(bound_case: BoundCase) -> str:
+    """The memory that the most loaded device needs, of the memory it may use."""
+    needed, usable = map(bound_case.result, MEMORY_OF_A_DEVICE)
+    count = devices(bound_case)
+    who = f"the most loaded of {count} GPUs needs" if count > 1 else "needs"
+    return f"{who} {needed.plain()}, and {usable.plain()} of memory are usable"
+
+
+def published_mismatch(bound_case: BoundCase) -> str | None:
+    """A warning where the engine's own parameter count is not the published one."""
+    model = bound_case.model
+    published = model.published_params if model and model.layers else None
+    if model is None or not published or "params" in bound_case.given:
+        return None
+    counted = bound_case.get("params")
+    if counted is None or abs(counted.value - published) <= PUBLISHED_TOLERANCE * published:
+        return None
+    both = (format_quantity(count, "parameter") for count in (counted.value, published))
+    return f"{model.name}: counted {', published '.join(both)}"
+
+
+def kinds_of_requests(bound_case: BoundCase) -> list[str]:
+    """A remark for the kind of requests whose mean first token misses the target that the mean of all requests meets, throughout the ranges of both."""
+    limit, decided = bound_case.targets.get("ttft"), bound_case.case.given.get("loaded_ttft")
+    if limit is None or decided != symbol(OF_THE_MIX["loaded_ttft"]):
+        return []
+
+    def slowest(name: str) -> float | None:
+        found = bound_case.get(name)
+        if found is None:
+            return None
+        return float(found.value if found.high is None else found.high)
+
+    mean = slowest("mix_loaded_ttft")
+    if mean is None or mean > limit:
+        return []
+    kinds = {"the case's own": "mix_own_ttft", "long": "mix_long_ttft"}
+    return [
+        f"{whose} requests miss the TTFT target that the mean of all requests meets, at {bound_case.result(name).text()}: {name}"
+        for whose, name in kinds.items()
+        if (worst := slowest(name)) is not None and worst > limit
+    ]
+
+
+BEST = frozenset({"best_batch", "max_goodput"})
+"""The quantities that are 0 where no batch is good enough."""
+
+HELD = {"judged_itl": "itl_target", "judged_ttft": "ttft_target"}
+"""What rises with the batch, and the target it is compared with."""
+
+
+def why_no_batch(bound_case: BoundCase) -> str | None:
+    """The reason for a ``best_batch`` of 0: what a batch of 1 breaks, or that no batch keeps up; None where there is a batch, or it is not known.
+
+    >>> from symroof.analysis.study import Study
+    >>> study = Study("llama-3.1-8b", "l40s", prompt=2048, output=300, itl_target="15 ms")
+    >>> why_no_batch(study.first)
+    'no batch works: a batch of 1 already has a sustained_itl of 22.92 ms, over its target of 15 ms'
+    """
+    best, case = bound_case.get("best_batch"), bound_case.case
+    if best is None or best.value != 0:
+        return None
+    alone, room = case.changed({"batch": 1}), int(case.value("concurrency"))
+    if room < 1:
+        return (
+            f"no batch works: a batch of 1 does not fit, it {memory_needed(bound_case.at(alone))}"
+        )
+    missed = []
+    for name, limit in HELD.items():
+        if limit in case.given and alone.has_value(name) and alone.value(name) > case.value(limit):
+            metric, symbol = case.theory.definitions[name], case.theory.symbol(name)
+            value, target = (Result(symbol, alone.value(each)).plain() for each in (name, limit))
+            shown = metric.name if isinstance(metric, Symbol) else name
+            missed.append(f"a {shown} of {value}, over its target of {target}")
+    if missed:
+        return f"no batch works: a batch of 1 already has {' and '.join(missed)}"
+    if "arrival_rate" not in case.given:
+        return None
+    largest = case.changed({"batch": room})
+    if largest.has_value("load") and largest.value("load") >= 1:
+        load = Result(case.theory.symbol("load"), largest.value("load")).plain()
+        few = f"requests arrive faster than they are served; at the largest that fits, {room:,}, load is {load}"
+        return f"no batch works: {few}"
+    return "no batch works: none that fits keeps up with the arrivals and meets the targets"
