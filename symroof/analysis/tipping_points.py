@@ -72,7 +72,6 @@ class Flip:
 
     @property
     def condition(self) -> str:
-        """The name of the condition."""
         return self.constraint.name
 
     @property
