@@ -32,7 +32,7 @@ SMALL_PREFIXES = {p: Fraction(1, 1000**n) for p, n in (("m", 1), ("u", 2), ("µ"
 BINARY_PREFIXES = {f"{p}i": Fraction(1024) ** n for n, p in enumerate("KMGTP", start=1)}
 
 LARGEST_EXPONENT = 60  # 1e60 is far beyond any FLOP count; more is a typing error or an attack
-NUMBER = r"[+-]?(?:[0-9](?:[_,]?[0-9])*\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
+NUMBER = r"[+-]?(?:(?:0|[1-9](?:[_,]?[0-9])*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
 
 
 class UnitError(ValueError):
@@ -192,7 +192,7 @@ def unknown_unit(name: str) -> str:
 def parse_number(text: str, largest: int = LARGEST_EXPONENT) -> Fraction:
     """An exact number: ``0.1`` is 1/10, ``3.35e12`` and ``1,024`` and ``1_024`` are read; ``1,02`` is refused."""
     text = text.strip()
-    if text.isascii() and text.isdecimal() and len(text) <= largest:  # most numbers of files
+    if re.fullmatch(r"0|[1-9][0-9]*", text) and len(text) <= largest:  # most numbers of files
         return Fraction(int(text))
     if not re.fullmatch(NUMBER, text) or len(text) > 120:
         raise UnitError(f"not a number: {text[:40]!r}")
@@ -213,7 +213,7 @@ def parse_quantity(text: str) -> Quantity:
     Raises:
         UnitError: no number, an unknown unit, a number out of range.
     """
-    match = re.fullmatch(rf"\s*({NUMBER})\s*(.*?)\s*", text, flags=re.DOTALL)
+    match = re.fullmatch(rf"\s*({NUMBER})(?![0-9.])\s*(.*?)\s*", text, flags=re.DOTALL)
     if not match or len(text) > 120:
         raise UnitError(
             f"not a quantity: {text[:40]!r}; write a number and a unit, such as '3.35 TB/s'"

@@ -29,7 +29,7 @@ from symroof.symbolic.printing import latex, text
 from symroof.symbolic.reading import parse
 from symroof.theory.quantity import ImplicitDefinition
 from symroof.theory.symbols import STEP_INDEX, UNDECLARED_NAMES, Symbol
-from symroof.units import is_whole, readable, scaled, significant
+from symroof.units import is_whole, readable, scaled, significant, strict
 
 
 class RenderedValue(NamedTuple):
@@ -268,13 +268,16 @@ class Derivation:
 
     @property
     def text(self) -> str:
-        """The definition in the grammar of formulas."""
-        return text(self._formula)
+        """The definition in the grammar of formulas; that of a number has its unit."""
+        shown, unit = text(self._formula), self.symbol.unit
+        if not is_number(self._formula) or not strict(self.symbol.dimension):
+            return shown
+        return f"{shown} {unit}" if self._formula.is_Integer else f"{shown}*(1 {unit})"
 
     @property
     def expanded_text(self) -> str:
         """The expansion to inputs in the grammar of formulas."""
-        return text(self._expansion)
+        return self.text if is_number(self._expansion) else text(self._expansion)
 
     def latex(self) -> str:
         """The definition as LaTeX; an expression without a name is itself."""

@@ -251,10 +251,3 @@ def _condition_text(
             whole = math.floor(value) if declared.counted else value
             said = f"{name} {operator_of(solved[0])} {Result(declared, whole).plain(3)}"
     return f"{said}{', which does not hold here' * (condition.holds is False)}"
-
-
-def solution_warnings(solution: Solution) -> list[str]:
-    """What to know of the case, one line each."""
-    case = solution.bound_case
-    known = case_warnings(case) if case.fits is not None else case.warnings
-    return [f"! {warning}" for warning in known]

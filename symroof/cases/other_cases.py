@@ -128,10 +128,8 @@ def add_drafts(case: BoundCase) -> None:
                 "(a head of the model), --draft MODEL, or --set draft_cost=0.1"
             )
         if not any(case.given[name].ranged for name in accepted):
-            case.warn(
-                f"{accepted[0]} counts as exact at every batch and length, and no interval has what "
-                "other text does to it: give a range (acceptance=0.6..0.8)"
-            )
+            exact = f"{accepted[0]} counts as exact at every batch, length and text"
+            case.warn(f"{exact}: give a range (acceptance=0.6..0.8)")
     elif drafted or accepted:
         missing = "acceptance" if drafted else "draft_tokens"
         without = f"{' and '.join((*drafted, *accepted))} without {missing}"

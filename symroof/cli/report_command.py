@@ -74,13 +74,20 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     from symroof.select.candidates import device_counts, with_candidates
 
     out = options.pop("out")
-    formats = _formats(options.pop("formats"), out)
+    default = "md" if out == "-" else DEFAULT_FORMATS
+    listed = options.pop("formats")
+    formats = _chosen(default if listed is None else listed, FORMATS, "format", "--format")
+    if out == "-" and len(formats) > 1:
+        raise click.BadParameter("standard output takes one format", param_hint="--format")
     if "pdf" in formats:
         tex_engine()
     name = slug(Path(study).stem) if study else "case"
     folder = Path(out) if out else _own_folder(name)
     rest, counts = device_counts(pairs(options.pop("among"), "--among"))
-    review = reviewed(with_candidates(study_from(study, options), rest, bool(rest)), counts)
+    asked = with_candidates(study_from(study, options), rest, bool(rest))
+    if out not in (None, "-"):  # one that cannot be written is noticed before the work
+        folder.mkdir(parents=True, exist_ok=True)
+    review = reviewed(asked, counts)
     other = _other(review, options)
     parts: tuple[str, ...] = PARTS if options["full"] else BRIEF
     if (listed := options["sections"]) is not None:
@@ -100,9 +107,8 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
                 say("\n".join(_targets(data["page"])))
         if "html" in formats:
             say(f"open {folder / f'{name}.html'}")
-    failed = [
-        report_bug(error, place, "--debug" in (context.obj or ())) for place, error in failures
-    ]
+    debug = "--debug" in (context.obj or ())
+    failed = [report_bug(error, place, debug) for place, error in failures]
     return next(iter(failed), int(options["strict"] and bool(findings(review.subject))))
 
 
@@ -158,14 +164,6 @@ def _chosen(listed: str, known: Sequence[str], what: str, option: str) -> list[s
         named = f"unknown {what} {unknown}" if unknown else f"no {what} is named"
         raise click.BadParameter(f"{named}; there are {', '.join(known)}", param_hint=option)
     return names
-
-
-def _formats(listed: str | None, out: str | None) -> list[str]:
-    default = "md" if out == "-" else DEFAULT_FORMATS
-    formats = _chosen(default if listed is None else listed, FORMATS, "format", "--format")
-    if out == "-" and len(formats) > 1:
-        raise click.BadParameter("standard output takes one format", param_hint="--format")
-    return formats
 
 
 def slug(stem: str) -> str:

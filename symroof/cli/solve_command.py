@@ -68,6 +68,7 @@ MOST_OF_FORM = 3
 def screen(solution: Solution, everything: bool) -> str:
     """The question, the answer, warnings, and the closed form in short letters with its conditions; with ``everything`` each form over names."""
     from symroof.analysis import solution_text as told
+    from symroof.analysis.verdict import case_warnings
     from symroof.cli.case_screen import assumed, option_for
     from symroof.symbolic.expressions import names
 
@@ -75,7 +76,8 @@ def screen(solution: Solution, everything: bool) -> str:
     one_sided = solution.verdict in ("lhs_above", "lhs_below", "identical")
     option = "" if one_sided or not solution.missing else option_for(case, solution.missing)
     warned = [*([f"! add {option} to get a number"] if option else []), *said]
-    warned += told.solution_warnings(solution)
+    known = case_warnings(case) if case.fits is not None else case.warnings
+    warned += [f"! {warning}" for warning in known]
     lines = [*told.question(solution), "", *told.answer(solution)]
     lines += [f"  {text}" for text in said if not text.startswith("! ")]
     lines += [f"  {text}" for text in told.assumed(solution) if everything]

@@ -305,9 +305,15 @@ def model_by_hub_name(name: str) -> NamedModel | None:
 
 
 def resolve_path(name: str, base: Path | None) -> str | Path:
-    """A path named in a file, resolved from that file's folder, or else from the working directory."""
-    beside = base / name if base else None
-    return beside if beside and os.path.isfile(beside) else name
+    """A path named in a file, resolved from that file's folder, or else from the working directory.
+
+    Raises:
+        InputError: a pipe or a device, which may never end: only a person may name one.
+    """
+    path = base / name if base and os.path.exists(base / name) else name
+    if base and os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+        raise InputError(Problem(name, "is not a regular file"))
+    return path
 
 
 def find(kind: str, name: str, base: Path | None = None) -> Document:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -100,18 +101,9 @@ def _words(name: str) -> dict[str, None]:
 
 def model_path(name: str, base: Path | None = None) -> Path | None:
     """The path that a name means, looked up from ``base`` first; None for a name of the catalogue."""
-    beside = base / name if base else None
-    path = beside if beside and _is_there(beside) else Path(name)
+    path = Path(catalogue.resolve_path(name, base))
     own = _is_folder(path) and not catalogue.has_entry("models", name)
     return path if own or catalogue.is_path(name, base) else None
-
-
-def _is_there(path: Path) -> bool:
-    """Whether something is at a path; a name that no file can have has nothing at it."""
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
 
 
 FOLDER = "/"
@@ -123,7 +115,7 @@ def _ending(path: Path) -> str:
 
 
 def _is_folder(path: Path) -> bool:
-    return _is_there(path) and path.is_dir()
+    return os.path.isdir(path)  # False of a name that no file can have
 
 
 def holds_config(path: Path) -> bool:

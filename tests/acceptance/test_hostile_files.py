@@ -1,5 +1,7 @@
 """Files of strangers: what a message shows of them, and what is read as a number."""
 
+import os
+
 import pytest
 
 from symroof.units import UnitError, parse_number
@@ -25,10 +27,26 @@ def test_no_line_is_shown_of_a_file_that_only_another_file_names(tmp_path):
     assert "hunter2" in own.err  # the file a person named is shown
 
 
-@pytest.mark.parametrize("text", ["１２", "٣", "1__0", "1_", "1,_0"])
+@pytest.mark.parametrize("text", ["１２", "٣", "1__0", "1_", "1,_0", "010"])
 def test_a_number_has_plain_digits(text):
     with pytest.raises(UnitError):
         parse_number(text)
+
+
+def test_a_pipe_that_a_file_names_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    study, note = tmp_path / "study.yaml", tmp_path / "note.md"
+    study.write_text("workload: {prompt: 512}\nmodel: ./pipe.yaml\nhardware: h100-sxm\n")
+    note.write_text("It takes 1 ms. <!-- symroof: itl model=./pipe.yaml hardware=h100-sxm -->\n")
+    for answer in (call("eval", str(study)), call("check", str(note))):
+        assert answer.code == 2 and "is not a regular file" in answer.err
+
+
+def test_the_definition_of_a_given_number_reads_back_in_its_unit():
+    given = ("--set", "itl=80 GB/(3.35 TB/s)", *CASE.split())
+    assert "itl = 8/335*(1 s)" in call("derive", "itl", *given).out
+    again = call("eval", *CASE.split(), "--prompt", "5", "--set", "itl=8/335*(1 s)", "-q", "itl")
+    assert again.out.startswith("itl: 23.9 ms")
 
 
 def test_grouped_digits_stay_numbers():

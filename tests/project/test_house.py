@@ -36,7 +36,7 @@ BUDGETS = {
     "top level": 1815,
     "symbolic": 5051,
     "theory": 5395,
-    "specs": 5677,
+    "specs": 5675,
     "checkpoints": 3753,
     "study": 8_382,
     "select": 2735,

@@ -42,13 +42,10 @@ def test_an_entry_that_is_not_there(kind, name, message, hint):
     ("keys", "kind"),
     [
         ("measurements serving ceilings", "measured"),
-        ("efficiencies", "efficiencies"),
-        ("memory", "hardware"),
         ("inputs", "theory"),
         ("workload targets theory", "study"),
         ("layers d_model published_params params", "model"),
         ("assume set definitions", "preset"),
-        ("claims", "claims"),
     ],
 )
 def test_one_key_tells_what_kind_of_file_it_is(keys, kind):
@@ -70,16 +67,10 @@ def test_one_key_tells_what_kind_of_file_it_is(keys, kind):
 def test_what_a_weight_and_its_group_take(name, bits, shared, group, format_, computes):
     stored = precision_width(name)
     settings = {key: fraction(value) for key, value in stored.settings}
-    assert (8 * settings["weight_bits"], 8 * settings["scale_bits"], settings["scale_group"]) == (
-        bits,
-        shared,
-        group,
-    )
-    assert (stored.format, stored.computes, settings["unquantized_bytes_per_param"]) == (
-        format_,
-        computes,
-        2,
-    )
+    sizes = (8 * settings["weight_bits"], 8 * settings["scale_bits"], settings["scale_group"])
+    assert sizes == (bits, shared, group)
+    assert (stored.format, stored.computes) == (format_, computes)
+    assert settings["unquantized_bytes_per_param"] == 2
 
 
 @pytest.mark.sample(5)

@@ -63,7 +63,6 @@ L, G = "local", "global"
         (None, (L, L, L, L, G, G)),
         ("[local, local, global]", (L, L, G, L, L, G)),
         ("[local, global, local, local]", (L, G, L, L, L, G)),
-        ("[global, local, local, local]", (G, L, L, L, G, L)),
         ("[local, global, local, local, global, local]", (L, G, L, L, G, L)),
     ],
 )
@@ -77,12 +76,9 @@ def test_a_pattern_repeats_and_is_cut_off_where_the_layers_end(order, sequence):
     ("order", "place", "message", "hint"),
     [
         ("[local, locl, global]", "order[1]", "no kind of layer has the label 'locl'", "did you mean 'local'?"),
-        ("[x]", "order[0]", "no kind of layer has the label 'x'", "there are: global, local"),
         ("[local, global]", "order", "repeated over 6 layers makes 3 local instead of 4, 3 global instead of 2", ""),
-        ("[local]", "order", "makes 6 local instead of 4, 0 global instead of 2", ""),
         ("[local, local, global, local, local, global, local]", "order", "has 7 entries for 6 layers", ""),
         ("local", "order", "expected a list", ""),
-        ("[3]", "order[0]", "expected text", ""),
     ],
 )  # fmt: skip
 def test_a_wrong_order_is_said_with_place_and_hint(order, place, message, hint):
@@ -100,12 +96,10 @@ def test_a_wrong_order_is_said_with_place_and_hint(order, place, message, hint):
 PLACES = {
     "deepseek-v3": {"dense": [0, 1, 2], "moe": range(3, 61)},
     "deepseek-v4-flash": {"local": [0, 1], "chosen": range(2, 43, 2), "compressed": range(3, 43, 2)},
-    "gemma-3-1b": {"global": [5, 11, 17, 23]},
     "glm-5.2": {"dense": [0, 1, 2], "indexed": range(6, 75, 4)},
     "gpt-oss-20b": {"local": range(0, 24, 2)},
     "jamba-1.5-mini": {"full_dense": [4, 12, 20, 28], "mamba_moe": range(1, 32, 2)},
     "kimi-k3": {"kimi_delta_dense": [0], "full_moe": [*range(3, 92, 4), 92]},
-    "lfm2-8b-a1b": {"conv_dense": [0, 1], "full_moe": [2, 6, 10, 14, 18, 21]},
     "llama-4-maverick": {"full_moe": range(3, 48, 4), "chunked_moe": range(1, 48, 4), "chunked_dense": range(0, 48, 2)},
     "mimo-v2-flash": {"full_dense": [0], "full_moe": [5, 11, 17, 23, 29, 35, 41, 47]},
     "nemotron-nano-9b-v2": {"full": [14, 21, 30, 39], "mamba2": [0, 2, 4, 6, 7, 9, 11, 13]},

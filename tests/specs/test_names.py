@@ -16,7 +16,6 @@ MODELS = {
     "mistralai/Mixtral-8x7B-Instruct-v0.1": "mixtral-8x7b",
     "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16": "llama-3.1-8b",
     "unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit": "llama-3.1-8b",
-    "llama 3.1 8b": "llama-3.1-8b",
 }
 
 
@@ -115,8 +114,6 @@ PARTS = {
     "NVIDIA H100 PCIe": "h100-pcie",
     "NVIDIA A100-SXM4-80GB": "a100-80gb-sxm",
     "Tesla V100-SXM2-32GB": "v100-sxm2-32gb",
-    "NVIDIA GeForce RTX 4090": "rtx-4090",
-    "rtx4090": "rtx-4090",
     "RTX PRO 6000 Blackwell Server Edition": "rtx-pro-6000-server",
 }
 

@@ -160,7 +160,7 @@ def _below_layer(parts: list[str]) -> tuple[bool, set[int | None], list[str]]:
     """Whether parts of a path go through a layer, through which (None: any), and what follows; all experts are treated the same."""
     for i, part in enumerate(parts[:-1]):
         following = parts[i + 1]
-        if part.rpartition("*")[2] in LAYERS and re.fullmatch(r"\d*\*?", following):
+        if part.rpartition("*")[2] in LAYERS and re.fullmatch(r"\d+\*?|\*", following):
             return True, _layer_numbers(following), [_any_number(p) for p in parts[i + 2 :]]
     named = [_any_number(p) for p in parts if p not in MODEL_PREFIXES]
     return False, {None}, named[1:] if len(named) > 1 and named[0] == "*" else named
