@@ -16,6 +16,7 @@ from symroof.errors import InputError, Problem
 from symroof.select.configuration import Configuration, Run
 from symroof.select.recommend import Purchase, Ranking, Recommendation, recommend
 from symroof.select.screening import NEAR
+from symroof.select.selection import check_load
 
 SOLVED = ("batch", "dp", "tp", "chunk", "token_budget")
 """Inputs that are left open where what a study says of them fails, or costs more than it needs."""
@@ -112,6 +113,7 @@ def reviewed(study: Study, counts: Sequence[int] = ()) -> Reviewed:
         hint = "`symroof sweep` computes them; `symroof select` says which is the cheapest"
         raise InputError(Problem("study", message, hint=hint))
     first, found = study.first, None
+    check_load(first)
     if first.model is not None and first.hardware is not None and not first.preset:
         with suppress(InputError):
             found = recommend(study, counts)

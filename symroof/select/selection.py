@@ -12,6 +12,7 @@ import numpy as np
 
 from symroof.analysis.study import Study, Track, untracked
 from symroof.analysis.verdict import LOAD, MEMORY, basis_lines
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import EFFICIENCIES
 from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem, nearest
@@ -290,6 +291,17 @@ def _order(study: Study, configurations: Sequence[Configuration]) -> str:
     return word if not priced or any(priced) else "rate"
 
 
+def check_load(case: BoundCase) -> None:
+    """An arrival rate is a load only with the length of the responses.
+
+    Raises:
+        InputError: there is none.
+    """
+    if case.model and case.chosen("arrival_rate") and not case.case.has_value("output"):
+        message = "the load of these requests is not known without the length of their responses"
+        raise InputError(Problem("arrival_rate", message, hint="--output 300"))
+
+
 def _check_complete(study: Study) -> None:
     """There is a model, a device and a load to choose for."""
     own = study.first
@@ -299,6 +311,7 @@ def _check_complete(study: Study) -> None:
         hint = "--{0} NAME, or --among {0}=all"
         problems = (Problem("select", f"no {n} to choose", hint=hint.format(n)) for n in missing)
         raise InputError(list(problems))
+    check_load(own)
     try:
         own.case.value("memory_bytes")
     except MissingInput as error:
