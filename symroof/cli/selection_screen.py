@@ -13,6 +13,7 @@ from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.report.purchase_text import (
     cheaper_text,
     device_word,
+    enough_text,
     layout_text,
     price_text,
     prices_text,
@@ -94,6 +95,7 @@ def _use(found: Recommendation) -> list[str]:
     if pick.highest_rate and pick.headroom is not None:
         rate, more = significant(pick.highest_rate, DIGITS), f"{100 * pick.headroom:.0f} % more"
         said.append(f"up to {rate} requests/s ({more}) even at the slow end of the interval")
+    said += filter(None, [enough_text(pick)])
     return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
 
 

@@ -105,6 +105,14 @@ def price_text(one: Purchase) -> str:
     return f"{usd(one.usd_per_hour)} USD/hour, {usd(one.usd_per_month)} USD/month"
 
 
+def enough_text(one: Purchase) -> str:
+    """How many devices would do if the predictions hold; empty where no fewer would."""
+    fewer = one.enough_as_predicted
+    if fewer is None:
+        return ""
+    return f"{fewer:,} would do at the predicted values; {one.devices:,} also keep the targets at the slow end of the interval"
+
+
 def tokens_text(one: Purchase) -> str:
     """``1.41 USD per million output tokens``; empty where it is not known."""
     cost = one.cost_per_mtok

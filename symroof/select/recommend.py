@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -151,19 +151,40 @@ class Purchase:
         run, case = self.run, self.case.slow_end
         if not self.passes or not queues(case.case) or run.simulated:
             return None
+        now = float(case.case.value("arrival_rate"))
+        load, meets = self._under_load("arrival_rate", case)
+        most = now / float(load(now))
+        found = (
+            most
+            / PARTS
+            * float(largest_whole(lambda parts: meets(most * parts / PARTS), np.array([PARTS]))[0])
+        )
+        return found if found >= now * (1 - CLOSE) else now
+
+    def _under_load(
+        self, by: str, case: BoundCase
+    ) -> tuple[Callable[[Any], Any], Callable[[Any], Array]]:
+        """The load, and whether the targets are met, at values of an input."""
         times = case.targets.keys() - PRICED  # more requests cost no more
         limits = {metrics_of(n, case.case)[0]: float(case.targets[n]) for n in sorted(times)}
-        function = compile([LOAD, *limits], ["arrival_rate"], case)
-        now = float(case.case.value("arrival_rate"))
-        most = now / float(function.codes(now)[0])
+        function = compile([LOAD, *limits], [by], case)
 
-        def served(parts: Array) -> Array:
-            load, *metrics = function.codes(most * parts / PARTS)
+        def meets(values: Array) -> Array:
+            load, *metrics = function.codes(values)
             met = (x <= y * (1 + CLOSE) for x, y in zip(metrics, limits.values(), strict=True))
             return np.asarray(np.logical_and.reduce([load < 1, *met]))
 
-        found = most / PARTS * float(largest_whole(served, np.array([PARTS]))[0])
-        return found if found >= now * (1 - CLOSE) else now
+        return lambda value: function.codes(value)[0], meets
+
+    @cached_property
+    def enough_as_predicted(self) -> int | None:
+        """Devices in fewer replicas that keep the targets at the predicted values, though not at the slow end of their intervals; None where there are none."""
+        if self.highest_rate is None or self.case.slow_end is self.case:
+            return None
+        run = self.run
+        copies = np.arange(run.copies_of, run.copies, run.copies_of)
+        enough = copies[self._under_load("dp", self.case)[1](copies.astype(float))]
+        return self.devices * int(enough[0]) // run.copies if len(enough) else None
 
     @property
     def headroom(self) -> float | None:
@@ -355,6 +376,7 @@ class Recommendation(Ranking):
         said: dict[str, Any] = pick.as_json() | {
             "headroom": pick.headroom,
             "highest_rate": pick.highest_rate,
+            "devices_as_predicted": pick.enough_as_predicted,
             "alternatives": [one.as_json() for one in self.others],
             "undecided_by_price": bool(self.undecided_by_price),
             "stays_first_up_to": self.stays_up_to,

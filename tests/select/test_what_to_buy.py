@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
+from symroof.select.recommend import recommend
 from symroof.select.selection import select
 
 CASE = {"model": "llama-3.1-8b", "hardware": "h200", "prompt": 2048, "output": 300}
@@ -63,3 +64,21 @@ def test_a_layout_whose_slots_are_waited_for_does_not_hide_one_that_passes():
     ).configurations[0]
     assert pick.state == "passes" and pick.run.bound_case.slow_end.number("dp") == pick.run.copies
     assert float(pick.run.bound_case.slow_end.result("loaded_itl").value) <= 0.04
+
+
+def test_what_would_do_if_the_prediction_holds_meets_the_targets_there_and_less_does_not():
+    """Bound anew at the predicted values with so many replicas, and with one fewer."""
+    targets = {"ttft": "1 s", "itl": "50 ms"}
+    case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300}
+    case |= {"arrival_rate": 40}
+    pick = recommend(Study(**case, targets=targets)).pick
+    enough = pick.enough_as_predicted
+    assert enough < pick.devices and pick.group == {"decode": 1}
+    layout = {"batch": pick.batch, "chunk": pick.chunk}
+    at, less = (Study(**case, **layout, dp=n) for n in (enough, enough - 1))
+
+    def holds(study):
+        times = study.value("loaded_ttft") <= 1, study.value("loaded_itl") <= 0.05
+        return study.value("load") < 1 and all(times)
+
+    assert holds(at) and not holds(less)
