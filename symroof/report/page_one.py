@@ -34,6 +34,7 @@ from symroof.report.purchase_text import (
     DIGITS,
     FORMATS,
     device_word,
+    enough_text,
     labelled,
     layout_text,
     named,
@@ -109,10 +110,11 @@ def _price(one: Purchase) -> Text:
     if tokens and one.load is None:
         tokens += f" at full load, {_requests(one.batch)}"
     paid = ", ".join(filter(None, (f"{usd(one.usd_per_hour)} USD/hour", tokens)))
-    room = ""
+    room = enough_text(one)
     if one.headroom is not None:
-        room = f", with head room for {100 * one.headroom:.0f} % more requests"
-    return [f"{usd(one.usd_per_month)} USD/month", f"({paid}){room}."]
+        more = f"{100 * one.headroom:.0f} % more requests"
+        room = f"Even at the slow end of the interval they serve {more}{'; ' * bool(room)}{room}"
+    return [f"{usd(one.usd_per_month)} USD/month", f"({paid}).{f' {room}.' * bool(room)}"]
 
 
 def _requests(count: float) -> str:
@@ -244,7 +246,10 @@ def _prices(review: Reviewed) -> list[str]:
         return []
     (low, high), now = pick.prices, usd(pick.prices_now)
     said = f"Price: {now} USD/hour per {device_word(pick)}"
-    said += f", the median of list prices from {usd(low)} to {usd(high)}." if low < high else "."
+    if low < high and pick.usd_per_month:
+        month = [usd(pick.usd_per_month * end / pick.prices_now) for end in (low, high)]
+        said += f", the median of list prices from {usd(low)} to {usd(high)} ({' to '.join(month)} USD/month)"
+    said += "."
     return [said, *filter(None, [undecided_text(review.ranking)])]
 
 
@@ -277,9 +282,9 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
         if name == "prompt":
             slow = case.slow_end.case.changed({name: value})
             wrong = [c.name for c in constraints(case) if not c.holds(slow)]
-            then = f"prompts are {much} or longer (now {now}): it then {then_text(wrong, True)}"
+            then = f"prompts are {much} or longer (now {now}): at the slow end of the interval it then {then_text(wrong, True)}"
         else:
-            then = f"more than {much} (now {now}) arrive: it then needs another replica"
+            then = f"more than {much} (now {now}) arrive: at the slow end of the interval it then needs another replica"
         said.append([then])
     if not review.asks and (held := case.get("concurrency")):
         said.append([f"more than {held.plain(DIGITS)} run at a time: memory is full"])
@@ -345,7 +350,8 @@ def _next(review: Reviewed, one: Purchase) -> list[Text]:
         said.append([f"Serve it{apart}:", Code(command)])
     load = f"with {_requests(one.batch)}"
     if one.load is not None:
-        load = f"at {_now('arrival_rate', one.case)}"
+        rate = float(one.case.case.value("arrival_rate")) * one.run.copies_of / one.run.copies
+        load = f"of one replica at {significant(rate, DIGITS)} requests/s"
     said.append([f"Measure the time to first token and between tokens {load}."])
     fit = Code(f"symroof calibrate measured.csv {file}".rstrip())
     return [*said, ["Fit the prediction to what you measured:", fit]]

@@ -110,7 +110,7 @@ def enough_text(one: Purchase) -> str:
     fewer = one.enough_as_predicted
     if fewer is None:
         return ""
-    return f"{fewer:,} would do at the predicted values; {one.devices:,} also keep the targets at the slow end of the interval"
+    return f"{fewer:,} {device_word(one)} would do at the predicted values"
 
 
 def tokens_text(one: Purchase) -> str:

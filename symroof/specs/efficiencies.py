@@ -148,11 +148,12 @@ class MeasuredKind(Spec):
 
     @property
     def words(self) -> str:
-        """``dense models in 16 bits on several h100-sxm, vLLM-class engines``."""
+        """``16-bit dense models on several H100 SXM, vLLM-class engines``."""
         models = f"models with {self.model}"
         models = f"{self.model} models" if self.model in ("dense", "recurrent") else models
-        on = f"on {WHERE[self.layout]} {self.device}, {CLASSES[self.engine]}"
-        return f"{models} in {self.bits} bits {on}"
+        device = self.device.upper().replace("-", " ")
+        on = f"on {WHERE[self.layout]} {device}, {CLASSES[self.engine]}"
+        return f"{self.bits}-bit {models} {on}"
 
 
 CLASSES = {
@@ -208,11 +209,14 @@ class EfficienciesSpec(Spec):
         for entry in own:
             if entry.engine in (engine, ALL):
                 return entry, ""
-        none, here = f"nothing was measured for {name}", f"this family of devices ({families[-1]})"
+        none, here = f"nobody measured {name}", f"this family of devices ({families[-1]})"
         if own:
-            return own[0], f"{none} of {engine} engines on {here}: that of {own[0].engine} engines"
+            theirs = CLASSES.get(own[0].engine, own[0].engine)
+            none = f"{none} of {CLASSES.get(engine, engine)} on {here}"
+            return own[0], f"{none}; the value is that of {theirs}"
         general = next(e for e in mine if e.family == ALL)
-        return general, f"{none} on {here}: that of all devices, a wide interval" * bool(general.of)
+        why = f"{none} on {here}; the value is that of all devices, with a wide interval"
+        return general, why * bool(general.of)
 
     def reach(self, case: MeasuredKind) -> float:
         """How many times the scatter an interval reaches: that of the case's class where something like the case was measured; else no less than ``near``

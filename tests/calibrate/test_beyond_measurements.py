@@ -18,15 +18,15 @@ CASE = {"prompt": 2000, "output": 100, "batch": 8}
             "",
         ),  # no row of this part, but of its family
         ({"model": "deepseek-r1", "hardware": "b200", "attention_dp": 8, "weights": "fp8"}, ""),
-        ({"model": "llama-3.1-8b", "hardware": "tpu-v6e"}, "dense models in 16 bits on one "),
-        ({"model": "falcon-mamba-7b", "hardware": "mi300x"}, "dense models in 16 bits on one mi"),
+        ({"model": "llama-3.1-8b", "hardware": "tpu-v6e"}, "16-bit dense models on one "),
+        ({"model": "falcon-mamba-7b", "hardware": "mi300x"}, "16-bit dense models on one MI"),
         (
             {"model": "falcon-mamba-7b", "hardware": "h100-sxm"},
             "",
         ),  # its kind was measured on an H200
         (
             {"model": "deepseek-r1", "hardware": "h200", "attention_dp": 16, "weights": "bf16"},
-            "models with latent attention and experts in ",
+            "16-bit models with latent attention and experts on ",
         ),
     ],
 )
@@ -61,7 +61,7 @@ def test_the_nearest_has_the_fewest_and_smallest_differences():
     assert (
         shipped_efficiencies()
         .beyond(asked)
-        .endswith(" models with experts in 16 bits on several mi300x, engines of 2023 and 2024")
+        .endswith(" 16-bit models with experts on several MI300X, engines of 2023 and 2024")
     )
     assert asked.differences(
         asked.model_copy(
