@@ -24,10 +24,8 @@ from symroof.symbolic.searches import largest_whole
 
 HOUR = 3600
 HOURS_OF_A_MONTH = 730
-
 PARTS = 2.0**24
 """Of the rate at a load of 1: as finely is the largest rate known."""
-
 NARROWER = {"fp16": "fp8", "bf16": "fp8", "fp8": "nvfp4"}
 """Formats that weights may be narrowed to, where that changes what a model answers as little as it gets."""
 
@@ -151,20 +149,13 @@ class Purchase:
         run, case = self.run, self.case.slow_end
         if not self.passes or not queues(case.case) or run.simulated:
             return None
-        now = float(case.case.value("arrival_rate"))
-        load, meets = self._under_load("arrival_rate", case)
-        most = now / float(load(now))
-        found = (
-            most
-            / PARTS
-            * float(largest_whole(lambda parts: meets(most * parts / PARTS), np.array([PARTS]))[0])
-        )
+        now, meets = float(case.case.value("arrival_rate")), self._meets("arrival_rate", case)
+        most = now / float(case.case.value(LOAD)) / PARTS
+        found = most * float(largest_whole(lambda parts: meets(most * parts), np.array([PARTS]))[0])
         return found if found >= now * (1 - CLOSE) else now
 
-    def _under_load(
-        self, by: str, case: BoundCase
-    ) -> tuple[Callable[[Any], Any], Callable[[Any], Array]]:
-        """The load, and whether the targets are met, at values of an input."""
+    def _meets(self, by: str, case: BoundCase) -> Callable[[Array], Array]:
+        """Whether the targets are met, at values of an input."""
         times = case.targets.keys() - PRICED  # more requests cost no more
         limits = {metrics_of(n, case.case)[0]: float(case.targets[n]) for n in sorted(times)}
         function = compile([LOAD, *limits], [by], case)
@@ -174,17 +165,16 @@ class Purchase:
             met = (x <= y * (1 + CLOSE) for x, y in zip(metrics, limits.values(), strict=True))
             return np.asarray(np.logical_and.reduce([load < 1, *met]))
 
-        return lambda value: function.codes(value)[0], meets
+        return meets
 
     @cached_property
     def enough_as_predicted(self) -> int | None:
         """Devices in fewer replicas that keep the targets at the predicted values, though not at the slow end of their intervals; None where there are none."""
         if self.highest_rate is None or self.case.slow_end is self.case:
             return None
-        run = self.run
-        copies = np.arange(run.copies_of, run.copies, run.copies_of)
-        enough = copies[self._under_load("dp", self.case)[1](copies.astype(float))]
-        return self.devices * int(enough[0]) // run.copies if len(enough) else None
+        copies = np.arange(self.run.copies_of, self.run.copies, self.run.copies_of)
+        enough = copies[self._meets("dp", self.case)(copies.astype(float))]
+        return self.devices * int(enough[0]) // self.run.copies if len(enough) else None
 
     @property
     def headroom(self) -> float | None:

@@ -152,7 +152,7 @@ class MeasuredKind(Spec):
         models = f"models with {self.model}"
         models = f"{self.model} models" if self.model in ("dense", "recurrent") else models
         device = self.device.upper().replace("-", " ")
-        on = f"on {WHERE[self.layout]} {device}, {CLASSES[self.engine]}"
+        on = f"on {WHERE[self.layout].format(device)}, {CLASSES[self.engine]}"
         return f"{self.bits}-bit {models} {on}"
 
 
@@ -165,9 +165,9 @@ CLASSES = {
 
 
 WHERE = {
-    "one device": "one",
-    "several devices": "several",
-    "attention groups": "DP attention on",
+    "one device": "one {}",
+    "several devices": "several {}",
+    "attention groups": "{} with DP attention",
 }
 FARTHEST = {
     "family": 8, "generation": 1, "model": 3, "bits": 2, "layout": 3, "engine": 3, "device": 1,

@@ -26,7 +26,7 @@ CASE = {"prompt": 2000, "output": 100, "batch": 8}
         ),  # its kind was measured on an H200
         (
             {"model": "deepseek-r1", "hardware": "h200", "attention_dp": 16, "weights": "bf16"},
-            "16-bit models with latent attention and experts on ",
+            "8-bit models with latent attention and experts on H200 with ",
         ),
     ],
 )
