@@ -68,7 +68,7 @@ MOST_OF_FORM = 3
 def screen(solution: Solution, everything: bool) -> str:
     """The question, the answer, warnings, and the closed form in short letters with its conditions; with ``everything`` each form over names."""
     from symroof.analysis import solution_text as told
-    from symroof.analysis.verdict import case_warnings
+    from symroof.analysis.case_warnings import case_warnings
     from symroof.cli.case_screen import assumed, option_for
     from symroof.symbolic.expressions import names
 
