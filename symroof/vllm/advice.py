@@ -116,7 +116,6 @@ def review(served: ServedCase) -> Review:
 
 
 def _devices(served: ServedCase) -> int:
-    """The devices that one command takes."""
     case = served.study.first.case
     return int(case.value("instance_devices") * case.value("dp"))
 
@@ -160,9 +159,8 @@ def _advice(served: ServedCase, pick: Purchase, devices: int, why: str) -> list[
     copies = pick.run.copies_of if queues(pick.case.case) else pick.run.copies
     flags = layout_flags(pick, served.line.engine, copies)
     word = f"{devices} GPUs" if devices > 1 else "one GPU"
-    laid = f"the cheapest parallelism on {word}"
-    if why:
-        laid = f"fewer GPUs do not pass: {why.removeprefix('Nothing passes. ').rstrip('.')}"
+    fewer = f"fewer GPUs do not pass: {why.removeprefix('Nothing passes. ').rstrip('.')}"
+    laid = fewer if why else f"the cheapest parallelism on {word}"
     because = {
         "data-parallel-size": f"DP ranks that fill {word}",
         "attention-dp": "DP attention",
@@ -195,7 +193,8 @@ def _others(served: ServedCase) -> Iterator[Advice]:
     for role, flag in (("kv", "kv-cache-dtype"), ("weights", "quantization")):
         chosen = served.chosen.precision.get(role)
         words = {says: word for word, says in reversed(served.line.engine.flag(flag).choices)}
-        if chosen and chosen[0] in words:
+        stored = served.spec.quantization if role == "weights" else None
+        if chosen and chosen[0] in words and stored is None:
             yield Advice(flag, words[chosen[0]], f"as chosen: {role} {chosen[0]}")
     longest, most, needed = served.longest, served.spec.max_context, served.requested
     short = "max-model-len" in served.line.flags and longest is not None and longest < needed

@@ -25,11 +25,6 @@ from symroof.vllm.served_flags import (
     speculation_of,
 )
 
-ORIGIN = VLLM_LINE
-UNKNOWN = {"max_batch": 256, "token_budget": 2048}
-"""What a profile without such limits is taken to have: vLLM's for small devices."""
-GPU_LAYERS = ("ngl", "n-gpu-layers", "gpu-layers")
-
 
 @dataclass
 class ServedCase:
@@ -81,13 +76,13 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
     values = degrees_of(note, spec) | memory_of(note)
     values |= formats_of(note, spec) | speculation_of(note)
     switches = {"scheduling": "chunked"} if line.on("mixed-chunk") else {}
-    laid = request_of(model, origin=ORIGIN, engine=line.engine.name, assume=switches, **values)
+    laid = request_of(model, origin=VLLM_LINE, engine=line.engine.name, assume=switches, **values)
     study = Study()
 
     def add(**more: Any) -> None:
         """Lay more below what was chosen."""
         nonlocal laid
-        laid = request_of(origin=ORIGIN, **more).over(laid)
+        laid = request_of(origin=VLLM_LINE, **more).over(laid)
         study.select(chosen.over(laid))
 
     add()
@@ -115,9 +110,8 @@ def _step(note: Notes, study: Study) -> tuple[int, int]:
     """Requests that run and tokens of one step, by the flags or the engine's defaults."""
     line, first = note.line, study.first
     ranks = int(first.case.value("attention_dp"))
-    most, tokens = (
-        int(first.case.value(name)) if name in first.given else own for name, own in UNKNOWN.items()
-    )
+    usual = {"max_batch": 256, "token_budget": 2048}  # vLLM's for small devices
+    most, tokens = (int(first.case.value(n)) if n in first.given else usual[n] for n in usual)
     limit, budgeted = line.flags.get("max-num-seqs"), line.flags.get("max-num-batched-tokens")
     of_all = line.engine is SGLANG and limit  # whose limit is of all groups
     asked = (limit.value if limit else most) * (1 if of_all else ranks)
@@ -158,6 +152,9 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
         found.append(
             f"--quantization {method.text[:40]} is not known here: the weights are taken as the model's spec stores them; --weights says otherwise"
         )
+    stored, chosen = made.spec.quantization, made.chosen.precision.get("weights")
+    if stored and chosen and first.precisions["weights"] != stored.method:
+        found.append(f"the checkpoint of the command is stored as {stored.method}, which no flag changes: weights in {chosen[0]} need another one")  # fmt: skip
     if first.does_not_fit:
         case = first.case
         reserved = case.value("memory_reserve") * case.value("instance_devices")
@@ -192,7 +189,9 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
     for name, why in NOT_MODELLED.items():
         if name in values and (values[name] != "1" or name not in CONTEXT_DEGREES):
             found.append(f"--{name} is not modelled: {why}")
-    layers = next((values[name] for name in GPU_LAYERS if name in values), "all")
+    layers = next(
+        (values[name] for name in ("ngl", "n-gpu-layers", "gpu-layers") if name in values), "all"
+    )
     own = sum(kind.count for kind in first.model.layers) if first.model else 0
     if layers.isdigit() and int(layers) < own:
         found.append(

@@ -11,15 +11,12 @@ from symroof.cases.spec_inputs import DEFAULT_PRECISION
 from symroof.errors import InputError
 from symroof.select.search_space import uneven_cut
 from symroof.specs import catalogue
-from symroof.specs.checkpoint_precisions import precision_width
+from symroof.specs.checkpoint_precisions import precision_width, quantization_at
 from symroof.specs.model import ModelSpec
 from symroof.vllm.batch_limits import solved, with_values
 from symroof.vllm.command_line import AUTO, FlagValue, ServeCommand
 from symroof.vllm.engines import LLAMA, SGLANG, VLLM
 from symroof.vllm.flags import Flag, FlagNote
-
-TENSOR_DEGREES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 32)
-"""Degrees of tensor parallelism that are offered where one is refused."""
 
 
 def resolve_model(name: str) -> tuple[str, str]:
@@ -147,7 +144,11 @@ def _check_cut(line: ServeCommand, spec: ModelSpec, tp: int) -> None:
     name = str(line.flags["model"].value) if "model" in line.flags else ""
     why = uneven_cut(spec, name, tp, whole)
     if why:
-        starting = [str(n) for n in TENSOR_DEGREES if not uneven_cut(spec, name, n, whole)]
+        starting = [
+            str(n)
+            for n in (1, 2, 3, 4, 5, 6, 8, 12, 16, 32)
+            if not uneven_cut(spec, name, n, whole)
+        ]
         message = why if "blocks" in why else f"{why}: {line.engine.title} refuses to start"
         column = line.flags["tensor-parallel-size"].column
         raise InputError(line.problem(column, message, f"it starts with {', '.join(starting)}"))
@@ -196,25 +197,26 @@ def formats_of(note: Notes, spec: ModelSpec) -> dict[str, Any]:
         formats["weights"] = method
         note("quantization", f"weights = {method}")
     else:
+        stored, asked = spec.quantization, quantization_at(method, spec) if method else None
+        if method and stored and stored.format != (asked.format if asked else method):
+            message = f"the checkpoint is stored as {stored.method}, not {method}: {line.engine.title} refuses to start"
+            column, hint = line.flags["quantization"].column, "leave it out, or name another checkpoint"  # fmt: skip
+            raise InputError(line.problem(column, message, hint))
         says = "the checkpoint's own format"
         note("quantization", "weights as the model's spec stores them", says=says)
     if line.engine is LLAMA:
-        return formats | _ggml_cache(note)
+        # keys and values have types of their own; a cache element has the mean of their widths
+        names = ("kv-cache-dtype", "value-cache-dtype")
+        chosen = [_choice(line, name) or DEFAULT_PRECISION for name in names]
+        bits = [8 * precision_width(name).bytes for name in chosen]
+        kv = chosen[0] if chosen[0] == chosen[1] else f"{float(sum(bits) / 2):g} bit"
+        for name in names:
+            note(name, f"kv = {kv}", "f16")
+        return formats | ({"kv": kv} if any(name in line.flags for name in names) else {})
     own = spec.quantization.kv if spec.quantization else None
     kv = _choice(line, "kv-cache-dtype") or own or dtype or DEFAULT_PRECISION
     note("kv-cache-dtype", f"kv = {kv}", "auto", "as the checkpoint asks" if kv == own else "")
     return formats | ({"kv": kv} if "kv-cache-dtype" in line.flags or dtype else {})
-
-
-def _ggml_cache(note: Notes) -> dict[str, Any]:
-    """Keys and values of llama.cpp have types of their own; a cache element has the mean of their widths."""
-    names = ("kv-cache-dtype", "value-cache-dtype")
-    chosen = [_choice(note.line, name) or DEFAULT_PRECISION for name in names]
-    bits = [8 * precision_width(name).bytes for name in chosen]
-    kv = chosen[0] if chosen[0] == chosen[1] else f"{float(sum(bits) / 2):g} bit"
-    for name in names:
-        note(name, f"kv = {kv}", "f16")
-    return {"kv": kv} if any(name in note.line.flags for name in names) else {}
 
 
 def _choice(line: ServeCommand, name: str) -> str:

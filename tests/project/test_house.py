@@ -38,7 +38,7 @@ BUDGETS = {
     "theory": 5395,
     "specs": 5675,
     "checkpoints": 3753,
-    "study": 8_382,
+    "study": 8376,
     "select": 2735,
     "simulate": 2096,
     "servers": 1625,

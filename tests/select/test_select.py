@@ -194,9 +194,7 @@ def test_nobody_on_a_front_is_beaten_and_everybody_else_is():
 def test_one_configuration_and_no_target_say_how_to_go_on():
     found = select(**SMALL, hardware="h100-sxm")
     assert found.configurations[0].state == "passes"
-    assert [hint.split(":")[0] for hint in found.hints] == [
-        "no target is set, so only memory decides"
-    ]
+    assert found.hints[0].startswith("no target is set, so only memory decides")
     assert not select(
         **SMALL, hardware=["h100-sxm", "h200"], targets={"itl": 1}, chunk=8192, by="rate"
     ).hints

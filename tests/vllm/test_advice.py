@@ -94,6 +94,14 @@ def test_precisions_stay_as_the_line_or_an_option_has_them():
     assert chosen.pick.cost_per_mtok.value < found.pick.cost_per_mtok.value
 
 
+def test_a_stored_format_is_not_changed_by_a_flag():
+    line = "vllm serve openai/gpt-oss-120b"
+    with pytest.raises(InputError, match="is stored as mxfp4, not fp8: vLLM refuses to start"):
+        reviewed(f"{line} --quantization fp8")
+    found = reviewed(line, weights="fp8")
+    assert "need another one" in str(found.warnings) and "--quantization" not in found.line
+
+
 R1 = "vllm serve deepseek-ai/DeepSeek-R1 --tensor-parallel-size 8 --max-model-len 131072"
 LONG = {"hardware": "h200", "prompt": 131072, "output": 1000, "efficiency": None}
 
