@@ -110,11 +110,6 @@ def _with_values(
     return rebuild(tree, lambda child: _with_values(child, bound_case, put, moving))
 
 
-def is_number(tree: Expr) -> bool:
-    """Whether a formula contains no name."""
-    return not names(tree) and not any(isinstance(node, At) for node in parts(tree))
-
-
 def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) -> RenderedValue:
     """A name's value as written in a substituted line; the name itself where it is not known."""
     theory = bound_case.case.theory
@@ -232,9 +227,8 @@ class Derivation:
     @cached_property
     def _expansion(self) -> Expr:
         """The formula over inputs alone."""
-        if is_number(self._formula):
-            return self._formula
-        return self.bound_case.case.expanded(symbol(self.name))
+        named = names(self._formula)
+        return self.bound_case.case.expanded(symbol(self.name)) if named else self._formula
 
     @property
     def definition(self) -> Any:
@@ -321,7 +315,7 @@ class Derivation:
         formula = self.bound_case.case.readable_formula(name)
         if self.bound_case.case.search(name):
             order[name] = None
-        if formula == symbol(name) or is_number(formula):
+        if formula == symbol(name) or not names(formula):
             return
         for inner in names(formula):
             self._visit(inner, order, seen)
@@ -340,13 +334,8 @@ class Derivation:
 
     def as_json(self) -> dict[str, Any]:
         """The form of the contract, ``symroof/derive/1``."""
-        own = step_of(self.name, self.bound_case)
-        value = (
-            self.bound_case.json_with_bound(self.name)
-            if self.result
-            else {"value": None, "reason": self.why_unknown}
-        )
-        implied = implicit(self.name, self.bound_case)
+        own, implied = step_of(self.name, self.bound_case), implicit(self.name, self.bound_case)
+        unknown = {"value": None, "reason": self.why_unknown}
         return {
             "schema": "symroof/derive/1",
             "quantity": self.name,
@@ -355,7 +344,7 @@ class Derivation:
             "definition": self._defined(own),
             "expanded": self._both(self._expansion),
             "substituted": own.substituted._asdict(),
-            **value,
+            **(self.bound_case.json_with_bound(self.name) if self.result else unknown),
             "steps": [self._step_json(step) for step in self.steps],
             **({} if implied is None else {"implicit": self._both(implied)}),
             "elasticities": [elasticity.as_json() for elasticity in self.elasticities],

@@ -20,10 +20,10 @@ from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import (
     ZERO,
     Expr,
+    TooLong,
     at,
     changed_inputs,
     inline,
-    inlined_size,
     is_negative,
     mentions,
     names,
@@ -78,11 +78,8 @@ class Equation(DropsCaches):
         Raises:
             NoClosedForm: it would be longer than a person reads.
         """
-        case, moves, complete = (
-            self.bound_case.case,
-            self.bound_case.once("moves", dict),
-            not self.symbolic,
-        )
+        case, moves = self.bound_case.case, self.bound_case.once("moves", dict)
+        complete = not self.symbolic
         kept = {*self.kept, *names(tree), *(EFFICIENCIES if self.symbolic else ())}
 
         def moving(name: str, keys: frozenset[str]) -> bool:
@@ -103,9 +100,10 @@ class Equation(DropsCaches):
                 return case.formula_or_name(name, complete=complete, changed=keys)
             return self._unmoved(name)
 
-        if inlined_size(tree, formula) > MOST_NODES:
-            raise NoClosedForm(TOO_LONG)
-        return inline(tree, formula)
+        try:
+            return inline(tree, formula, MOST_NODES)
+        except TooLong:
+            raise NoClosedForm(TOO_LONG) from None
 
     def _unmoved(self, name: str) -> Expr:
         """A name that the unknown does not move; a defaulted input of 0 or 1 as that number, and a quantity that is 0: they would clutter a closed form."""
@@ -176,14 +174,10 @@ class Equation(DropsCaches):
         """A quantity that is searched at each value of the unknown, so that no formula of the unknown has it; empty without one."""
         case, unknown = self.bound_case.case, self.unknown
         inner = sorted(frozenset().union(*map(case.theory.dependencies, names(self.relation))))
-        return next(
-            (
-                name
-                for name in inner
-                if unknown in case.dependencies(name) - {name} and case.search(name, {unknown})
-            ),
-            "",
-        )
+        for name in inner:
+            if unknown in case.dependencies(name) - {name} and case.search(name, {unknown}):
+                return name
+        return ""
 
     @property
     def because_searched(self) -> str:
@@ -192,10 +186,7 @@ class Equation(DropsCaches):
     @property
     def moves(self) -> bool:
         """Whether a side depends on the unknown in this case; of one that is too long to be written out it is assumed."""
-        try:
-            return any(mentions(side, self.unknown) for side in self.sides)
-        except NoClosedForm:
-            return True
+        return self._sides is None or any(mentions(side, self.unknown) for side in self._sides)
 
     # ------------------------------------------------------------------------------------------------ in numbers
 
@@ -263,20 +254,15 @@ class Equation(DropsCaches):
     @cached_property
     def whole(self) -> bool:
         """Whether the unknown bounds a sum, so that only whole numbers have a meaning."""
-        case = self.bound_case.case
-        try:
-            return any(
-                mentions(end, self.unknown)
-                for side in self.sides
-                for node in sums(side)
-                for end in (node.first, node.last)
-            )
-        except NoClosedForm:  # too long: whether a sum on the way ends at what the unknown moves
-            formulas = map(case.formula_or_name, case.reachable_names(*names(self.relation)))
-            ends = (e for tree in formulas for node in sums(tree) for e in (node.first, node.last))
-            return any(
-                self.unknown in case.dependencies(name) for end in ends for name in names(end)
-            )
+        case, formulas = self.bound_case.case, self._sides
+        if formulas is not None:
+            reached = {self.unknown}
+        else:  # too long: whether a sum on the way ends at what the unknown moves
+            every = case.reachable_names(*names(self.relation))
+            formulas = tuple(map(case.formula_or_name, every))
+            reached = {name for name in every if self.unknown in case.dependencies(name)}
+        ends = (e for tree in formulas for node in sums(tree) for e in (node.first, node.last))
+        return any(not reached.isdisjoint(names(end)) for end in ends)
 
     def axis(self, case: Case) -> Axis:
         """Where the unknown can lie in a case."""

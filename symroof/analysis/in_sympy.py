@@ -22,10 +22,10 @@ from symroof.symbolic.expressions import (
     ZERO,
     Expr,
     Max,
+    TooLong,
     changed_inputs,
     halves,
     inline,
-    inlined_size,
     names,
     substitute,
 )
@@ -65,8 +65,9 @@ def with_changes_substituted(formula: Expr, bound_case: BoundCase) -> Expr:
         moved = any(key in case.dependencies(name) for key in changed)
         return case.formula_or_name(name, changed=changed) if moved else None
 
-    written = inlined_size(formula, definition) <= WRITTEN_OUT
-    return inline(formula, definition) if written else formula
+    with suppress(TooLong):
+        return inline(formula, definition, WRITTEN_OUT)
+    return formula
 
 
 def definition_in_sympy(name: str, bound_case: BoundCase, depth: int | None = None) -> Any:

@@ -6,12 +6,12 @@
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from sympy import Basic, Tuple
+from sympy import Basic
 
 from symroof.errors import InputError, nearest, split_hint
 from symroof.specs.definition_entries import (
@@ -27,7 +27,9 @@ from symroof.symbolic import dimensions
 from symroof.symbolic.expressions import (
     ZERO,
     Expr,
-    inlined_size,
+    Max,
+    TooLong,
+    inline,
     is_label,
     is_number,
     is_relation,
@@ -131,7 +133,7 @@ def declared_formulas(
     raise_faults(faults)
     trees = {name: [formula.tree for formula in formulas] for name, formulas in written.items()}
     raise_faults(_circles(trees))
-    raise_faults(_too_large(trees, known))
+    raise_faults(list(_too_large(trees, known)))
     plain = [name for name, spec in specs.items() if spec.formula is not None]
     return Declarations(quantities=made, formulas=tuple((name, trees[name][0]) for name in plain))
 
@@ -337,8 +339,7 @@ def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[
 
 def _circles(read: Mapping[str, list[Expr]]) -> list[Fault]:
     """Circular definitions, each circle once."""
-    faults: list[Fault] = []
-    done: set[str] = set()
+    faults, done = list[Fault](), set[str]()
 
     def visit(name: str, path: tuple[str, ...]) -> None:
         if name in path:
@@ -355,14 +356,15 @@ def _circles(read: Mapping[str, list[Expr]]) -> list[Fault]:
     return faults
 
 
-def _too_large(read: Mapping[str, list[Expr]], known: Declarations) -> list[Fault]:
+def _too_large(read: Mapping[str, list[Expr]], known: Declarations) -> Iterator[Fault]:
     """Formulas that become too large once the definitions they use are substituted."""
-    every = {**known.definitions, **{name: Tuple(*trees) for name, trees in read.items()}}
-    return [
-        ((name, "formula"), f"has more than {MOST_NODES:,} parts with the definitions it uses")
-        for name in read
-        if inlined_size(every[name], lambda inner, _: every.get(inner)) > MOST_NODES
-    ]
+    every = {**known.definitions, **{name: Max(*trees) for name, trees in read.items()}}
+    for name in read:
+        try:
+            inline(every[name], lambda inner, _: every.get(inner), MOST_NODES)
+        except TooLong:
+            why = f"has more than {MOST_NODES:,} parts with the definitions it uses"
+            yield (name, "formula"), why
 
 
 def _equation_faults(equation: str, unknown: str, known: Declarations) -> list[tuple[str, str]]:
@@ -400,11 +402,8 @@ def redefined(name: str, entry: Mapping[str, Any], known: Declarations) -> Decla
     specs = build(document, _Defined).define
     before = {quantity.name: quantity for quantity in known.quantities}
     formulas = tuple((other, tree) for other, tree in known.formulas if other != name)
-    others = replace(
-        known,
-        quantities=tuple(q for q in known.quantities if q.name != name),
-        formulas=formulas,
-    )
+    quantities = tuple(q for q in known.quantities if q.name != name)
+    others = replace(known, quantities=quantities, formulas=formulas)
     below = others
     if name in before and formulas:  # what uses it is read again with it
         below = Declarations(inputs=known.inputs)

@@ -2,7 +2,7 @@
 
 ``itl`` is ``itl(batch, context, ...)`` with every input that it depends on, so that SymPy's own rules for an unknown function
 hold: derivatives, integrals, sums and limits stay unevaluated, ``solve`` and ``Poly`` refuse. At other inputs it is printed
-``itl(batch = 5)``. Formulas of the theory have plain symbols instead: :func:`to_user` translates them, and
+``itl(batch = 5)``. Formulas of the theory have plain symbols instead: :func:`translator` has them translated, and
 :func:`symroof.symbolic.from_sympy.to_core` what comes back.
 
 >>> batch, price, x = sympy.symbols("batch price x", positive=True)
@@ -24,7 +24,7 @@ from sympy import Derivative, Dummy, S, Subs, Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.symbol import Str
 
-from symroof.symbolic.expressions import At, DerivativeName, Label, OfLargest, Total
+from symroof.symbolic.expressions import At, DerivativeName, OfLargest, Total
 
 # ----------------------------------------------------------------------------------------------------- quantities and their slopes
 
@@ -251,21 +251,16 @@ Slope.__name__ = "Derivative"  # the class name by which SymPy sorts and prints
 # ---------------------------------------------------------------------------------------------------- from the theory to the user
 
 
-def to_user(expr: Any, public: Callable[[str], Any]) -> Any:
-    """A formula of the theory in users' symbols; ``public`` gives the object of a name.
+def translator(public: Callable[[str], Any]) -> Callable[[Any], Any]:
+    """What gives formulas of the theory in users' symbols, converting shared parts once; ``public`` gives the object of a name.
 
     A sum is a ``Sum``, a choice a ``Piecewise``, a label a ``Piecewise`` over plain symbols of the labels.
 
     >>> from symroof.symbolic.reading import parse
     >>> itl = quantity("itl", (sympy.Symbol("batch", positive=True),), positive=True)
-    >>> to_user(parse("2*itl(batch = 8)"), lambda name: itl)
+    >>> translator(lambda name: itl)(parse("2*itl(batch = 8)"))
     2*itl(batch = 8)
     """
-    return translator(public)(expr)
-
-
-def translator(public: Callable[[str], Any]) -> Callable[[Any], Any]:
-    """The same for many formulas, which share the parts that they have in common."""
     known: dict[Any, Any] = {}
 
     def go(node: Any) -> Any:
@@ -278,15 +273,18 @@ def translator(public: Callable[[str], Any]) -> Callable[[Any], Any]:
             return public(node.name)
         if isinstance(node, At):
             return _changed(node.name, {key: go(value) for key, value in node.changes}, public)
-        if isinstance(node, Label):
-            labels = [label_symbol(text) for text, _ in node.arms]
-            return _first_largest([go(value) for _, value in node.arms], labels)
+        if isinstance(node, Str):
+            return label_symbol(node.name)
         if isinstance(node, Total):
             bounds = public(node.index), go(node.first), go(node.last)
             return sympy.Sum(go(node.body), bounds)
-        args = [go(arg) for arg in node.args if not isinstance(arg, Str)]
+        args = list(map(go, node.args))
         if isinstance(node, OfLargest):
-            return _first_largest(args[::2], args[1::2])
+            keys, pieces = args[::2], []
+            for i, (key, value) in enumerate(zip(keys, args[1::2], strict=True)):
+                leads = (sympy.Ge(key, other) for other in keys[i + 1 :])
+                pieces.append((value, sympy.And(*leads)))
+            return sympy.Piecewise(*pieces)
         return node.func(*args) if args else node
 
     return go
@@ -317,13 +315,3 @@ def _changed(name: str, changes: Mapping[str, Any], public: Callable[[str], Any]
         if part in found.declared.inputs or kind or isinstance(part, Quantity):
             moving[key] = value
     return found.at(moving)
-
-
-def _first_largest(keys: list[Any], values: list[Any]) -> Any:
-    """The value whose key is largest, the first of equal ones."""
-    return sympy.Piecewise(
-        *(
-            (value, sympy.And(*(sympy.Ge(key, other) for other in keys[i + 1 :])))
-            for i, (key, value) in enumerate(zip(keys, values, strict=True))
-        )
-    )

@@ -17,16 +17,24 @@ import sympy
 from sympy.core.relational import Relational
 from sympy.core.symbol import Str
 
-from symroof.symbolic.expressions import At, Expr, Label, OfLargest, Total, fraction, names, parts
+from symroof.symbolic.expressions import (
+    At,
+    Expr,
+    OfLargest,
+    Total,
+    fraction,
+    is_label,
+    names,
+    parts,
+)
 from symroof.symbolic.printing import WORK, text
-from symroof.symbolic.reading import Log2, Measured
+from symroof.symbolic.reading import Measured
 from symroof.units import PLAIN, Dimension, combine, describe, strict, with_usual_unit
 
 Of = Callable[[str], Dimension]
 """The dimension of a name."""
 ANY: Any = "any"
 """The dimension of zero, and of a bare number in an evaluated expression."""
-PLAINLY = (sympy.log, sympy.exp, Log2)
 
 
 class DimensionError(ValueError):
@@ -80,10 +88,7 @@ class _Checker:
             return self.summed(expr)
         if isinstance(expr, OfLargest):
             self.alike(expr.keys)
-            return self.alike(expr.values)
-        if isinstance(expr, Label):
-            self.alike([value for _, value in expr.arms])
-            return PLAIN
+            return PLAIN if is_label(expr) else self.alike(expr.values)
         if isinstance(expr, (Relational, sympy.And, sympy.Or)):
             self.alike(expr.args)
             return PLAIN
@@ -222,18 +227,12 @@ def check_counts(expr: Expr, of: Of, is_share: Callable[[str], bool]) -> None:
             continue
         own = [part for part in node.args if not isinstance(part, Str)]
         counted = next((part for part in own if sum(n for _, n in _counted(part, unit))), None)
-        share = next(
-            (part for part in own if indices.isdisjoint(names(part)) and _is_share(part, is_share)),
-            None,
-        )
+        free = (part for part in own if names(part) and indices.isdisjoint(names(part)))
+        share = next((part for part in free if all(map(is_share, names(part)))), None)
         if counted is not None and share is not None:
             raise DimensionError(
                 f"{text(counted)} is {describe(_counted(counted, unit))} but {text(share)} is a plain share"
             )
-
-
-def _is_share(expr: Any, is_share: Callable[[str], bool]) -> bool:
-    return bool(names(expr)) and all(map(is_share, names(expr)))
 
 
 def _counted(expr: Any, of: Of) -> Dimension:
@@ -244,7 +243,7 @@ def _counted(expr: Any, of: Of) -> Dimension:
         return expr.dimension
     if isinstance(expr, Total):
         return _counted(expr.body, of)
-    if isinstance(expr, PLAINLY) or not expr.args or isinstance(expr, Label):
+    if isinstance(expr, (sympy.log, sympy.exp)) or not expr.args or is_label(expr):
         return PLAIN
     if expr.is_Mul:
         return combine(*((_counted(part, of), 1) for part in expr.args))

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import sympy
@@ -28,12 +28,12 @@ from sympy.core.relational import Relational
 from symroof.symbolic.expressions import (
     At,
     Expr,
-    Label,
     NoValue,
     OfLargest,
     Total,
     UndefinedValue,
     halves,
+    is_label,
     names,
     operator_of,
     parts,
@@ -55,23 +55,10 @@ DEEPEST, WORTH_SHARING, LONGEST_SUM = 24, 4, 64
 NO_VALUE = "no_value()"
 
 
-class Environment(Protocol):
-    """Where a formula finds the values of its names.
-
-    Attributes:
-        axes: how many axes the arrays among the values have; 0 of floats.
-    """
-
-    @property
-    def axes(self) -> int: ...
-
-    def value(self, name: str) -> Any: ...
-
-    def at(self, name: str, changes: Mapping[str, Any]) -> Any: ...
-
-
-def evaluate(expr: Expr, env: Environment, index: Mapping[str, Any] | None = None) -> Any:
+def evaluate(expr: Expr, env: Any, index: Mapping[str, Any] | None = None) -> Any:
     """The value of a formula; ``index`` holds the values of bound names.
+
+    The environment has ``value(name)``, ``at(name, changes)``, and as ``axes`` how many axes its arrays have, 0 of floats.
 
     >>> from symroof.symbolic.reading import parse
     >>> class Numbers(dict):
@@ -201,6 +188,8 @@ class _Printer:
             return self.power(node.base, node.exp, go)
         if name := next((name for kind, name in CALLED.items() if isinstance(node, kind)), ""):
             return f"{name}({listed(node.args)})"
+        if is_label(node):
+            return f"largest({','.join(f'({label!r},{go(arm)})' for label, arm in node.arms)})"
         if isinstance(node, OfLargest):
             pairs = zip(node.keys, node.values, strict=True)
             return (
@@ -213,8 +202,6 @@ class _Printer:
             return f"e.at({self.quoted(node.name)},{{{changed}}})"
         if isinstance(node, Relational):
             return f"holds({operator_of(node)!r},{go(node.lhs)},{go(node.rhs)})"
-        if isinstance(node, Label):
-            return f"largest({','.join(f'({label!r},{go(arm)})' for label, arm in node.arms)})"
         if node.is_NumberSymbol:
             return _float(float(node))
         if isinstance(node, sympy.Function):
@@ -276,7 +263,6 @@ def _local(name: str) -> str:
 
 
 __all__ = [
-    "Environment",
     "GeneratedCode",
     "NoValue",
     "UndefinedValue",

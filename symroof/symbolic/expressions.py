@@ -10,7 +10,7 @@ roundings keep their arguments: SymPy would compare and factor them for minutes.
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Callable, Collection, Iterable, KeysView, Mapping
 from fractions import Fraction
 from functools import lru_cache
@@ -259,9 +259,6 @@ class Opaque(_Remembers, sympy.Function):  # type: ignore[misc]
     def __new__(cls, *args: Any, **options: Any) -> Any:
         return _interned(cls, tuple(map(sympy.sympify, args)))
 
-    def _pairs(self, args: tuple[Any, ...]) -> tuple[tuple[str, Any], ...]:
-        return tuple((key.name, value) for key, value in zip(args[::2], args[1::2], strict=True))
-
 
 class At(Opaque):
     """``At(name, input, value, ...)``: a quantity at changed inputs, ``itl(context = prompt + step)``."""
@@ -272,7 +269,8 @@ class At(Opaque):
 
     @property
     def changes(self) -> tuple[tuple[str, Any], ...]:
-        return self._pairs(self.args[1:])
+        pairs = zip(self.args[1::2], self.args[2::2], strict=True)
+        return tuple((key.name, value) for key, value in pairs)
 
 
 class Total(Opaque):
@@ -300,16 +298,8 @@ class Total(Opaque):
         return inside | first.free_symbols | last.free_symbols  # type: ignore[no-any-return]
 
 
-class Label(Opaque):
-    """``Label(text, value, ...)``: the text of the largest value; a tie goes to the one named first."""
-
-    @property
-    def arms(self) -> tuple[tuple[str, Any], ...]:
-        return self._pairs(self.args)
-
-
 class OfLargest(Opaque):
-    """``OfLargest(key, value, ...)``: the value whose key is largest, the first of equal ones."""
+    """``OfLargest(key, value, ...)``: the value whose key is largest, the first of equal ones; a label where the values are texts."""
 
     @property
     def keys(self) -> tuple[Any, ...]:
@@ -318,6 +308,11 @@ class OfLargest(Opaque):
     @property
     def values(self) -> tuple[Any, ...]:
         return self.args[1::2]  # type: ignore[no-any-return]
+
+    @property
+    def arms(self) -> tuple[tuple[str, Any], ...]:
+        """The text of each key of a label, and the key."""
+        return tuple((text.name, key) for key, text in zip(self.keys, self.values, strict=True))
 
 
 def at(name: str, changes: Mapping[str, Any] | Collection[tuple[str, Any]]) -> Any:
@@ -332,7 +327,7 @@ def at(name: str, changes: Mapping[str, Any] | Collection[tuple[str, Any]]) -> A
 
 def label(arms: Collection[tuple[str, Any]]) -> Any:
     """The text of the largest of some values."""
-    return Label(*(part for text, value in arms for part in (Str(text), value)))
+    return OfLargest(*(part for text, value in arms for part in (value, Str(text))))
 
 
 def total(body: Any, index: str, first: Any, last: Any) -> Any:
@@ -365,7 +360,7 @@ def is_number(value: Any) -> TypeGuard[Any]:
 
 def is_condition_or_label(expr: Any) -> bool:
     """Whether a formula gives a truth or a label, with which formulas cannot calculate."""
-    return isinstance(expr, (Relational, Label))
+    return is_relation(expr) or is_label(expr)
 
 
 def is_relation(expr: Any) -> bool:
@@ -373,7 +368,7 @@ def is_relation(expr: Any) -> bool:
 
 
 def is_label(expr: Any) -> bool:
-    return isinstance(expr, Label)
+    return isinstance(expr, OfLargest) and isinstance(expr.args[1], Str)
 
 
 # ------------------------------------------------------------------------------------------------------ parts and names
@@ -401,20 +396,14 @@ def _parts(expr: Any) -> KeysView[Any]:
     return seen.keys()
 
 
+@lru_cache(maxsize=2**17)
 def size(expr: Any) -> int:
     """How many nodes a formula has when it is written out; equal parts are added as often as they occur.
 
     >>> size(2*symbol("a") + symbol("b"))
     5
     """
-    counted: dict[Any, int] = {}
-
-    def go(node: Any) -> int:
-        if node not in counted:
-            counted[node] = 1 + sum(map(go, node.args))
-        return counted[node]
-
-    return go(expr)
+    return 1 + sum(map(size, expr.args))
 
 
 @lru_cache(maxsize=32768)
@@ -530,10 +519,17 @@ Formula = Callable[[str, frozenset[str]], Any]
 """The formula of a name where some names are changed; None, or the name itself, keeps the name."""
 
 
-def inline(expr: Any, formula: Formula) -> Any:
+class TooLong(ValueError):
+    """A formula that would be longer than it may be."""
+
+
+def inline(expr: Any, formula: Formula, most: float = math.inf) -> Any:
     """Inlines the formulas of names, recursively; at changed inputs a formula is inlined with the changes.
 
     ``formula`` gives the formula of a name when some names are changed; None, or the name itself, keeps the name.
+
+    Raises:
+        TooLong: it has more than ``most`` nodes; this is found on the way, as under load they are millions.
 
     >>> formulas = {"cache": symbol("batch")*symbol("context"), "peak": at("cache", {"context": symbol("prompt") + 1})}
     >>> inline(symbol("peak"), lambda name, changed: formulas.get(name))
@@ -542,6 +538,11 @@ def inline(expr: Any, formula: Formula) -> Any:
     inlined: dict[
         frozenset[tuple[str, Any]], dict[str, Any]
     ] = {}  # most names occur in several places, most places have few changes
+
+    def bounded(made: Any) -> Any:
+        if size(made) > most:
+            raise TooLong
+        return made
 
     def under(changes: dict[str, Any]) -> Callable[[Any, int], Any]:
         """The function that inlines formulas under some changes."""
@@ -553,11 +554,8 @@ def inline(expr: Any, formula: Formula) -> Any:
             if name not in made:
                 inner = formula(name, changed)
                 made[name] = symbol(name)  # a circular definition sees it as a name
-                made[name] = (
-                    symbol(name)
-                    if inner is None or inner == symbol(name) or depth > DEEPEST
-                    else go(inner, depth + 1)
-                )
+                if inner is not None and inner != symbol(name) and depth <= DEEPEST:
+                    made[name] = bounded(go(inner, depth + 1))
             return made[name]
 
         def go(node: Any, depth: int) -> Any:
@@ -572,61 +570,7 @@ def inline(expr: Any, formula: Formula) -> Any:
 
         return go
 
-    return under({})(expr, 0)
-
-
-@lru_cache(maxsize=32768)
-def _leaves(expr: Any) -> Counter[Any]:
-    """The names and the quantities at changed inputs of a formula, each as often as it is written."""
-    if expr.is_Symbol or isinstance(expr, At):
-        return Counter({expr: 1})
-    found: Counter[Any] = Counter()
-    for arg in expr.args:
-        for leaf, times in _leaves(arg).items():
-            found[leaf] += times
-    return found
-
-
-def inlined_size(expr: Any, formula: Formula) -> int:
-    """How many nodes :func:`inline` would make of a formula, found without making them: under load they are millions.
-
-    >>> formulas = {"cache": symbol("batch")*symbol("context")}
-    >>> inlined_size(symbol("cache")**2 + 1, lambda name, changed: formulas.get(name))
-    7
-    """
-    known: dict[tuple[str, frozenset[tuple[str, int]]], int] = {}
-
-    def of(node: Any, changes: dict[str, int], depth: int) -> int:
-        return size(node) + sum(
-            times * (of_leaf(leaf, changes, depth) - size(leaf))
-            for leaf, times in _leaves(node).items()
-        )
-
-    def of_leaf(leaf: Any, changes: dict[str, int], depth: int) -> int:
-        if isinstance(leaf, At):
-            changes = changes | {key: of(value, changes, depth) for key, value in leaf.changes}
-        name = leaf.name
-        if name in changes:
-            return changes[name]
-        key = (name, frozenset(changes.items()))
-        if key not in known:
-            known[key] = 1
-            inner = formula(name, frozenset(changes)) if depth < DEEPEST else None
-            if inner is not None and inner != symbol(name):
-                known[key] = of(inner, changes, depth + 1)
-        return known[key]
-
-    return of(expr, {}, 0)
-
-
-def unrounded_argument(expr: Any) -> Any | None:
-    """The argument of a rounding or of a maximum with a number: ``x`` in ``ceil(x)`` and ``max(x, 0)``; None for anything else."""
-    if isinstance(expr, (sympy.ceiling, sympy.floor)):
-        return expr.args[0]
-    if not isinstance(expr, sympy.Max) or len(expr.args) != 2:
-        return None
-    others = [arg for arg in expr.args if not arg.is_Number]
-    return others[0] if len(others) == 1 else None
+    return bounded(under({})(expr, 0))
 
 
 def without_rounding(expr: Any, bent: Collection[Any] | None = None) -> Any:
@@ -640,8 +584,12 @@ def without_rounding(expr: Any, bent: Collection[Any] | None = None) -> Any:
 
     def go(node: Any) -> Any:
         if node not in made:
-            inner = unrounded_argument(node) if bent is None or node in bent else None
-            made[node] = rebuild(node, go) if inner is None else go(inner)
+            inner = []
+            if bent is None or node in bent:
+                rounded = isinstance(node, (sympy.ceiling, sympy.floor))
+                floored = isinstance(node, sympy.Max) and len(node.args) == 2
+                inner = [x for x in node.args if not x.is_Number] if rounded or floored else []
+            made[node] = go(inner[0]) if len(inner) == 1 else rebuild(node, go)
         return made[node]
 
     return go(expr)

@@ -263,7 +263,7 @@ def _refused(node: Any) -> UnsupportedExpression:
 
 
 def _keys_of_labels(others: list[tuple[Any, Any]], last: Any) -> list[Any]:
-    """What is compared in a choice of labels, in the form that :func:`symroof.symbolic.applied.to_user` writes; empty for anything else."""
+    """What is compared in a choice of labels, in the form that :func:`symroof.symbolic.applied.translator` writes; empty for anything else."""
     values = (*(value for value, _ in others), last)
     if not all(isinstance(value, Symbol) and value.is_real is None for value in values):
         return []

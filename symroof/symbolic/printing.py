@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -30,11 +30,12 @@ from symroof.symbolic.expressions import (
     Total,
     fraction,
     halves,
+    is_label,
     is_negative,
     names,
     place,
 )
-from symroof.symbolic.reading import Log2, Measured
+from symroof.symbolic.reading import Measured
 from symroof.units import Dimension, parse_unit, strict
 
 WORK = parse_unit("FLOP").dimension
@@ -53,16 +54,6 @@ def _rank(part: Any) -> tuple[Any, ...]:
         return (0, False, (), "")
     simple = part.is_Symbol or (part.is_Pow and part.base.is_Symbol) or isinstance(part, At)
     return (1, not simple, tuple(sorted(map(place, names(part)))), type(part).__name__)
-
-
-def ordered_factors(factors: Iterable[Any]) -> list[Any]:
-    """The factors of a product in the order in which they are written."""
-    return sorted(factors, key=_rank)
-
-
-def ordered_terms(terms: Iterable[Any]) -> list[Any]:
-    """The terms of a sum: those with a minus sign and numbers stand last."""
-    return sorted(terms, key=lambda term: (is_negative(term), _is_number(term), _rank(term)))
 
 
 # ----------------------------------------------------------------------------------------------------------- numbers and units
@@ -86,16 +77,30 @@ def number_text(value: Any) -> str:
     for prime in (2, 5):
         while rest % prime == 0:
             rest //= prime
-    if rest == 1 and value.denominator < 10**12:
-        with localcontext() as context:
-            context.prec = (
-                2 * len(str(value.numerator)) + 24
-            )  # the quotient is finite: keep every digit
-            decimal = (Decimal(value.numerator) / Decimal(value.denominator)).normalize()
-        return (
-            f"{decimal:f}" if abs(decimal) >= Decimal("1e-6") else f"{decimal:e}".replace("e+", "e")
-        )
-    return f"{value.numerator}/{value.denominator}"
+    if rest != 1 or value.denominator >= 10**12:
+        return f"{value.numerator}/{value.denominator}"
+    shown = exact_text(value)
+    if abs(value) >= Fraction(1, 10**6):
+        return shown
+    return f"{Decimal(shown).normalize():e}".replace("e+", "e")
+
+
+def exact_text(value: int | Fraction) -> str:
+    """A number as an exact decimal.
+
+    >>> exact_text(16), exact_text(Fraction(99, 100)), exact_text(Fraction(-1, 8))
+    ('16', '0.99', '-0.125')
+
+    Raises:
+        ValueError: it has no decimal of 60 digits or fewer.
+    """
+    value, digits = Fraction(value), 0
+    while (value * 10**digits).denominator != 1:
+        digits += 1
+        if digits > 60:
+            raise ValueError("is not a decimal number; write one")
+    whole = f"{abs(value) * 10**digits}".rjust(digits + 1, "0")
+    return "-" * (value < 0) + (f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole)
 
 
 def number_latex(value: Any) -> str:
@@ -142,9 +147,11 @@ class _Ordered:
             for factor in Mul.make_args(expr)
         ]
         unit = 1 / log(2)
-        while unit in found and (of := [f for f in found if f.func is log and f != log(2)]):
+        while unit in found and (
+            of := [f for f in found if f.func is log and f != log(2) and not f.args[1:]]
+        ):
             found.remove(unit)
-            found[found.index(of[0])] = Log2(of[0].args[0])
+            found[found.index(of[0])] = log(of[0].args[0], 2, evaluate=False)
         if self.as_written:
             return sorted(found, key=lambda factor: not _is_number(factor))
         for exponent in (S.Half, -S.Half):  # SymPy has a root for each factor
@@ -152,16 +159,16 @@ class _Ordered:
             if bases[1:]:
                 found = [f for f in found if not (f.is_Pow and f.exp == exponent)]
                 found.append(Pow(Mul(*bases), exponent, evaluate=False))
-        return ordered_factors(found)
+        return sorted(found, key=_rank)
 
     def terms(self, expr: Any) -> list[Any]:
-        return list(expr.args) if self.as_written else ordered_terms(expr.args)
+        """The terms of a sum: those with a minus sign and numbers stand last."""
+        if self.as_written:
+            return list(expr.args)
+        return sorted(expr.args, key=lambda x: (is_negative(x), _is_number(x), _rank(x)))
 
     def _list(self, args: Iterable[Any]) -> str:
         return ", ".join(map(self._print, args))  # type: ignore[attr-defined]
-
-    def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
-        return self.terms(expr)
 
     def halves(self, expr: Any) -> tuple[list[Any], list[Any]]:
         """The factors above and below the bar, in order."""
@@ -245,8 +252,13 @@ class _Text(_Ordered, StrPrinter):  # type: ignore[misc]
     def _print_Exp1(self, expr: Any) -> str:
         return "exp(1)"
 
-    _print_Log2 = _call("log2(%s)")
-    _print_OfLargest = _call("of_largest(%s)")
+    def _print_log(self, expr: Any) -> str:
+        return f"log{'2' * len(expr.args[1:])}({self._print(expr.args[0])})"
+
+    def _print_OfLargest(self, expr: Any) -> str:
+        if is_label(expr):
+            return f"largest({self._changes(expr.arms)})"
+        return f"of_largest({self._list(expr.args)})"
 
     def _print_Total(self, expr: Any) -> str:
         body, index, first, last = expr.args
@@ -260,9 +272,6 @@ class _Text(_Ordered, StrPrinter):  # type: ignore[misc]
 
     def _print_At(self, expr: Any) -> str:
         return f"{self.show(expr.name)}({self._changes(expr.changes)})"
-
-    def _print_Label(self, expr: Any) -> str:
-        return f"largest({self._changes(expr.arms)})"
 
     def _print_Relational(self, expr: Any) -> str:
         sign = "=" if expr.rel_op == "==" else expr.rel_op
@@ -366,14 +375,21 @@ class _Latex(_Ordered, LatexPrinter):  # type: ignore[misc]
         base = base if plain or whole else rf"\left({base}\right)"
         return f"{base}^{{{self._print(expr.exp)}}}"
 
-    _print_Log2 = _call(r"\log_2\left(%s\right)")
-    _print_log = _call(r"\ln\left(%s\right)")
     _print_exp = _call(r"\exp\left(%s\right)")
     _print_Max = _call(r"\max\left(%s\right)")
     _print_Min = _call(r"\min\left(%s\right)")
     _print_ceiling = _call(r"\left\lceil %s \right\rceil")
     _print_floor = _call(r"\left\lfloor %s \right\rfloor")
-    _print_OfLargest = _call(r"\operatorname{of\_largest}\left(%s\right)")
+
+    def _print_log(self, expr: Any, exp: Any = None) -> str:
+        name = r"\log_2" if expr.args[1:] else r"\ln"
+        return rf"{name}\left({self._print(expr.args[0])}\right)"
+
+    def _print_OfLargest(self, expr: Any, exp: Any = None) -> str:
+        if not is_label(expr):
+            return rf"\operatorname{{of\_largest}}\left({self._list(expr.args)}\right)"
+        arms = ", ".join(rf"\text{{{key}: }} {self._print(value)}" for key, value in expr.arms)
+        return rf"\operatorname{{arg\,max}}\left({arms}\right)"
 
     def _print_Total(self, expr: Any, exp: Any = None) -> str:
         body, index, first, last = expr.args
@@ -388,10 +404,6 @@ class _Latex(_Ordered, LatexPrinter):  # type: ignore[misc]
             f"{self.show(key)} = {self._print(value)}" for key, value in expr.changes
         )
         return rf"\left. {self.show(expr.name)} \right\vert_{{{changes}}}"
-
-    def _print_Label(self, expr: Any, exp: Any = None) -> str:
-        arms = ", ".join(rf"\text{{{key}: }} {self._print(value)}" for key, value in expr.arms)
-        return rf"\operatorname{{arg\,max}}\left({arms}\right)"
 
     def _print_Relational(self, expr: Any) -> str:
         sign = {"==": "=", "<=": r"\le", ">=": r"\ge"}.get(expr.rel_op, expr.rel_op)

@@ -21,7 +21,6 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -168,10 +167,6 @@ class Measured(Opaque):
         return f"({self.args[0]} {self.unit})"
 
 
-class Log2(Opaque):
-    """A binary logarithm as it is written."""
-
-
 def _root(arg: Any) -> Any:
     """A square root; of a long number its value, as SymPy would look for the factors for minutes."""
     if arg.is_Rational and arg.is_nonnegative and max(arg.p, arg.q) > 10**9:
@@ -191,7 +186,7 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     **{name: kind.kept for name, kind in KEPT.items()},
     "sqrt": lambda x: Pow(x, sympy.S.Half, evaluate=False),
     "log": lambda x: sympy.log(x, evaluate=False),
-    "log2": Log2,
+    "log2": lambda x: sympy.log(x, 2, evaluate=False),
     "exp": lambda x: sympy.exp(x, evaluate=False),
     "of_largest": OfLargest,
 }
@@ -361,16 +356,14 @@ class Reader:
         raise self.unexpected("a number, a name or '('")
 
     def number(self, token: Token) -> Expr:
-        value, unit = self.plain_number(token), self.unit()
+        try:
+            value = parse_number(token.text, LARGEST_POWER_OF_TEN)
+        except UnitError as error:
+            raise FormulaError(str(error), token.column) from None
+        unit = self.unit()
         if unit and self.written and parse_unit(unit).dimension:
             return Measured(number(value), Str(unit))
         return number(value * parse_unit(unit).size)
-
-    def plain_number(self, token: Token) -> Fraction:
-        try:
-            return parse_number(token.text, LARGEST_POWER_OF_TEN)
-        except UnitError as error:
-            raise FormulaError(str(error), token.column) from None
 
     def unit(self) -> str:
         """The unit right after a number: ``TB/s``, ``FLOP``, ``%``; a name that is no unit is not consumed."""

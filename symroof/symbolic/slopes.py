@@ -17,7 +17,6 @@ from itertools import chain
 from typing import Any
 
 import sympy
-from sympy.core.relational import Relational
 
 from symroof.symbolic.expressions import (
     ONE,
@@ -25,13 +24,13 @@ from symroof.symbolic.expressions import (
     At,
     DerivativeName,
     Expr,
-    Label,
     Max,
     Min,
     OfLargest,
     Total,
     UndefinedValue,
     at,
+    is_condition_or_label,
     of_largest,
     sums,
     symbol,
@@ -62,7 +61,7 @@ def derivative(expr: Expr, by: str, moves: Callable[[str], bool] = lambda name: 
     >>> text(derivative(parse("max(itl, ceil(batch)*ttft)"), "batch", lambda name: name == "itl"))
     'of_largest(min(itl, ttft*ceil(batch)), Derivative(itl, batch)/2, itl, Derivative(itl, batch), ttft*ceil(batch), 0)'
     """
-    if isinstance(expr, (Relational, Label)):
+    if is_condition_or_label(expr):
         raise UndefinedValue("a condition or a label has no slope")
     return _Slopes(by, moves, {node.index for node in sums(expr)}).of(expr)
 
@@ -98,8 +97,7 @@ class _Slopes:
                 sign = 1 if isinstance(node, sympy.Max) else -1
                 return _of_largest_arm([(sign * arg, self.of(arg)) for arg in node.args])
             case OfLargest():
-                slopes = map(self.of, node.values)
-                return of_largest(*chain(*zip(node.keys, slopes, strict=True)))
+                return of_largest(*chain(*zip(node.keys, map(self.of, node.values), strict=True)))
             case At():  # the chain rule over the changed inputs, plus the direct dependence
                 changes, direct = dict(node.changes), {}
                 if self.by not in changes and self.moves(node.name):

@@ -70,13 +70,10 @@ class Steps:
         """Both with the cuts of both."""
         if not self.same_index(other):
             raise NotPolynomial("two indices at once")
-        if len(self.cuts) == len(other.cuts) and all(
-            a is b for a, b in zip(self.cuts, other.cuts, strict=True)
-        ):
+        if self.cuts is other.cuts:
             return self, other
-        if not (self.cuts and other.cuts):
-            cuts = self.cuts or other.cuts
-        else:
+        cuts = self.cuts or other.cuts
+        if self.cuts and other.cuts:
             if len(self.cuts) + len(other.cuts) >= MOST_PIECES:
                 raise NotPolynomial("too many pieces")
             cuts = tuple(np.sort(np.stack(np.broadcast_arrays(*self.cuts, *other.cuts)), axis=0))
@@ -84,23 +81,15 @@ class Steps:
 
     def _cut(self, cuts: tuple[Any, ...]) -> Steps:
         """The same with these cuts, its own among them."""
-        if len(cuts) == len(self.cuts) and all(
-            a is b for a, b in zip(cuts, self.cuts, strict=True)
-        ):
+        if cuts is self.cuts:
             return self
-        if not self.cuts:
-            return replace(self, cuts=cuts, pieces=self.pieces * (len(cuts) + 1))
-        return replace(
-            self, cuts=cuts, pieces=tuple(self._piece_at(start) for start in (None, *cuts))
-        )
-
-    def _piece_at(self, start: Any) -> Coefficients:
-        """The polynomial from an index on; from the first where there is none."""
-        piece = self.pieces[0]
-        if start is not None:
+        pieces = [self.pieces[0]]
+        for start in cuts:
+            piece = self.pieces[0]
             for cut, later in zip(self.cuts, self.pieces[1:], strict=True):
                 piece = _where(cut <= start, later, piece)
-        return piece
+            pieces.append(piece)
+        return replace(self, cuts=cuts, pieces=tuple(pieces))
 
     def __add__(self, other: Any) -> Steps:
         return self._with(other, added)

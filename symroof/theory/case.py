@@ -12,7 +12,7 @@ import numpy as np
 from sympy import Symbol
 
 from symroof.symbolic.evaluation import NoValue, UndefinedValue, evaluate
-from symroof.symbolic.expressions import DerivativeName, Expr, inline, inlined_size, names, symbol
+from symroof.symbolic.expressions import DerivativeName, Expr, TooLong, inline, names, symbol
 from symroof.symbolic.kernels import plain
 from symroof.symbolic.reading import parse
 from symroof.symbolic.searches import searched
@@ -223,9 +223,10 @@ class Case(CaseFormulas):
             return self.formula_or_name(name, complete=whole or optional, changed=changed)
 
         whole = all(map(self.has_value, names(tree))) if complete is None else complete
-        if inlined_size(tree, formula) <= MOST_NODES:
-            return inline(tree, formula)
-        return formula(tree.name, frozenset()) if isinstance(tree, Symbol) else tree
+        try:
+            return inline(tree, formula, MOST_NODES)
+        except TooLong:
+            return formula(tree.name, frozenset()) if isinstance(tree, Symbol) else tree
 
     # ------------------------------------------------------------------------------------------- changed cases
 

@@ -13,9 +13,13 @@ def others(devices: str) -> str:
     return f"({devices} - 1)/({devices})"
 
 
-def _ring(devices: str, message: str, rounds: str, network: bool) -> str:
-    """A ring in which each device sends all but its own share, once or twice. Where the group is larger than a node the ring runs
-    inside each node, and each device exchanges its share with its counterparts in the others (Thakur, Rabenseifner, Gropp 2005)."""
+def all_reduce(devices: str, message: str, network: bool = False, rounds: str = "2*") -> str:
+    """A ring in which each device sends all but its own share, twice. Where the group is larger than a node the ring runs
+    inside each node, and each device exchanges its share with its counterparts in the others (Thakur, Rabenseifner, Gropp 2005).
+
+    >>> all_reduce("tp", "m")
+    '(link_latency + 2*(tp - 1)/(tp)*m/(link_share*link_bandwidth))'
+    """
     if not network:
         return f"(link_latency + {rounds}{others(devices)}*{message}/{FAST})"
     near, far = f"min({devices}, node_devices)", f"max({devices} - node_devices, 0)"
@@ -23,18 +27,9 @@ def _ring(devices: str, message: str, rounds: str, network: bool) -> str:
     return f"({inside} + min({far}, 1)*network_latency + {rounds}{far}/({devices}*node_devices)*{message}/{SLOW})"
 
 
-def all_reduce(devices: str, message: str, network: bool = False) -> str:
-    """A ring all-reduce of a message.
-
-    >>> all_reduce("tp", "m")
-    '(link_latency + 2*(tp - 1)/(tp)*m/(link_share*link_bandwidth))'
-    """
-    return _ring(devices, message, "2*", network)
-
-
 def all_gather(devices: str, message: str, network: bool = False) -> str:
     """A ring all-gather: half of an all-reduce."""
-    return _ring(devices, message, "", network)
+    return all_reduce(devices, message, network, rounds="")
 
 
 def all_to_all(message: str, network: bool = False) -> str:

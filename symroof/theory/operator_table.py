@@ -41,8 +41,8 @@ WIDTH, KEPT_WIDTH = "weight_bytes_per_param", "unquantized_bytes_per_param"
 class PlacedRow:
     """A row of one kind of layer: how many layers, and which window, chunk or pool of experts limits its driver.
 
-    ``own`` is one device's part of the amount; None if all ``tp`` devices share it evenly. ``pooled`` and
-    ``end`` are the row's.
+    ``own`` is one device's part of the amount; None if all ``tp`` devices share it evenly. ``pooled``,
+    ``end`` and ``when`` are the row's.
     """
 
     operator: str
@@ -57,14 +57,10 @@ class PlacedRow:
     own: Expr | None = None
     pooled: bool = False
     end: str = ""
-
-
-@dataclass(frozen=True)
-class _ConditionalRow(PlacedRow):
     when: tuple[tuple[str, str], ...] = ()
 
 
-SPARSE_EXPERTS = _ConditionalRow(
+SPARSE_EXPERTS = PlacedRow(
     "experts",
     "",
     "weights",
@@ -97,7 +93,7 @@ def _placed_rows(
     architecture: Architecture,
     layout: Layout,
     counts: Callable[[OperatorRow], bool] = lambda row: True,
-) -> Iterator[_ConditionalRow]:
+) -> Iterator[PlacedRow]:
     for layer in architecture.layers:
         for row in filter(counts, layer_rows(layer, architecture.norm)):
             count = symbol(layer.symbol(row.copies or "n_layers"))
@@ -108,7 +104,7 @@ def _placed_rows(
 
 def _placed(
     row: OperatorRow, layer: Layer, count: Expr, architecture: Architecture, layout: Layout
-) -> _ConditionalRow:
+) -> PlacedRow:
     kept = row.kept and architecture.kept is not None
     width = KEPT_WIDTH if kept else width_of(row.operator, architecture)
     scope: DriverScope = None  # pairs and spans end at a window, tokens and rows of logits do not
@@ -121,7 +117,7 @@ def _placed(
     written, held = parse(row.amount), _held(row, layer, layout)
     amount = rename(written, own)
     part = amount if held is written else rename(held, own) if held is not None else None
-    return _ConditionalRow(
+    return PlacedRow(
         row.operator, layer.label, row.stream, amount, row.per, count, scope,
         row.phase, width, part, row.pooled, row.end, row.when,
     )  # fmt: skip
@@ -169,9 +165,7 @@ def width_of(operator: str, architecture: Architecture) -> str:
     return f"{WIDTH}.{operator}" if operator in architecture.widths else WIDTH
 
 
-def _nominal(
-    placed: list[_ConditionalRow], quantized: bool, layout: Layout
-) -> Iterator[_ConditionalRow]:
+def _nominal(placed: list[PlacedRow], quantized: bool, layout: Layout) -> Iterator[PlacedRow]:
     """``parameters: nominal``: all matrix products are one operator that multiplies every active parameter and reads all
     but the idle experts; recurrences run in it. Attention and the experts read are unchanged."""
     for row in placed:
@@ -198,12 +192,10 @@ def _nominal(
     read = parse("weight_bytes" if quantized else f"params*{WIDTH}") - parameters(drawn)
     for stream, amount, per in (("flops", multiplied, "tokens"), ("weights", read, "once")):
         own = None if layout.tp else amount
-        yield _ConditionalRow(LINEAR, "", stream, amount, per, ONE, None, own=own)
+        yield PlacedRow(LINEAR, "", stream, amount, per, ONE, None, own=own)
 
 
-def _nominal_by_layer(
-    placed: list[_ConditionalRow], active: bool, layout: Layout
-) -> Iterator[_ConditionalRow]:
+def _nominal_by_layer(placed: list[PlacedRow], active: bool, layout: Layout) -> Iterator[PlacedRow]:
     """The same with pipeline stages: each multiplies and reads its own parameters."""
     if not layout.attention_dp:
         routed = (row for row in placed if row.pooled and row.stream == "flops")

@@ -6,9 +6,10 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from symroof.symbolic.expressions import ZERO, Expr, names, substitute
+from symroof.symbolic.printing import exact_text
 from symroof.symbolic.reading import parse
 from symroof.theory.switches import Assumptions
-from symroof.theory.symbols import Symbol, common_fields, exact_text
+from symroof.theory.symbols import Symbol, common_fields
 from symroof.theory.theory_files import cited, conditions, section
 
 WORK_TIMES = {"compute_time": "flops", "memory_time": "bytes"}

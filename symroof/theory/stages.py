@@ -79,13 +79,9 @@ def stages(architecture: Architecture, pp: int) -> tuple[Stage, ...] | None:
     [('first', 'ceil(n_layers/pp)'), ('last', 'max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)')]
     """
     if len(architecture.layers) == 1:
-        each, rest = (
-            parse("ceil(n_layers/pp)"),
-            parse("max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)"),
-        )
-        return Stage("first", (("n_layers", each),), True, False), Stage(
-            "last", (("n_layers", rest),), False, True
-        )
+        each, rest = "ceil(n_layers/pp)", "max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)"
+        first = Stage("first", (("n_layers", parse(each)),), True, False)
+        return first, Stage("last", (("n_layers", parse(rest)),), False, True)
     if pp == SYMBOLIC or not architecture.order:
         return None
     length, order = -(-len(architecture.order) // pp), architecture.order

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
 from symroof.symbolic.expressions import DerivativeName, Expr, declare_order, declare_signed
-from symroof.symbolic.printing import text
+from symroof.symbolic.printing import exact_text, text
 from symroof.theory.theory_files import column, section
 from symroof.units import Dimension, combine, describe, parse_quantity, parse_unit
 
@@ -130,24 +129,6 @@ def base_unit(written: str) -> tuple[str, str | None]:
         if unit.size == 1
         else (describe(unit.dimension) if unit.dimension else "", unit.text)
     )
-
-
-def exact_text(value: int | Fraction) -> str:
-    """A number as an exact decimal.
-
-    >>> exact_text(16), exact_text(Fraction(99, 100)), exact_text(Fraction(-1, 8))
-    ('16', '0.99', '-0.125')
-
-    Raises:
-        ValueError: it has no decimal of 60 digits or fewer.
-    """
-    value, digits = Fraction(value), 0
-    while (value * 10**digits).denominator != 1:
-        digits += 1
-        if digits > 60:
-            raise ValueError("is not a decimal number; write one")
-    whole = f"{abs(value) * 10**digits}".rjust(digits + 1, "0")
-    return "-" * (value < 0) + (f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole)
 
 
 INPUT_ENTRIES = tuple(section("inputs"))

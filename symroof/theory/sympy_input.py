@@ -21,7 +21,8 @@ from symroof.symbolic.expressions import (
     rebuild,
 )
 from symroof.symbolic.expressions import symbol as core_symbol
-from symroof.symbolic.from_sympy import UnsupportedExpression, is_sympy, shown, to_core
+from symroof.symbolic.from_sympy import UnsupportedExpression, shown, to_core
+from symroof.symbolic.from_sympy import is_sympy as is_sympy
 from symroof.symbolic.printing import text, unit_text
 from symroof.symbolic.reading import Measured
 from symroof.theory.declarations import NONE, Declarations
@@ -57,13 +58,8 @@ def read_expression(expression: Any, own: Declarations = NONE) -> Expr:
     if isinstance(expression, bool) or (
         getattr(expression, "is_Boolean", False) and expression in (True, False)
     ):
-        raise InputError(
-            Problem(
-                "expression",
-                f"SymPy has evaluated it to {expression}, whatever the symbols are",
-                hint=OF_FORMULAS,
-            )
-        )
+        evaluated = f"SymPy has evaluated it to {expression}, whatever the symbols are"
+        raise InputError(Problem("expression", evaluated, hint=OF_FORMULAS))
     try:
         return to_core(
             expression, lambda found: _name(found, own), lambda name: bool(own.input(name))
@@ -71,10 +67,11 @@ def read_expression(expression: Any, own: Declarations = NONE) -> Expr:
     except RecursionError:
         raise InputError(Problem("expression", "is nested too deeply")) from None
     except UnsupportedExpression as error:
-        message, hint = split_hint(str(error))
-        raise InputError(
-            Problem("expression", message, hint=hint, source=shown(expression, 200))
-        ) from None
+        raise _refused(expression, *split_hint(str(error))) from None
+
+
+def _refused(thing: Any, message: str, hint: str) -> InputError:
+    return InputError(Problem("expression", message, hint=hint, source=shown(thing, 200)))
 
 
 def sign(declared: Symbol) -> str:
@@ -153,36 +150,22 @@ def name_or_expression(thing: Any, own: Declarations = NONE) -> Any:
     # of a rounding, or of a bend twice, the derivative is zero where it exists
     if formula == ZERO and not thing.has(sympy.DiracDelta, sympy.Derivative):
         raise InputError(Problem("expression", "is 0 whatever the symbols are", hint=OF_FORMULAS))
-    for name in _mentioned_names(formula):
+    for name in (inner for each in names(formula) for inner in _plain_names(each)):
         if own.symbol(base_name(name)) is None:
-            raise InputError(
-                Problem(
-                    "expression",
-                    f"unknown name {name!r}",
-                    hint=nearest(name, own.known),
-                    source=shown(thing, 200),
-                )
-            )
+            raise _refused(thing, f"unknown name {name!r}", nearest(name, own.known))
     try:
         dimension(formula, _dimensions(own), bare=True)
         check_counts(
             formula, _dimensions(own), lambda name: name not in own and theory().is_share(name)
         )
     except DimensionError as error:
-        message, hint = split_hint(str(error))
-        raise InputError(
-            Problem("expression", message, hint=hint, source=shown(thing, 200))
-        ) from None
+        raise _refused(thing, *split_hint(str(error))) from None
     return formula.name if formula.is_Symbol else ExpressionName.of(formula)
 
 
-def _mentioned_names(formula: Expr) -> list[str]:
-    """The names of a formula, including those in its derivatives."""
-
-    def of(name: str) -> list[str]:
-        return [*of(name.quantity), name.by] if isinstance(name, DerivativeName) else [name]
-
-    return [inner for name in names(formula) for inner in of(name)]
+def _plain_names(name: str) -> list[str]:
+    """A name, or those in a derivative."""
+    return [*_plain_names(name.quantity), name.by] if isinstance(name, DerivativeName) else [name]
 
 
 def symbol_name(thing: Any) -> Any:
@@ -264,15 +247,3 @@ def _mentioned_by(declared: DeclaredQuantity) -> frozenset[str]:
             if declared.name.startswith(f"{step.name}_"):
                 found |= set(WORD.findall(str(step.segments)))
     return frozenset(found)
-
-
-__all__ = [
-    "inputs_of",
-    "is_sympy",
-    "known",
-    "name_or_expression",
-    "read_expression",
-    "sign",
-    "symbol_name",
-    "with_units",
-]

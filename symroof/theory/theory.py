@@ -5,8 +5,8 @@ No numbers of models or devices occur here. :func:`theory` is cached, so a repor
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import Counter, UserDict
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
@@ -77,40 +77,19 @@ class UnknownName(LookupError):
     """A name that is neither an input nor a quantity."""
 
 
-class Definitions(Mapping[str, Expr]):
-    """Formulas by name; that of a declaration is read when it is first asked for, as a case asks for few."""
-
-    def __init__(self) -> None:
-        self._formulas: dict[str, Expr | Callable[[], Expr]] = {}
-
-    def add(self, formulas: Mapping[str, Expr | Callable[[], Expr]]) -> Definitions:
-        """The same with further formulas, or with functions that give them."""
-        made = Definitions()
-        made._formulas = {**self._formulas, **formulas}
-        return made
+class Definitions(UserDict[str, Any]):
+    """Formulas by name; that of a declaration is a function until it is first asked for, as a case asks for few."""
 
     @property
     def of_table(self) -> list[Expr]:
         """The formulas that need no reading."""
-        return [tree for tree in self._formulas.values() if isinstance(tree, sympy.Basic)]
+        return [tree for tree in self.data.values() if isinstance(tree, sympy.Basic)]
 
     def __getitem__(self, name: str) -> Expr:
-        found = self._formulas[name]
+        found = self.data[name]
         if not isinstance(found, sympy.Basic):
-            found = self._formulas[name] = found()
+            found = self.data[name] = found()
         return found
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self._formulas else default
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._formulas
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._formulas)
-
-    def __len__(self) -> int:
-        return len(self._formulas)
 
 
 @dataclass(frozen=True)
@@ -120,7 +99,7 @@ class Theory:
     architecture: Architecture
     assumptions: Assumptions
     layout: Layout = SINGLE
-    definitions: Definitions = field(default_factory=lambda: Definitions())
+    definitions: Definitions = field(default_factory=Definitions)
     operators: dict[str, tuple[Operator, ...]] = field(default_factory=dict)
     without_formula: frozenset[str] = frozenset()
     own: Declarations = NONE
@@ -397,7 +376,7 @@ def theory(
         for quantity in own.quantities
         if _is_declared(quantity, built.assumptions)
     }
-    return replace(built, definitions=built.definitions.add({**own.definitions, **chosen}), own=own)
+    return replace(built, definitions=built.definitions | own.definitions | chosen, own=own)
 
 
 @lru_cache(maxsize=256)
@@ -412,9 +391,7 @@ def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> 
         absent |= WHOLE
     if not layout.staged:  # one pass is the whole step
         absent |= {f"{step.name}_busy_time": made[f"{step.name}_busy_time"] for step in STEPS}
-    built = Theory(
-        architecture, chosen, layout, Definitions().add(made), operators, on.without_formula
-    )
+    built = Theory(architecture, chosen, layout, Definitions(made), operators, on.without_formula)
     declared = {
         quantity.name: partial(_declared, quantity, built, absent)
         for quantity in QUANTITIES.values()
@@ -422,7 +399,7 @@ def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> 
         and quantity.name not in on.without_formula
         and _is_declared(quantity, chosen)
     }
-    return replace(built, definitions=built.definitions.add(declared))
+    return replace(built, definitions=built.definitions | declared)
 
 
 def _is_declared(quantity: Quantity, assumptions: Assumptions) -> bool:

@@ -34,9 +34,9 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1815,
-    "symbolic": 5051,
-    "theory": 5395,
-    "specs": 5675,
+    "symbolic": 4964,
+    "theory": 5309,
+    "specs": 5674,
     "checkpoints": 3753,
     "study": 8376,
     "select": 2735,
@@ -44,10 +44,10 @@ BUDGETS = {
     "servers": 1625,
     "sweep": 1320,
     "calibrate": 1514,
-    "check": 6_691,
-    "report": 6_736,
-    "cli": 3_926,
-    "tests": 39_258,
+    "check": 6691,
+    "report": 6736,
+    "cli": 3926,
+    "tests": 39258,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

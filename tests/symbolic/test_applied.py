@@ -10,7 +10,7 @@ import sympy
 from sympy.polys.polyerrors import PolynomialError
 from sympy.solvers.solveset import NonlinearError
 
-from symroof.symbolic.applied import KindSymbol, Slope, quantity, to_user
+from symroof.symbolic.applied import KindSymbol, Slope, quantity, translator
 from symroof.symbolic.expressions import DerivativeName, at, symbol
 from symroof.symbolic.from_sympy import to_core
 from symroof.symbolic.reading import parse
@@ -231,6 +231,9 @@ def public(name):
     return PUBLIC.get(name) or sympy.Symbol(name, real=True)
 
 
+in_hands = translator(public)
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -247,7 +250,7 @@ def public(name):
 )
 def test_there_and_back(source):
     formula = parse(source)
-    assert to_core(to_user(formula, public)) == formula
+    assert to_core(in_hands(formula)) == formula
 
 
 @pytest.mark.parametrize(
@@ -267,14 +270,14 @@ def test_there_and_back(source):
     ids=["beside", "as it is", "elsewhere", "beside what it follows"],
 )
 def test_slopes_at_changed_inputs(changes, shown):
-    made = to_user(at(DerivativeName.of("itl", "batch"), changes), public)
-    assert str(made) == shown and to_user(to_core(made), public) == made
+    made = in_hands(at(DerivativeName.of("itl", "batch"), changes))
+    assert str(made) == shown and in_hands(to_core(made)) == made
 
 
 def test_what_does_not_move_a_quantity_changes_nothing():
     for changes in ({"n_layers": 5, "x": 3}, {"decode_busy_time": symbol("decode_busy_time")}):
-        assert to_user(at("itl", changes), public) == itl
-    assert to_user(at("params", {"n_layers": 5}), public) == params.subs(layers, 5) != params
+        assert in_hands(at("itl", changes)) == itl
+    assert in_hands(at("params", {"n_layers": 5})) == params.subs(layers, 5) != params
 
 
 def test_a_pickle_of_another_process_is_an_equal_object_here():
