@@ -264,14 +264,14 @@ class Derivation:
     def text(self) -> str:
         """The definition in the grammar of formulas; that of a number has its unit."""
         shown, unit = text(self._formula), self.symbol.unit
-        if not is_number(self._formula) or not strict(self.symbol.dimension):
+        if names(self._formula) or not strict(self.symbol.dimension):
             return shown
         return f"{shown} {unit}" if self._formula.is_Integer else f"{shown}*(1 {unit})"
 
     @property
     def expanded_text(self) -> str:
         """The expansion to inputs in the grammar of formulas."""
-        return self.text if is_number(self._expansion) else text(self._expansion)
+        return text(self._expansion) if names(self._expansion) else self.text
 
     def latex(self) -> str:
         """The definition as LaTeX; an expression without a name is itself."""

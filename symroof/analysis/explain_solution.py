@@ -55,7 +55,9 @@ def _reason(solution: SolvedEquation) -> str:
     if verdict == "identical":
         same = "both sides are the same"
         return (
-            f"{same} formula" if solution.moves else f"{same}, and neither moves with the unknown"
+            f"{same} formula"
+            if solution.posed.moves
+            else f"{same}, and neither moves with the unknown"
         )
     if verdict == "conditional":
         if solution.candidates.every or solution.candidates.more:
@@ -129,7 +131,7 @@ def _unit(solution: SolvedEquation) -> str | None:
 def _growth(solution: SolvedEquation) -> str:
     """What each further unit of the unknown adds to the sides far out, where that is settled: why they never meet. Over ranges there is no one number to report."""
     unit, unknown, case = _unit(solution), solution.unknown, solution.bound_case
-    if not solution.moves:
+    if not solution.posed.moves:
         return f"this does not depend on {unknown} here"
     if unit is None or not solution.declared.counted or not measured_alone(case):
         return ""

@@ -87,17 +87,23 @@ LONGEST_BOUND = 240
 
 def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
     entry: dict[str, Any] = {**_both(condition.shown, solution), "holds": condition.holds}
-    conditional = solution.verdict == "conditional"
-    solved = solved_condition(condition, solution.unknown, solution.bound_case, conditional)
-    if solved:
-        limit, side = solved
-        value = None
-        with suppress(NoValue):  # its inputs have no numbers
-            value = plain_value(solution.bound_case.case.evaluate(limit.rhs))
+    if bound := _bound(condition, solution):
+        limit, side, value = bound
         entry["bound"] = {**_both(limit, solution), "value": value}
         if side is not None:
             entry["bound"]["while"] = _both(side, solution)
     return entry
+
+
+def _bound(condition: Condition, solution: Solution) -> tuple[Expr, Expr | None, Any] | None:
+    """A condition solved for the next symbol, while what that holds, and the number of the bound, where its inputs have some."""
+    conditional = solution.verdict == "conditional"
+    solved = solved_condition(condition, solution.unknown, solution.bound_case, conditional)
+    if solved is None:
+        return None
+    with suppress(NoValue):
+        return *solved, plain_value(solution.bound_case.case.evaluate(solved[0].rhs))
+    return *solved, None
 
 
 def where(branch: Branch, solution: Solution) -> dict[str, Expr]:
@@ -238,16 +244,12 @@ def _condition_text(
     condition: Condition, solution: Solution, written: Callable[[Expr], str]
 ) -> str:
     """A condition, solved for the next symbol where that is readable, in numbers where they are known; and whether it holds."""
-    bound = _condition(condition, solution).get("bound", {})
-    solved = solved_condition(
-        condition, solution.unknown, solution.bound_case, solution.verdict == "conditional"
-    )
-    said = written(condition.shown)
-    if solved and len(bound["text"]) <= LONGEST_BOUND:
-        said, value = written(solved[0]), bound["value"]
+    said, bound = written(condition.shown), _bound(condition, solution)
+    if bound and len(text(bound[0])) <= LONGEST_BOUND:
+        limit, _, value = bound
+        said = written(limit)
         if value is not None and value >= 1:
-            name = solved[0].lhs.name
-            declared = solution.bound_case.case.theory.symbol(name)
+            declared = solution.bound_case.case.theory.symbol(limit.lhs.name)
             whole = math.floor(value) if declared.counted else value
-            said = f"{name} {operator_of(solved[0])} {Result(declared, whole).plain(3)}"
+            said = f"{limit.lhs.name} {operator_of(limit)} {Result(declared, whole).plain(3)}"
     return f"{said}{', which does not hold here' * (condition.holds is False)}"

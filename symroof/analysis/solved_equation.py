@@ -132,11 +132,6 @@ class SolvedEquation(DropsCaches):
         return self.missing is not None
 
     @property
-    def moves(self) -> bool:
-        """Whether a side depends on the unknown in this case."""
-        return self.posed.moves
-
-    @property
     def verdict(self) -> str:
         """Whether the sides meet, or which side stays the larger."""
         return self.found.verdict if self.found else self.candidates.verdict

@@ -37,13 +37,6 @@ def form_at(difference: Any, x: Symbol, numbers: Evaluate, root: float) -> Form:
 
     Raises:
         NoClosedForm: none of readable size gives it.
-
-    >>> import sympy
-    >>> a, b, c, x = sympy.symbols("a b c x", positive=True)
-    >>> numbers = lambda expr, at=None: float(expr.subs({a: 2, b: 3, c: 8, x: (at or {}).get("x", 0)}))
-    >>> form = form_at(sympy.Max(a*x, b) - c, x, numbers, 4.0)
-    >>> form.root, form.arms
-    (c/a, (a*x >= b,))
     """
     reason, tried = "no closed form of readable size exists", set[Any]()
     for near in (root * (1 - AGREE), root * (1 + AGREE), root):

@@ -116,25 +116,26 @@ def power(base: Any, exponent: Any) -> Any:
         return np.where(np.isinf(result), np.nan, result) if np.isinf(result).any() else result
 
 
-def larger(*args: Any) -> Any:
-    """The largest of some values."""
-    return max(args) if all(isinstance(arg, float) for arg in args) else _extreme(args, True)
+def _extreme(is_larger: bool) -> Callable[..., Any]:
+    of_floats, of_arrays = (max, np.maximum) if is_larger else (min, np.minimum)
+
+    def of(*args: Any) -> Any:
+        if all(isinstance(arg, float) for arg in args):
+            return of_floats(args)
+        steps = [arg for arg in args if isinstance(arg, Steps)]
+        others = [arg for arg in args if not isinstance(arg, Steps)]
+        if not steps:
+            return reduce(of_arrays, others)
+        best = steps[0]
+        for other in (*steps[1:], *([of(*others)] if others else ())):
+            best = best.maximum(other, is_larger)
+        return best
+
+    return of
 
 
-def smaller(*args: Any) -> Any:
-    """The smallest of some values."""
-    return min(args) if all(isinstance(arg, float) for arg in args) else _extreme(args, False)
-
-
-def _extreme(args: tuple[Any, ...], is_larger: bool) -> Any:
-    steps = [arg for arg in args if isinstance(arg, Steps)]
-    others = [arg for arg in args if not isinstance(arg, Steps)]
-    if not steps:
-        return reduce(np.maximum if is_larger else np.minimum, others)
-    best = steps[0]
-    for other in (*steps[1:], *([_extreme(tuple(others), is_larger)] if others else ())):
-        best = best.maximum(other, is_larger)
-    return best
+larger, smaller = _extreme(True), _extreme(False)
+"""The largest and the smallest of some values."""
 
 
 def _rounded(x: Any, up: bool) -> Any:

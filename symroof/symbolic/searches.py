@@ -33,11 +33,7 @@ def searched(kind: str, body: Callable[[Any], Any], high: Any, *others: Any) -> 
 
 
 def fixed_points(body: Callable[[Any], Any], high: Any) -> Any:
-    """The least ``x`` up to ``high`` with ``x = body(x)``, or ``high`` where ``body`` stays above; no value where a look has none.
-
-    >>> fixed_points(lambda x: np.maximum(3.0, 1 + x / 2), np.array([10.0, 2.0]))
-    array([3., 2.])
-    """
+    """The least ``x`` up to ``high`` with ``x = body(x)``, or ``high`` where ``body`` stays above; no value where a look has none."""
     low, end, halved = np.zeros_like(high), high, np.ones_like(high, dtype=bool)
     at, gap, before, gap_before = low, body(low), high, body(high) - high
     beyond, none = gap_before >= 0, np.isnan(gap) | np.isnan(gap_before)
@@ -64,9 +60,6 @@ def largest_whole(meets: Callable[[Any], Any], high: Any) -> Any:
     """The largest whole number up to ``high`` at which ``meets`` is 1; where it has no value a larger one may have.
 
     An interval is halved, over a few points several times at once: NumPy takes as long for one number as for some hundreds.
-
-    >>> largest_whole(lambda n: np.where(n * n < 50, 1.0, 0.0), np.array([100.0, 4.5]))
-    array([7., 4.])
     """
     passes, fails, met = np.zeros_like(high), np.floor(high) + 1, np.zeros_like(high)
     levels = max(1, min(MOST_LEVELS, (TOGETHER // max(1, np.size(high))).bit_length()))
@@ -103,11 +96,7 @@ def _middles(low: Any, high: Any, levels: int) -> list[Any]:
 
 
 def t_probability(t: Any, freedom: int) -> Any:
-    """The probability that Student's t lies between -t and t (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4).
-
-    >>> [round(float(t_probability(t, freedom)), 6) for t, freedom in ((1.0, 1), (2.0, 2))]
-    [0.5, 0.816497]
-    """
+    """The probability that Student's t lies between -t and t (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4)."""
     angle = np.arctan(t / np.sqrt(freedom))
     sine, cosine = np.sin(angle), np.cos(angle)
     term = cosine if freedom % 2 else 1.0
@@ -119,9 +108,5 @@ def t_probability(t: Any, freedom: int) -> Any:
 
 
 def t_quantile(level: float, freedom: int) -> float:
-    """The two-sided quantile of Student's t.
-
-    >>> round(t_quantile(0.95, 10), 3)
-    2.228
-    """
+    """The two-sided quantile of Student's t."""
     return crossings(lambda t, _: (t_probability(t, freedom), level), [Axis()])[0].values[0]

@@ -231,9 +231,6 @@ def public(name):
     return PUBLIC.get(name) or sympy.Symbol(name, real=True)
 
 
-in_hands = translator(public)
-
-
 @pytest.mark.parametrize(
     "source",
     [
@@ -250,7 +247,7 @@ in_hands = translator(public)
 )
 def test_there_and_back(source):
     formula = parse(source)
-    assert to_core(in_hands(formula)) == formula
+    assert to_core(translator(public)(formula)) == formula
 
 
 @pytest.mark.parametrize(
@@ -270,14 +267,14 @@ def test_there_and_back(source):
     ids=["beside", "as it is", "elsewhere", "beside what it follows"],
 )
 def test_slopes_at_changed_inputs(changes, shown):
-    made = in_hands(at(DerivativeName.of("itl", "batch"), changes))
-    assert str(made) == shown and in_hands(to_core(made)) == made
+    made = translator(public)(at(DerivativeName.of("itl", "batch"), changes))
+    assert str(made) == shown and translator(public)(to_core(made)) == made
 
 
 def test_what_does_not_move_a_quantity_changes_nothing():
     for changes in ({"n_layers": 5, "x": 3}, {"decode_busy_time": symbol("decode_busy_time")}):
-        assert in_hands(at("itl", changes)) == itl
-    assert in_hands(at("params", {"n_layers": 5})) == params.subs(layers, 5) != params
+        assert translator(public)(at("itl", changes)) == itl
+    assert translator(public)(at("params", {"n_layers": 5})) == params.subs(layers, 5) != params
 
 
 def test_a_pickle_of_another_process_is_an_equal_object_here():
