@@ -211,8 +211,9 @@ def _blocks(review: Reviewed, one: Purchase) -> list[dict[str, Any]]:
     passes = review.pick is not None or not review.asks
     changes = _changes(review, one) if passes else _repairs(review)
     header, rows = _instead(review, one)
+    sure = " ".join([_latency(one.case), *_prices(review)])
     blocks: list[dict[str, Any]] = [
-        {"name": "How sure.", "text": " ".join([_latency(one.case), *_prices(review)])},
+        {"name": "How sure.", "text": sure},
         {"name": "Instead.", "header": header, "rows": rows},
         {"name": "Changes if" if passes else "It would pass if", "texts": changes},
         {"name": "Next.", "texts": _next(review, one)},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,13 +35,10 @@ def words() -> Template:
 
 def tidy(text: str, format_name: str) -> str:
     """Remove trailing spaces and repeated blank lines without breaking tables."""
-    text = re.sub(r"[ \t]+\n", "\n", text)
-    text = re.sub(r"\n{3,}", "\n\n", text)
+    text = re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+\n", "\n", text))
     if format_name == "md":
         text = re.sub(ROW_BREAK, "|\n", text)
-    if format_name == "html":
-        text = with_contents(text)
-    return text.strip() + "\n"
+    return (with_contents(text) if format_name == "html" else text).strip() + "\n"
 
 
 HEADING, CONTENTS = re.compile(r"<h2>(.*?)</h2>"), '<nav aria-label="Contents"></nav>'
@@ -54,27 +50,11 @@ def with_contents(page: str) -> str:
     >>> with_contents(CONTENTS + "<h2>Memory</h2>")
     '<nav aria-label="Contents"><ol><li><a href="#s1">Memory</a></li></ol></nav><h2 id="s1">Memory</h2>'
     """
-    headings: list[str] = []
-
-    def placed(match: re.Match[str]) -> str:
-        headings.append(match[1])
-        return f'<h2 id="s{len(headings)}">{match[1]}</h2>'
-
-    numbered = re.sub(HEADING, placed, page)
-    return numbered.replace(
-        CONTENTS, f'<nav aria-label="Contents"><ol>{"".join(_entries(headings))}</ol></nav>', 1
-    )
-
-
-def _entries(headings: list[str]) -> Iterator[str]:
-    """The lines of the table of contents; a common prefix such as "Appendix" becomes a label above its entries."""
-    before = ""
-    for i, heading in enumerate(headings, 1):
-        group, colon, rest = heading.partition(": ")
-        if colon and group != before:
-            yield f'<li class="label">{group}</li>'
-        before = group if colon else ""
-        yield f'<li><a href="#s{i}">{rest[:1].upper() + rest[1:] if colon else heading}</a></li>'
+    headings = re.findall(HEADING, page)
+    number = iter(range(1, len(headings) + 1))
+    page = re.sub(HEADING, lambda match: f'<h2 id="s{next(number)}">{match[1]}</h2>', page)
+    listed = "".join(f'<li><a href="#s{i}">{text}</a></li>' for i, text in enumerate(headings, 1))
+    return page.replace(CONTENTS, f'<nav aria-label="Contents"><ol>{listed}</ol></nav>', 1)
 
 
 def tex_engine() -> str:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from symroof.report.markup import FORMATS
 from symroof.report.review_parts import BRIEF, FIGURES_OF, PARTS
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 Compared = tuple[str, "list[Waterfall]"]
 """What a review is compared with: its name, and the way to each quantity of it."""
+Made = dict[tuple[str, str], bytes]
+"""Pictures by name and ending."""
 
 
 def review_files(
@@ -38,72 +41,54 @@ def review_files(
     """
     from symroof.report.pictures.picture_kinds import of_review
 
-    parts = data["parts"]
-    unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {
-        figure for part in parts for figure in FIGURES_OF.get(part, ())
-    }
-    plots = (
-        [*of_review(review, unused), *(_waterfall(other) if other and "against" in parts else [])]
-        if with_figures
-        else []
-    )
+    parts, plots = data["parts"], []
+    if with_figures:
+        drawn = {figure for part in parts for figure in FIGURES_OF.get(part, ())}
+        plots = of_review(review, drawn)
+        if other and "against" in parts:
+            from symroof.report.pictures.bars import waterfall
+            from symroof.report.pictures.draw import draw
+
+            plots.append(draw(waterfall(other[1][0], "this case", other[0])))
     if "html" in formats and "verdict" in parts:
         from symroof.report.live import live
 
         data["live"] = live([one.case for one in review.candidates])
-    files = {f"{name}.{chosen}": _render(data, chosen, name, plots) for chosen in formats}
-    endings = {
-        FORMATS[chosen].figure_ending
-        for chosen in formats
-        if chosen in FORMATS and chosen != "html"
-    }  # HTML embeds its pictures
+    written = {"tex" if chosen == "pdf" else chosen for chosen in formats} & FORMATS.keys()
+    endings = {FORMATS[chosen].figure_ending for chosen in written}
+    made = {(p.name, ending): p.form(ending) for p in plots for ending in endings}
+    files = {f"{name}.{chosen}": _render(data, chosen, name, plots, made) for chosen in formats}
+    beside = {FORMATS[chosen].figure_ending for chosen in FORMATS.keys() & {*formats} - {"html"}}
     return files | {
-        f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings
+        f"{name}-{figure}.{ending}": content
+        for (figure, ending), content in made.items()
+        if ending in beside  # HTML embeds its pictures
     }
 
 
-def _waterfall(other: Compared) -> list[Picture]:
-    """The picture of the first quantity."""
-    from symroof.report.pictures.bars import waterfall
-    from symroof.report.pictures.draw import draw
-
-    return [draw(waterfall(other[1][0], "this case", other[0]))]
-
-
-def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture]) -> bytes:
+def _render(
+    data: dict[str, Any], chosen: str, name: str, plots: list[Picture], made: Made
+) -> bytes:
     from symroof.report.render import pdf, render
 
     if chosen == "json":  # the recommendation first, then every section as it is computed
         told = {"schema": "symroof/report/1", **(data["recommended"] or {"recommendation": None})}
         shown = {name: value for name, value in data.items() if name != "recommended"}
         return (json.dumps(told | shown, default=str, ensure_ascii=False) + "\n").encode()
-    source = "tex" if chosen == "pdf" else chosen
+    source, figures = "tex" if chosen == "pdf" else chosen, dict(data["figures"])
     ending = FORMATS[source].figure_ending
-    figures = data["figures"] | {
-        p.name.replace("-", "_"): {
-            "file": _file(p, chosen, name, ending),
-            "alt": p.alt,
-            "caption": p.caption,
-        }
-        for p in plots
-    }
+    for p in plots:
+        file = f"{name}-{p.name}.{ending}"
+        if (
+            chosen == "html"
+        ):  # not "&", which HTML would read as the beginning of a character reference
+            svg = quote(made[p.name, "svg"].decode(), safe=" =:/;,()'!*@?+$-._~[]|")
+            file = f"data:image/svg+xml,{svg}"
+        figures[p.name.replace("-", "_")] = {"file": file, "alt": p.alt, "caption": p.caption}
     text = render(data | {"figures": figures}, source)
-    return (
-        pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots})
-        if chosen == "pdf"
-        else text.encode("utf-8", "backslashreplace")
-    )
-
-
-def _file(picture: Picture, chosen: str, name: str, ending: str) -> str:
-    """The address of a picture: a file next to the review, or a data URL in HTML."""
-    if chosen != "html":
-        return f"{name}-{picture.name}.{ending}"
-    from urllib.parse import quote
-
-    return "data:image/svg+xml," + quote(
-        picture.form("svg").decode("utf-8"), safe=" =:/;,()'!*@?+$-._~[]|"
-    )  # not "&", which HTML would read as the beginning of a character reference
+    if chosen == "pdf":
+        return pdf(text, {f"{name}-{p.name}.pdf": made[p.name, "pdf"] for p in plots})
+    return text.encode("utf-8", "backslashreplace")
 
 
 def conclusion(data: dict[str, Any]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from symroof.analysis.case_warnings import case_warnings, unused_inputs
 from symroof.analysis.sensitivity import NOTICEABLE, elasticities_over_ranges, span_text
-from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, limit_of, metrics_of, queues
+from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, limit_of, metrics_of
 from symroof.cases.quantity_result import Result
 from symroof.report.purchase_text import purchase_rows
 from symroof.report.view_flips import change, lacking
@@ -61,7 +61,6 @@ def parts(
     every = (
         SelectionTable("What to buy", *purchase_rows(recommended_of(choice).best[:most])),
         _verdicts(choice, most),
-        _largest(choice, most),
         required_changes_table(choice, lacking_ones),
         _keeps(choice, most),
         _answers_to(choice, most),
@@ -158,25 +157,6 @@ def slack(check: TargetCheck) -> str:
     if check.met is None:
         return f"{share}, met in part"
     return f"{share}, at the median price" if check.straddles else share
-
-
-def _largest(choice: Selection, most: int) -> SelectionTable:
-    """The largest passing batch and its metrics."""
-    windowed = [c for c in choice.configurations if c.window][:most]
-    metrics = ("sustained_itl", "sustained_throughput", *GIVES)
-    rows = []
-    for c in windowed:
-        run = c.largest or c.run
-        full = " at full slots" if queues(run.own.case) else ""
-        stops = [MISSES.get(n, f"misses {n}") + full * (n == "itl") for n in c.window.stopped_by]  # type: ignore[union-attr]
-        cells = (shown(run, name) for name in metrics)
-        rows.append((c.label, str(c.window), ", ".join(stops) or "passes", *cells))
-    header = ("configuration", "batches", "at the next batch", "itl", "throughput", "per device", "cost")  # fmt: skip
-    says = "prefills included where the output length is known: inter-token latency, throughput and cost of a server under load; else of one step at the context"
-    if any(c.run.slow for c in windowed):
-        says += "; batches at the slow end of what was measured"
-    title = "The largest batch that fits and meets every target"
-    return SelectionTable(title, header, rows, says)
 
 
 def required_changes_table(choice: Selection, most: int) -> SelectionTable:

@@ -1,6 +1,6 @@
 """The data of a design review as plain values, computed section by section for the templates.
 
-Adding a section is one function that returns plain data, an entry in :data:`SECTIONS`, and a block in ``review.j2``.
+Adding a section is one function that returns plain data, an entry in :data:`SECTIONS` with the parts that show it, and a block in ``review.j2``.
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ from symroof.report import (
     page_one,
     view_case,
     view_flips,
-    view_latency,
-    view_operators,
-    view_sensitivities,
     view_thresholds,
+    view_times,
 )
 from symroof.report.field_names import short_label
 from symroof.report.markup import Code, symbol
@@ -54,21 +52,21 @@ def claims(study: Study, subject: BoundCase) -> dict[str, Any] | None:
 
 
 SECTIONS: dict[str, tuple[Callable[[Study, BoundCase], Any], tuple[str, ...]]] = {
-    "derivations": (view_latency.derivations, ("derivations",)),
+    "derivations": (view_times.derivations, ("derivations",)),
     "isolated": (view_case.isolated, ("derivations",)),
     "bounds": (view_case.bounds, ("derivations",)),
     "assumes": (view_case.assumes, ("assumes",)),
     "ledger": (view_case.ledger, ("ledger",)),
     "memory": (view_case.memory, ("memory",)),
-    "itl": (view_latency.itl, ("derivations",)),
-    "operators": (view_operators.operators, ("time", "derivations")),
-    "serving": (view_latency.serving, ("serving",)),
+    "itl": (view_times.itl, ("derivations",)),
+    "operators": (view_times.operators, ("time", "derivations")),
+    "serving": (view_times.serving, ("serving",)),
     "thresholds": (view_thresholds.thresholds, ("thresholds",)),
     "closed_forms": (view_thresholds.closed_forms, ("thresholds",)),
     "claims": (claims, ("claims",)),
-    "elasticities": (view_sensitivities.elasticities, ("sensitivities",)),
-    "rooflines": (view_sensitivities.rooflines, ("time", "approximations")),
-    "levels": (view_sensitivities.levels, ("approximations",)),
+    "elasticities": (view_times.elasticities, ("sensitivities",)),
+    "rooflines": (view_times.rooflines, ("time", "approximations")),
+    "levels": (view_times.levels, ("approximations",)),
 }
 """What computes a section of the data, and the parts that show it: it is only computed for these."""
 
@@ -117,7 +115,7 @@ def view(
         "does_not_fit": does_not_fit,
         "under_load": under_load(subject.case),
         "asks": review.asks,
-        "bound_by": {step: view_latency.bound_of(step, subject) for step in ("prefill", "decode")},
+        "bound_by": {step: view_times.bound_of(step, subject) for step in ("prefill", "decode")},
         "basis": efficiency_basis(subject),
         **sections,
         "flips": flips,
@@ -138,8 +136,8 @@ def view(
 def symbols(subject: BoundCase, closed_forms: dict[str, dict[str, Any]]) -> list[list[str]]:
     """Symbols of the threshold formulas that the derivations do not explain."""
     theory, explained = subject.case.theory, set(subject.case.given)
-    for quantity in filter(subject.get, view_latency.DERIVED):
-        explained |= set(view_latency.expanded_names(quantity, subject))
+    for quantity in filter(subject.get, view_times.DERIVED):
+        explained |= set(view_times.expanded_names(quantity, subject))
     used = dict.fromkeys(name for form in closed_forms.values() for name in form["names"])
     return [
         [symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning]

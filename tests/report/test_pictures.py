@@ -18,10 +18,10 @@ from symroof.analysis.waterfall import waterfall
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report.pictures import ENDINGS, STYLES, bars
+from symroof.report.pictures.bars import swings
 from symroof.report.pictures.curves import along
 from symroof.report.pictures.draw import draw
 from symroof.report.pictures.picture_kinds import KINDS, picture
-from symroof.report.pictures.tornado import swings
 from symroof.report.purchase_text import labelled, usd
 from symroof.report.recommendation import as_they_stand, reviewed
 from symroof.report.view_case import memory
@@ -258,7 +258,7 @@ def test_the_pick_is_on_the_picture_at_its_own_cost():
     study = Study(**CHEAP)
     made, review = picture("pareto", study), reviewed(study)
     own = [float(review.subject.case.value(name)) for name in ("sustained_itl", "cost_per_mtok")]
-    assert made.data["pick"][0] == pytest.approx(own)
+    assert made.data[labelled(review.pick)][0] == pytest.approx(own)
     assert "batch 16" in words(made) and made.says.startswith("1 × H100 SXM, batch 16: ")  # fmt: skip
     rate = {name: value for name, value in CHEAP.items() if name != "batch"} | {"arrival_rate": 40}
     made, review = picture("pareto", Study(**rate)), reviewed(Study(**rate))

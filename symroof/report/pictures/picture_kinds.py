@@ -27,8 +27,11 @@ KINDS = {
     "itl": "the parts of ITL against the context, with other batches and the target",
 }
 """Kind -> what it shows."""
-MODULES = {"memory": "bars", "ttft": "latencies", "itl": "latencies"}
-"""Kind -> the module with its function, where that has another name."""
+MODULES = {
+    "roofline": "limits", "regimes": "limits", "latency-throughput": "batches", "pareto": "batches",
+    "memory": "bars", "tornado": "bars", "ttft": "latencies", "itl": "latencies",
+}  # fmt: skip
+"""Kind -> the module with its function."""
 WATERFALL = "waterfall"
 COMPARING = {WATERFALL: "each step from one case's number to another's, with a second side"}
 """Kinds that take a second case, which :func:`bars.waterfall` draws."""
@@ -61,7 +64,7 @@ def chart(kind: str, study: Study, subject: BoundCase | None = None) -> Chart:
     if name in COMPARING:
         raise InputError(Problem(name, "needs a second side to lead to", hint="give one: against"))
     function = name.replace("-", "_")
-    module = importlib.import_module(f"symroof.report.pictures.{MODULES.get(name, function)}")
+    module = importlib.import_module(f"symroof.report.pictures.{MODULES[name]}")
     made: Chart = getattr(module, function)(study, subject or study.first)
     return made
 
@@ -80,14 +83,14 @@ def picture(
     return draw(found, ax, style)
 
 
-def of_review(review: Reviewed, unused: Collection[str] = ()) -> list[Picture]:
+def of_review(review: Reviewed, used: Collection[str]) -> list[Picture]:
     """The pictures of a review that are used and have data."""
+    from symroof.report.pictures.batches import ranked
     from symroof.report.pictures.draw import draw
-    from symroof.report.pictures.pareto import ranked
 
     pictures = []
     for kind in KINDS:
-        if kind not in unused:
+        if kind in used:
             with contextlib.suppress(InputError):
                 made = ranked(review) if kind == "pareto" else chart(kind, review.study, review.subject)  # fmt: skip
                 pictures.append(draw(made))

@@ -25,23 +25,19 @@ LENGTHS = frozenset({"prompt", "output", "cached_prefix"})
 
 @dataclass(frozen=True)
 class Metrics:
-    """What is compared by batch: latency, rate, rate of a device and cost, and the words for them."""
+    """What is compared by batch: latency, rate and rate of a device, and the words for them."""
 
     itl: str
     rate: str
     device_rate: str
-    cost: str
     latency: str
     of_rate: str
-    of_device_rate: str
-    of_cost: str
     note: str
 
 
 UNDER_LOAD = Metrics(
-    "sustained_itl", "sustained_throughput", "sustained_throughput_per_device", "cost_per_mtok",
-    "inter-token latency under load", "sustained output tokens per second, prefills included", "sustained output tokens per second of one device",
-    "USD per million output tokens, at full load", "A server under load, prefills included, as targets are tested.",
+    "sustained_itl", "sustained_throughput", "sustained_throughput_per_device", "inter-token latency under load",
+    "sustained output tokens per second, prefills included", "A server under load, prefills included, as targets are tested.",
 )  # fmt: skip
 FULL_SLOTS = replace(
     UNDER_LOAD,
@@ -50,9 +46,8 @@ FULL_SLOTS = replace(
 )
 """The same where an arrival rate is given: batches are compared with every slot taken, not at that rate."""
 ISOLATED = Metrics(
-    "itl", "decode_throughput", "decode_throughput_per_device", "decode_cost_per_mtok",
-    "inter-token latency at the last step", "output tokens per second of the whole batch, at the last step", "output tokens per second of one device, at the last step",
-    "USD per million output tokens, decode only, at the last step", "Decode alone: on a server under load, prefills lengthen the steps.",
+    "itl", "decode_throughput", "decode_throughput_per_device", "inter-token latency at the last step",
+    "output tokens per second of the whole batch, at the last step", "Decode alone: on a server under load, prefills lengthen the steps.",
 )  # fmt: skip
 
 

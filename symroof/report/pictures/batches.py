@@ -1,4 +1,4 @@
-"""Throughput against ITL as the batch grows, with memory limit, target and ridge, for up to four configurations."""
+"""As the batch grows: throughput against ITL with memory limit, target and ridge for up to four configurations; and what a study compares, as ``symroof select`` ranks it, with the pick."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
+from symroof.analysis.verdict import LOAD, MEMORY
 from symroof.cases.bound_case import BoundCase
-from symroof.report.pictures.chart import Axis, Chart, counted, lacking, seconds
+from symroof.report.pictures.chart import Axis, Chart, counted, in_unit, lacking, seconds
 from symroof.report.pictures.curves import log_spaced, next_power_of_two, requests
 from symroof.report.pictures.series import (
     ISOLATED,
@@ -21,6 +22,10 @@ from symroof.report.pictures.series import (
     target_of,
 )
 from symroof.report.pictures.styles import SERIES
+from symroof.report.purchase_text import labelled, tokens_text, usd
+from symroof.report.recommendation import Reviewed, reviewed
+from symroof.select.recommend import Purchase
+from symroof.units import significant
 
 MOST_LINES = 4
 LARGEST, POINTS = 2.0**17, 40
@@ -141,3 +146,86 @@ def _sentence(one: Configuration, single: bool) -> str:
     if one.of is ISOLATED:
         name += f"at a context of {int(one.there.case.value('context')):,} tokens "
     return f"{name}{', '.join(texts)}"
+
+
+MOST_CANDIDATES = 24
+
+
+def pareto(study: Study, subject: BoundCase) -> Chart:
+    """The candidates of a study in the order of ``symroof select``."""
+    return ranked(reviewed(study))
+
+
+def ranked(review: Reviewed) -> Chart:
+    """A sign for each candidate at its ITL and what it costs: a month where requests arrive at a rate, else a million tokens; or what one device yields where no price is known.
+
+    Raises:
+        InputError: no candidate has an ITL and fits.
+    """
+    gone = {MEMORY, LOAD}
+    listed = [one for one in review.candidates if not gone & {*one.run.missed_as_expected, *one.run.missed}]  # fmt: skip
+    if not any(one.itl for one in listed):
+        none = "memory holds none of its candidates" if not listed else "no candidate has an ITL"
+        raise lacking("pareto", review.subject, "itl", "fits", otherwise=none)
+    rate = metrics_of([one.case for one in listed]).device_rate
+    for title, paid in (  # noqa: B007
+        ("USD per month", [one.usd_per_month if one.load is not None else None for one in listed]),
+        ("USD per million output tokens", [one.cost_per_mtok and one.cost_per_mtok.value for one in listed]),
+        ("output tokens per second of one device", [one.case.get(rate) and one.case.result(rate).value for one in listed]),
+    ):  # fmt: skip
+        spots = [
+            (one, [float(itl.value if end is None else end) for end in (itl.low, itl.value, itl.high)], float(y))
+            for one, y in zip(listed[:MOST_CANDIDATES], paid, strict=False)
+            if (itl := one.itl) and y is not None
+        ]  # fmt: skip
+        if spots:
+            break
+    if not spots:
+        raise lacking("pareto", review.subject, rate)
+    shown = [one for one, *_ in spots]
+    own = case_title(shown[0].case)
+    chart = Chart(
+        "pareto",
+        own if len(shown) == 1 else compared([one.case for one in shown], f"{len(shown)} candidates"),
+        f"{title} against the time between tokens of each candidate",
+        _found(review, title),
+        Axis("time between tokens", *logarithmic([x for _, ends, _ in spots for x in ends], 1.2), seconds),
+        Axis(title, *logarithmic([y for *_, y in spots], 1.6), in_unit("")),
+        notes=["Lines: the interval of the time between tokens. Filled: passes; hollow: does not."],
+    )  # fmt: skip
+    for i, (one, ends, y) in enumerate(spots):
+        colour, _, shape = SERIES[i] if i < len(SERIES) else ("pale", "-", "o")
+        if ends[0] < ends[2]:
+            interval = [(ends[0], y), (ends[2], y)]
+            chart.curve(f"interval of {labelled(one)}", interval, colour, "-", 1.4)
+        size, label = 9 if one is review.pick else 7, f"{_named(one)}: {significant(y, 3)}"
+        chart.spots(labelled(one), [(ends[1], y)], shape, colour, size, not one.passes, label)
+    goal = review.subject.targets.get("itl")
+    if goal is not None:
+        chart.x.high = max(chart.x.high, 1.2 * float(goal))
+        words = f"ITL target {seconds(float(goal))}"
+        chart.upright("target", float(goal), "vermilion", "--", words)
+    if names := [labelled(one) for one in review.candidates if one not in shown]:
+        chart.notes.append(f"Left out: {'; '.join(names)}.")
+    return chart
+
+
+def _named(one: Purchase) -> str:
+    """A candidate with its batch."""
+    told = "batch" in dict(one.run.own.varied) or one.load is not None
+    return labelled(one) if told else f"{labelled(one)}, batch {one.batch:,}"
+
+
+def _found(review: Reviewed, paid: str) -> list[str]:
+    """What the pick costs, and how that compares with the next."""
+    pick, ranking = review.pick, review.ranking
+    if pick is None:
+        return ["nothing passes"] if review.asks else ["the study sets no targets"]
+    month = f"{usd(pick.usd_per_month or 0)} USD/month"
+    price = month if paid == "USD per month" else tokens_text(pick)
+    said = f"{_named(pick)}: {price}" if price else f"{_named(pick)} passes"
+    other = next((one for one in ranking.others if one.passes), None)
+    mine, theirs = ranking.spent(pick), ranking.spent(other) if other else None
+    if other and mine and theirs:
+        said += f", {significant(100 * mine / theirs, 2)} % of {labelled(other)}"
+    return [said]

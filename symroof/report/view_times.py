@@ -1,15 +1,28 @@
-"""Data of a review: derivations, TTFT, ITL, and serving quantities."""
+"""Data of a review: derivations, ITL over a response, serving quantities, operators, elasticities and levels of detail."""
 
+import contextlib
+from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.derivation import DerivationStep, step_of
+from symroof.analysis.sensitivity import LEVERS, NOTICEABLE, elasticities_over_ranges, span_text
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
+from symroof.cases.quantity_result import Result
+from symroof.report.field_names import operator_name
 from symroof.report.markup import NOTHING, Code, Math, equation, formula, in_words, symbol
-from symroof.report.view_case import shown
-from symroof.symbolic.expressions import names
+from symroof.report.view_case import cell, shown
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import label, names
 from symroof.table_formats import UNKNOWN
+from symroof.theory.operators import Operator
 from symroof.theory.quantities import GROUPS as QUANTITY_GROUPS
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.steps import STEPS
+from symroof.theory.switches import DETAIL
+from symroof.theory.symbols import named
+from symroof.theory.theory_files import listed
+from symroof.units import format_quantity, significant
 
 LONGEST_NUMBERS = 240
 """LaTeX characters beyond which a substituted formula is omitted (`symroof derive` has it)."""
@@ -149,3 +162,108 @@ def quantity_rows(group: str, subject: BoundCase) -> list[list[Any]]:
 
 WIDEST_FORMULA = 70
 """LaTeX characters of the longest formula in a table column."""
+
+
+def operators(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
+    """One table for each step with a known time."""
+    tables = [table for step in STEPS if (table := phase(step.name, subject))]
+    return [{key: value for key, value in table.items() if key != "entries"} for table in tables]
+
+
+def phase(step: str, subject: BoundCase) -> dict[str, Any] | None:
+    """The operators of one step, the slowest first."""
+    if subject.get(f"{step}_roofline_time") is None:
+        return None
+    entries = [entry(step, operator, subject) for operator in subject.case.theory.operators[step]]
+    whole = sum((e["time"].value for e in entries), Fraction(0))
+    entries.sort(key=lambda e: -e["time"].value)
+    several = len({e["layer"] for e in entries if e["layer"]}) > 1
+    rows = [row(e, whole, several) for e in entries]
+    link, overhead = subject.get(f"{step}_link_time"), subject.get(f"{step}_overhead")
+    return {
+        "step": step,
+        "rows": rows,
+        "link": link.plain(3) if link and link.value else None,
+        "overhead": overhead.plain(3) if overhead and overhead.value else None,
+        "traffic_between": bool((between := subject.get("elementwise_bytes")) and between.value),
+        "entries": entries,
+    }
+
+
+def entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
+    """Time, bound and intensity of an operator over all its layers."""
+    time = subject.formula(operator.roofline_time, QUANTITIES[f"{step}_roofline_time"], timed=True)
+    amounts = (operator.flops, operator.bytes, operator.device_flops, operator.device_bytes)
+    flops, moved, own_flops, own_moved = (
+        subject.case.evaluate(operator.count * tree) for tree in amounts
+    )
+    arms = label((("compute", operator.compute_time), ("memory", operator.memory_time)))
+    bound = [str(subject.case.evaluate(arms))]
+    with contextlib.suppress(NoValue):
+        bound = list(subject.ranges.labels(named(arms))) if subject.box else bound
+    return {
+        "operator": operator.name, "layer": operator.layer, "time": time, "flops": flops, "bytes": moved, "device_flops": own_flops,
+        "intensity": own_flops / own_moved if own_moved else None, "bound": bound,
+    }  # fmt: skip
+
+
+def row(e: dict[str, Any], whole: Fraction, several: bool) -> list[Any]:
+    time: Result = e["time"]
+    name = operator_name(e["operator"]) + (f" ({e['layer']})" if several and e["layer"] else "")
+    intensity = significant(e["intensity"], 4) if e["intensity"] is not None else UNKNOWN
+    share = f"{float(time.value / whole) * 100:.1f} %" if whole else UNKNOWN
+    return [
+        name,
+        share,
+        cell(time),
+        " or ".join(e["bound"]),
+        intensity,
+        format_quantity(e["flops"], "FLOP"),
+        format_quantity(e["bytes"], "byte"),
+    ]
+
+
+METRICS = listed("shown", "effects")
+
+
+HARDWARE_LEVERS = ("peak_flops", "mem_bandwidth", "link_bandwidth")
+
+
+def elasticities(study: Study, subject: BoundCase) -> dict[str, Any]:
+    """Percent change of each metric per 1 % change of an input, for the bound_case resource, and the hardware input that each latency depends on most."""
+    metrics = [m for m in METRICS if subject.get(m) is not None]
+    levers = [lever for lever in LEVERS if subject.case.has(lever)]
+    spans = {metric: elasticities_over_ranges(subject, metric, levers) for metric in metrics}
+    rows, best = [], {}
+    for lever in levers:
+        known = {metric: own[lever] for metric, own in spans.items() if lever in own}
+        if any(abs(span[0]) >= NOTICEABLE for span in known.values()):
+            cells = (span_text(*known[m]) if m in known else UNKNOWN for m in metrics)
+            rows.append([Code(lever), *cells])
+    for metric in ("ttft", "itl"):
+        own = {n: abs(span[0]) for n, span in spans.get(metric, {}).items() if n in HARDWARE_LEVERS}
+        best[metric] = max(own, key=lambda n: own[n]) if max(own.values(), default=0) else None
+    return {"metrics": [Code(m) for m in metrics], "rows": rows, "best": best}
+
+
+LEVELS = ("weights", "kv", "attention", "exact")
+
+
+def levels(study: Study, subject: BoundCase) -> list[list[str]]:
+    """The case at every level of detail."""
+    names = ("ttft", "itl", "prefill_intensity", "decode_intensity")
+    cases = {level: subject.with_switches(**DETAIL[level]) for level in LEVELS}
+    return [[Code(level), *(shown(case.get(n)) for n in names)] for level, case in cases.items()]
+
+
+NOTABLE_DIFFERENCE = 0.02
+
+
+def rooflines(study: Study, subject: BoundCase) -> list[list[str]]:
+    """The latencies under both rooflines; empty where they differ by less than 2 %."""
+    both = {name: subject.with_switches(roofline=name) for name in ("aggregate", "per_operator")}
+    pairs = [[case.get(latency) for case in both.values()] for latency in ("ttft", "itl")]
+    known = [(float(one.value), float(other.value)) for one, other in pairs if one and other]
+    if not any(one and abs(other / one - 1) > NOTABLE_DIFFERENCE for one, other in known):
+        return []
+    return [[Code(n), shown(c.get("ttft")), shown(c.get("itl"))] for n, c in both.items()]
