@@ -149,18 +149,14 @@ def _from_document(document: Document) -> CatalogueEntry:
     made = CatalogueEntry(kind, title, notes=list(spec.notes))
     fields = Fields(document, getattr(spec, "sources", {}))
     for name, value in document.data.items():
-        several = isinstance(value, dict) or (
-            isinstance(value, list) and isinstance(value[0], dict)
-        )
+        first = value[0] if isinstance(value, list) else value
         if name == "memory" and isinstance(spec, HardwareSpec):
-            price = spec.price and Result(
-                INPUTS["price"], spec.price.middle, spec.price.low, spec.price.high
-            )
-            remark = ": the median of the list prices on demand, lowest to highest"
-            made.facts.append(
-                ["price", price.plain() + remark if price else "no list price on demand was found"]
-            )
-        if (name == "source" or not several) and name not in UNSHOWN:
+            told = "no list price on demand was found"
+            if price := spec.price:
+                shown = Result(INPUTS["price"], price.middle, price.low, price.high).plain()
+                told = f"{shown}: the median of the list prices on demand, lowest to highest"
+            made.facts.append(["price", told])
+        if (name == "source" or not isinstance(first, dict)) and name not in UNSHOWN:
             made.facts.append([name, fields.cell((name,), value)])
         elif name not in UNSHOWN:
             records = dict(fields.records((name,), value))
@@ -198,12 +194,10 @@ class Fields:
         if isinstance(value, list):
             for i, each in enumerate(value):
                 yield f"[{i}]", {key: self.cell((*place, i, key), x) for key, x in each.items()}
-        elif "value" in value or not any(isinstance(x, dict) for x in value.values()):
-            if len(place) > 1 or "value" in value:
-                yield path_text(place), {k: self.cell((*place, k), x) for k, x in value.items()}
-            else:
-                for key, x in value.items():
-                    yield path_text((*place, key)), {"value": self.cell((*place, key), x)}
+        elif "value" in value or (
+            len(place) > 1 and not any(isinstance(x, dict) for x in value.values())
+        ):
+            yield path_text(place), {key: self.cell((*place, key), x) for key, x in value.items()}
         else:
             for key, x in value.items():
                 if isinstance(x, dict):

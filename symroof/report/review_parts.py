@@ -9,7 +9,6 @@ PARTS = (
     "thresholds",
     "all-flips",
     "sensitivities",
-    "approximations",
     "ledger",
     "sources",
 )

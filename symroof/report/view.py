@@ -65,8 +65,7 @@ SECTIONS: dict[str, tuple[Callable[[Study, BoundCase], Any], tuple[str, ...]]] =
     "closed_forms": (view_thresholds.closed_forms, ("thresholds",)),
     "claims": (claims, ("claims",)),
     "elasticities": (view_times.elasticities, ("sensitivities",)),
-    "rooflines": (view_times.rooflines, ("time", "approximations")),
-    "levels": (view_times.levels, ("approximations",)),
+    "rooflines": (view_times.rooflines, ("time",)),
 }
 """What computes a section of the data, and the parts that show it: it is only computed for these."""
 

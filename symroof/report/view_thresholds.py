@@ -29,13 +29,10 @@ LONGEST_CONDITION = 110
 def thresholds(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """The solved thresholds of the study by group, without those that lack an input or, if the study requests all, do not
     concern the case."""
-    found = [(group, threshold(name, one)) for group, name, one in solved(study, subject)]
-    by_group = {group: [entry for own, entry in found if own == group] for group in HEADINGS}
-    return [
-        {"heading": HEADINGS[group], "entries": entries}
-        for group, entries in by_group.items()
-        if entries
-    ]
+    groups: dict[str, list[dict[str, Any]]] = {group: [] for group in HEADINGS}
+    for group, name, one in solved(study, subject):
+        groups[group].append(threshold(name, one))
+    return [{"heading": HEADINGS[g], "entries": own} for g, own in groups.items() if own]
 
 
 def closed_forms(study: Study, subject: BoundCase) -> dict[str, dict[str, Any]]:

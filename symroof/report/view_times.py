@@ -1,4 +1,4 @@
-"""Data of a review: derivations, ITL over a response, serving quantities, operators, elasticities and levels of detail."""
+"""Data of a review: derivations, ITL over a response, serving quantities, operators, elasticities and both rooflines."""
 
 import contextlib
 from fractions import Fraction
@@ -19,7 +19,6 @@ from symroof.theory.operators import Operator
 from symroof.theory.quantities import GROUPS as QUANTITY_GROUPS
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
-from symroof.theory.switches import DETAIL
 from symroof.theory.symbols import named
 from symroof.theory.theory_files import listed
 from symroof.units import format_quantity, significant
@@ -244,16 +243,6 @@ def elasticities(study: Study, subject: BoundCase) -> dict[str, Any]:
         own = {n: abs(span[0]) for n, span in spans.get(metric, {}).items() if n in HARDWARE_LEVERS}
         best[metric] = max(own, key=lambda n: own[n]) if max(own.values(), default=0) else None
     return {"metrics": [Code(m) for m in metrics], "rows": rows, "best": best}
-
-
-LEVELS = ("weights", "kv", "attention", "exact")
-
-
-def levels(study: Study, subject: BoundCase) -> list[list[str]]:
-    """The case at every level of detail."""
-    names = ("ttft", "itl", "prefill_intensity", "decode_intensity")
-    cases = {level: subject.with_switches(**DETAIL[level]) for level in LEVELS}
-    return [[Code(level), *(shown(case.get(n)) for n in names)] for level, case in cases.items()]
 
 
 NOTABLE_DIFFERENCE = 0.02

@@ -361,5 +361,4 @@ def _found_swings(
             parts.append(f"{name} {span_in_words(subject, swing)} ({' to '.join(ends)})")
         leaders.append(f"{word} with {input_name(own[0].name, subject).partition(':')[0]}")
         found.append(f"{word} moves most with {', '.join(parts)}")
-    found += ["the case does not fit in memory"] if subject.does_not_fit else []
     return leaders, found

@@ -73,6 +73,10 @@ class Chart:
     data: dict[str, Any] = field(default_factory=dict)
     marks: list[Mark] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        if self.does_not_fit and not any("not fit" in text for text in self.found):
+            self.found.append("the case does not fit in memory")
+
     @property
     def title(self) -> str:
         """The headline if one was chosen, else the first finding, and the next where it is short."""

@@ -96,7 +96,7 @@ def _found_ttft(subject: BoundCase, bounds: Bounds) -> list[str]:
     elif ridge:
         longer = "memory" if ridge.value else "compute"
         found.append(f"{longer} takes longer at every prompt")
-    return [*found, "the case does not fit in memory"] if subject.does_not_fit else found
+    return found
 
 
 def _solved(subject: BoundCase) -> str:
@@ -210,4 +210,4 @@ def _found_itl(subject: BoundCase, there: BoundCase, bounds: Bounds) -> list[str
     found += [f"{PER:,} tokens more add {growth}", *bounds.allow("token")]
     shares = [f"{seconds(height)} {words}" for _, words, height in _constant_parts(there)]
     found += [f"of a step, {' and '.join(shares)}"] if shares else []
-    return [*found, "the case does not fit in memory"] if subject.does_not_fit else found
+    return found

@@ -145,7 +145,7 @@ def _found_steps(subject: BoundCase, steps: Sequence[Spot]) -> list[str]:
         at = subject.result(f"{step.name}_intensity").plain(DIGITS)
         found.append(f"{WORDS.get(step.name, step.name)} at {at}{limit}")
     found.append(f"effective ridge {subject.result('effective_ridge').plain(DIGITS)}")
-    return [*found, "the case does not fit in memory"] if subject.does_not_fit else found
+    return found
 
 
 EQUATIONS = {

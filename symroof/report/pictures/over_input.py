@@ -67,18 +67,19 @@ class Drawn:
         inputs = [each.strip() for each in over.split(",")] if isinstance(over, str) else over
         inputs = inputs if isinstance(inputs, list | tuple) else [inputs]
         by = tuple(known(each, study.declared) for each in inputs)
-        result = subject.get(name)
+        result, why, hint = subject.get(name), "", ""
+        still = [each for each in by if each not in subject.case.reachable_names(name)]
         if len(by) > 2 or len(set(by)) < len(by):
             why = "a quantity is drawn over one input, or over two others"
-            raise InputError(Problem("plot", why))
-        if result is None or not all(map(subject.case.has_value, by)):
+        elif result is None or not all(map(subject.case.has_value, by)):
             raise lacking("plot", subject, name, *by)
-        if not isinstance(result.value, float | Fraction):
-            raise InputError(Problem("plot", f"{name} is true/false or a category, not a number"))
-        for each in by:
-            if each not in subject.case.reachable_names(name):
-                hint = f"these do: {', '.join(subject.case.inputs_used(name)[:12])}"
-                raise InputError(Problem("plot", f"{each} does not move {name} here", hint=hint))
+        elif not isinstance(result.value, float | Fraction):
+            why = f"{name} is true/false or a category, not a number"
+        elif still:
+            why = f"{still[0]} does not move {name} here"
+            hint = f"these do: {', '.join(subject.case.inputs_used(name)[:12])}"
+        if why:
+            raise InputError(Problem("plot", why, hint=hint))
         short = " ".join(label.split())[:LONGEST] or shortened_formula(name, LONGEST)
         return cls(subject, name, by, short)
 
@@ -148,9 +149,7 @@ def over_input(study: Study, quantity: Any, over: Any, title: str = "", label: s
     """
     drawn = Drawn.of(study, quantity, over, label)
     chart = _map(drawn) if len(drawn.by) == 2 else _curve(drawn)
-    chart.headline, chart.does_not_fit = " ".join(title.split()), drawn.subject.does_not_fit
-    if chart.does_not_fit:
-        chart.found.append("the case does not fit in memory")
+    chart.headline = " ".join(title.split())
     return chart
 
 
@@ -189,7 +188,14 @@ def _curve(drawn: Drawn) -> Chart:
     places = [format_quantity(place, drawn.across().display_unit, 4) for place in breaks]
     found += [f"it has a pole at {by} {' and '.join(places)}"] if places else []
     axes = drawn.axis(points), drawn.scale(*ends, log)
-    chart = Chart("over", drawn.case, f"{drawn.label} over {by}.", found, *axes)
+    chart = Chart(
+        "over",
+        drawn.case,
+        f"{drawn.label} over {by}.",
+        found,
+        *axes,
+        does_not_fit=subject.does_not_fit,
+    )
     if subject.corners:
         chart.notes.append(f"The band is what the ranges span, {range_position(subject)}.")
     spot = [(float(subject.case.value(by)), float(subject.case.value(name)))]
@@ -253,6 +259,7 @@ def _map(drawn: Drawn) -> Chart:
         drawn.axis(x, 0),
         drawn.axis(y, 1),
         notes=["Hatched: what does not fit in memory."] if unfit.any() else [],
+        does_not_fit=subject.does_not_fit,
         data={across: x, up: y, str(drawn.label): values},
     )
     log = least > 0 and most > 4 * least
