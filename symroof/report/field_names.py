@@ -103,14 +103,8 @@ def quantity_name(name: str, answers: BoundCase) -> str:
     >>> [quantity_name("concurrency", Study("llama-3-8b", "h100-sxm", prompt=512, dp=copies).first) for copies in (1, 2)]
     ['Requests that memory holds', 'Requests that memory holds, per replica']
     """
-    words = quantity_words(name, answers)
-    return (
-        f"{words}, per replica" if name in PER_REPLICA and answers.case.value("dp") > 1 else words
-    )
-
-
-def quantity_words(name: str, answers: BoundCase) -> str:
-    """The name of a quantity, or else its meaning."""
+    words = QUANTITIES_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning
     if name == "sustained_itl" and "arrival_rate" in answers.given:
-        return "ITL at full load"
-    return QUANTITIES_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning
+        words = "ITL at full load"
+    several = name in PER_REPLICA and answers.case.value("dp") > 1
+    return f"{words}, per replica" if several else words

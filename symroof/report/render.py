@@ -75,42 +75,27 @@ def pdf(tex: str, figures: dict[str, bytes]) -> bytes:
     Raises:
         InputError: pdflatex is missing, or failed.
     """
-    import tempfile  # only needed for PDF
+    import subprocess  # only needed for PDF
+    import tempfile
 
-    engine = tex_engine()
+    switches = ("-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode")
+    command = [tex_engine(), *switches, "review.tex"]
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "0")
+    safe = {"openin_any": "p", "openout_any": "p", "SOURCE_DATE_EPOCH": epoch, "FORCE_SOURCE_DATE": "1"}  # fmt: skip
+    options = {"env": {**os.environ, **safe}, "capture_output": True, "timeout": TEX_SECONDS}
     with tempfile.TemporaryDirectory(prefix="symroof-") as scratch:
         place = Path(scratch)
         (place / "review.tex").write_text(tex, encoding="utf-8")
         for name, content in figures.items():
             (place / name).write_bytes(content)
         for _ in range(2):  # twice, for the column widths of longtable
-            _run_tex(engine, place)
+            try:
+                done = subprocess.run(command, cwd=place, check=False, **options)  # type: ignore[call-overload]
+            except subprocess.TimeoutExpired:
+                problem = Problem("pdf", f"pdflatex took longer than {TEX_SECONDS} s")
+                raise InputError(problem) from None
+            if done.returncode:
+                log = done.stdout.decode("utf-8", "replace").splitlines()
+                message = next((line for line in log if line.startswith("!")), "no message")
+                raise InputError(Problem("pdf", f"pdflatex failed: {message}"))
         return (place / "review.pdf").read_bytes()
-
-
-def _run_tex(engine: str, place: Path) -> None:
-    import subprocess
-
-    safe = {
-        "openin_any": "p",
-        "openout_any": "p",
-        "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "0"),
-        "FORCE_SOURCE_DATE": "1",
-    }
-    switches = ("-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode")
-    command = [engine, *switches, "review.tex"]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=place,
-            env={**os.environ, **safe},
-            capture_output=True,
-            timeout=TEX_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise InputError(Problem("pdf", f"pdflatex took longer than {TEX_SECONDS} s")) from None
-    if done.returncode:
-        log = done.stdout.decode("utf-8", "replace")
-        message = next((line for line in log.splitlines() if line.startswith("!")), "no message")
-        raise InputError(Problem("pdf", f"pdflatex failed: {message}"))

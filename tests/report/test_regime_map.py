@@ -9,8 +9,8 @@ from matplotlib.path import Path
 
 from symroof.api import Study
 from symroof.errors import InputError
+from symroof.report.pictures.curves import at_a_context
 from symroof.report.pictures.picture_kinds import chart
-from symroof.report.pictures.series import at_a_context
 
 CASES = {
     "dense": {"model": "llama-3-70b", "hardware": "h100-sxm", "tp": 2, "prompt": 4096, "output": 512, "batch": 32, "mfu": 0.6, "mbu": 0.8, "targets": {"itl": "50 ms"}},

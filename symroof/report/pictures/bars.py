@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.differences import CaseDifference
 from symroof.analysis.sensitivity import FIXED
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import at_rate, under_load
@@ -21,10 +19,9 @@ from symroof.analysis.waterfall import (
 )
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
-from symroof.report.field_names import QUANTITIES_BY_NAME, input_name, name_in_words, short_label
+from symroof.report.field_names import QUANTITIES_BY_NAME, input_name, short_label
 from symroof.report.pictures.chart import Axis, Chart, in_unit, lacking
-from symroof.report.pictures.curves import along
-from symroof.report.pictures.series import compared
+from symroof.report.pictures.curves import along, compared
 from symroof.report.view_case import memory_part, memory_parts
 from symroof.theory.symbols import SHARES, base_name
 from symroof.units import format_quantity, significant
@@ -39,8 +36,6 @@ NEGLIGIBLE = 0.001
 NARROW = 0.5
 """Share of the values below which the axis starts near them instead of at zero."""
 DIGITS = 3
-RANGE = re.compile(r"^(\S+) (\S+)\.\.(\S+) \2$")
-"""A range whose ends have the same unit."""
 
 
 def memory(study: Study, subject: BoundCase) -> Chart:
@@ -78,7 +73,7 @@ def memory(study: Study, subject: BoundCase) -> Chart:
     chart.data["usable memory"] = usable
     for row, case in enumerate(cases):
         needs, most = needed[row] / GIGABYTE, usable[row] / GIGABYTE
-        chart.curve("", [(most, row - 0.42), (most, row + 0.42)], "ink", "-", 1.8)
+        chart.curve("", [(most, row - 0.42), (most, row + 0.42)], "ink", "-", 1.8, "usable")
         written, of = (case.result(n).in_two(DIGITS)[0] for n in ("memory_bytes", "usable_memory"))  # fmt: skip
         if case.does_not_fit:
             text = f"{written} of {of}:\ndoes not fit"
@@ -92,23 +87,16 @@ def memory(study: Study, subject: BoundCase) -> Chart:
 
 
 def _parts(chart: Chart, cases: list[BoundCase]) -> None:
-    """The parts of each case as one bar, and a legend above them."""
+    """The parts of each case as one bar."""
     chart.data["case"] = np.array(chart.rows)
-    starts, step = np.zeros(len(cases)), chart.x.high / 5
-    words = []
+    starts = np.zeros(len(cases))
     for name, word in memory_parts(cases).items():
         sizes = np.array([float(memory_part(name, case).value) for case in cases])
         if sizes.any():
             chart.data[word] = sizes
             for row, (start, size) in enumerate(zip(starts, sizes / GIGABYTE, strict=True)):
-                chart.bar(row, start, start + size, COLOURS[word])
-            chart.bar(-0.75, len(words) * step, (len(words) + 0.18) * step, COLOURS[word])
+                chart.bar(row, start, start + size, COLOURS[word], word)
             starts += sizes / GIGABYTE
-            words.append(word)
-    line = (len(words) + 0.1) * step
-    chart.curve("", [(line, -0.95), (line, -0.55)], "ink", "-", 1.8)
-    for i, word in enumerate([*words, "usable"]):
-        chart.text((i + 0.2) * step, -0.72, word)
 
 
 def _needed_of_usable(case: BoundCase) -> str:
@@ -129,7 +117,7 @@ def _fitting(cases: list[BoundCase]) -> list[str]:
 def waterfall(way: Waterfall, start: str, end: str) -> Chart:
     """A bar for each of two values, and one for each step between them, from the top down."""
     drawn, together, rest = _split(way)
-    steps = [(step_in_words(s), float(s.effect), float(s.factor) if s.factor else None) for s in drawn]  # fmt: skip
+    steps = [(s.label, float(s.effect), float(s.factor) if s.factor else None) for s in drawn]  # fmt: skip
     steps += [(f"{len(rest)} smaller steps", together, None)] if together else []
     unit, (low, high) = way.symbol.unit, _axis_ends(way)
     chart = Chart(
@@ -143,7 +131,7 @@ def waterfall(way: Waterfall, start: str, end: str) -> Chart:
         does_not_fit=DOES_NOT_FIT in (*way.start.flags, *way.end.flags),
     )
     if rest and not together:
-        words = "; ".join(map(step_in_words, rest))
+        words = "; ".join(step.label for step in rest)
         chart.notes.append(f"Without a bar, less than 0.1 % together: {words}.")
     if low > 0:
         chart.notes.append(f"The axis starts at {in_unit(unit)(low)}, not at zero.")
@@ -163,19 +151,6 @@ def waterfall(way: Waterfall, start: str, end: str) -> Chart:
         chart.text(value, row, format_quantity(value, unit, DIGITS), weight="bold")
     chart.data |= {"step": np.array(chart.rows), "after": np.array([*reached, last])}
     return chart
-
-
-def step_in_words(step: WaterfallStep) -> str:
-    """The changes of a step: ``overhead per layer 61.1 to 117 µs -> 0 s``."""
-    return ", ".join(map(_change_in_words, step.changes))
-
-
-def _change_in_words(change: CaseDifference) -> str:
-    if change.kind == "rest" or ": " in change.name or change.kind == "definition":
-        return change.label
-    sides = (change.before, change.after)
-    before, after = (RANGE.sub(r"\1 to \3 \2", side).replace("..", " to ") for side in sides)
-    return f"{name_in_words(change.name)} {before} -> {after}"
 
 
 def _split(way: Waterfall) -> tuple[list[WaterfallStep], float, list[WaterfallStep]]:
@@ -254,8 +229,7 @@ def tornado(study: Study, subject: BoundCase) -> Chart:
         Axis("", 0, len(metrics), str, 0),
         rows=[f"{name}\n{span_in_words(subject, s)}" for name, s in zip(names, shown, strict=True)],
         notes=[
-            f"Each input alone goes from its low to its high value: the ends of its range, or {STEP * 100:.0f} % down and up where it has none. "
-            "Blue: at the low value. Orange: at the high value."
+            f"Each input alone goes from its low to its high value: the ends of its range, or {STEP * 100:.0f} % down and up where it has none."
         ],
         does_not_fit=subject.does_not_fit,
         headline=f"What moves most: {'; '.join(leaders)}",
@@ -334,9 +308,9 @@ def _panel(
     head = f"{word}\n{Result(symbol, base).plain(3)}"
     chart.text(column + 0.5 - GAP / 2, -0.85, head, weight="bold", ha="center")
     for row, (pair, ends) in enumerate(zip(pairs, places, strict=True)):
-        for end, colour in zip(ends, ("blue", "orange"), strict=True):
+        for end, colour, side in zip(ends, ("blue", "orange"), ("low", "high"), strict=True):
             if math.isfinite(end):
-                chart.bar(row, middle, end, colour)
+                chart.bar(row, middle, end, colour, f"at the {side} value")
         known = [*zip(pair[np.isfinite(pair)], ends[np.isfinite(pair)], strict=True)]
         for value, end in (min(known), max(known)) if known else ():
             if abs(value - base) > LEAST / 10 * base:

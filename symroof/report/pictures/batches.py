@@ -11,14 +11,16 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import LOAD, MEMORY
 from symroof.cases.bound_case import BoundCase
 from symroof.report.pictures.chart import Axis, Chart, counted, in_unit, lacking, seconds
-from symroof.report.pictures.curves import log_spaced, next_power_of_two, requests
-from symroof.report.pictures.series import (
+from symroof.report.pictures.curves import (
     ISOLATED,
     Configuration,
     compared,
     configurations,
+    log_spaced,
     logarithmic,
     metrics_of,
+    next_power_of_two,
+    requests,
     target_of,
 )
 from symroof.report.pictures.styles import SERIES

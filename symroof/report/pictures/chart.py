@@ -162,9 +162,9 @@ class Chart:
         self.shade(end, self.x.high, "pale", 0, "does not fit")
         self.upright("memory", end, "ink", "-", label)
 
-    def bar(self, row: float, start: float, end: float, colour: str) -> None:
+    def bar(self, row: float, start: float, end: float, colour: str, label: str = "") -> None:
         """A bar of a row."""
-        self._mark("bar", np.array([(start, row), (end, row)]), colour)
+        self._mark("bar", np.array([(start, row), (end, row)]), colour, label)
 
     def text(self, x: float, row: float, words: str, colour: str = "ink", **look: Any) -> None:
         """Words beside a bar."""

@@ -184,16 +184,15 @@ def ticks(axis: Axis, most: int) -> list[float]:
     return kept
 
 
-def legend_labels(chart: Chart) -> list[str]:
-    """The labels of a legend in lines, each once."""
-    labels = dict.fromkeys(mark.label for mark in chart.marks if mark.kind != "text")
-    wide = WIDTH / COLUMNS - 36
-    return ["\n".join(wrap(label, SMALL, wide)) for label in labels if label]
+def legend_labels(chart: Chart) -> dict[str, str]:
+    """The labels of a legend, each once, and in lines."""
+    labels = [mark.label for mark in chart.marks if mark.kind != "text" and mark.label]
+    return {label: "\n".join(wrap(label, SMALL, WIDTH / COLUMNS - 36)) for label in labels}
 
 
 def legend_height(chart: Chart) -> float:
     """The points that a legend of columns takes below the axes."""
-    lines = [label.count("\n") + 1 for label in legend_labels(chart)]
+    lines = [label.count("\n") + 1 for label in legend_labels(chart).values()]
     tall = -(-len(lines) // COLUMNS)
     columns = [lines[i : i + tall] for i in range(0, len(lines), max(tall, 1))]
     return max((sum(1.25 * n + 0.4 for n in column) for column in columns), default=0) * SMALL
@@ -255,10 +254,9 @@ class _Drawing:
     def _legend(self) -> None:
         """What has a label, each once: below the axes, or inside those of a caller."""
         handles, names = self.axes.get_legend_handles_labels()
-        by_name = dict(zip(names, handles, strict=True))
-        if not by_name:
+        by_name, lines = dict(zip(names, handles, strict=True)), legend_labels(self.chart)
+        if not lines:
             return
-        labels = legend_labels(self.chart) if self.own else [*by_name]
         look = {"fontsize": SMALL, "frameon": False, "labelcolor": self.colours.words("ink")}
         look |= {"labelspacing": 0.4, "borderaxespad": 0, "borderpad": 0, "handlelength": 2.2}
         if self.own:
@@ -269,7 +267,7 @@ class _Drawing:
             place["bbox_transform"] = self.figure.transFigure
         else:
             place = {"loc": "best"}
-        self.axes.legend([*by_name.values()], labels, **look, **place)
+        self.axes.legend([by_name[name] for name in lines], [*lines.values()], **look, **place)
 
     def _curve(self, mark: Mark) -> None:
         colour = self.colours.line(mark.colour)
@@ -293,7 +291,7 @@ class _Drawing:
     def _bar(self, mark: Mark) -> None:
         (start, row), (end, _) = mark.points
         bar = {"height": 0.55, "color": self.colours.line(mark.colour), "zorder": 3}
-        self.axes.barh(row, end - start, left=start, **bar)
+        self.axes.barh(row, end - start, left=start, label=mark.label, **bar)
 
     def _text(self, mark: Mark) -> None:
         look = {"ha": "left", "size": SMALL + 0.5} | mark.look

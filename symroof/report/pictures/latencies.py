@@ -16,15 +16,16 @@ from symroof.report.pictures.curves import (
     AT_PEAK,
     Bounds,
     along,
+    at_last_step,
     at_peak,
     band,
     draw_line,
+    known,
     log_spaced,
     next_power_of_two,
     requests,
     with_bound,
 )
-from symroof.report.pictures.series import at_last_step, known
 from symroof.units import is_whole
 
 PARTS_OF_TTFT = {"prefill_compute_time": ("compute alone", ":"), "prefill_memory_time": ("memory traffic alone", "-.")}  # fmt: skip
@@ -73,7 +74,6 @@ def ttft(study: Study, subject: BoundCase) -> Chart:
         chart.notes.append("† does not fit in memory.")
     words = f"this case: {subject.result('ttft').plain()}"
     chart.spots("this case", [own], "D", "vermilion", 8, label=words)
-    bounds.shade(chart, subject, 0.2)
     chart.area(band(subject, "ttft", "prompt", points), "blue", 0.3)
     for name, (word, dash) in PARTS_OF_TTFT.items() if bounds.ridge else ():
         part = along(subject.case, name, "prompt", points)
@@ -135,7 +135,6 @@ def itl(study: Study, subject: BoundCase) -> Chart:
         does_not_fit=subject.does_not_fit,
     )
     _case(chart, subject, there)
-    bounds.shade(chart, there, 0.12)
     _parts(chart, there, points, values)
     chart.area(edges, "blue", 0.3)
     draw_line(chart, np.column_stack([points, values]), bounds.edge)

@@ -21,8 +21,13 @@ from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.report.field_names import operator_name
 from symroof.report.pictures.chart import Axis, Chart, counted, in_unit, lacking, seconds
-from symroof.report.pictures.curves import counted_in, next_power_of_two, requests
-from symroof.report.pictures.series import at_a_context, known
+from symroof.report.pictures.curves import (
+    at_a_context,
+    counted_in,
+    known,
+    next_power_of_two,
+    requests,
+)
 from symroof.report.view_times import phase
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.steps import STEPS
@@ -42,12 +47,11 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Spot:
-    """A phase or an operator: intensity, FLOP/s of one device under the roofline, and share of the time of its step."""
+    """A phase or an operator: intensity, and FLOP/s of one device under the roofline."""
 
     name: str
     intensity: float
     rate: float
-    share: float = 1.0
 
     @property
     def at(self) -> tuple[float, float]:
@@ -105,18 +109,11 @@ def _step(step: str, subject: BoundCase) -> Spot:
 
 def _operators(table: dict[str, Any]) -> list[Spot]:
     """The operators of prefill and decode, by their intensity."""
-    entries = table["entries"] if table["step"] in LOOKS else []
-    whole = sum(float(e["time"].value) for e in entries)
-    spots = (
-        Spot(
-            operator_name(e["operator"]),
-            float(e["intensity"]),
-            float(e["device_flops"] / e["time"].value),
-            float(e["time"].value) / whole,
-        )
-        for e in entries
-        if (e["intensity"] or 0) > 0 < e["time"].value
-    )
+    spots = []
+    for e in table["entries"] if table["step"] in LOOKS else ():
+        if (e["intensity"] or 0) > 0 < e["time"].value:
+            rate = float(e["device_flops"] / e["time"].value)
+            spots.append(Spot(operator_name(e["operator"]), float(e["intensity"]), rate))
     return sorted(spots, key=lambda spot: spot.intensity)
 
 
