@@ -143,10 +143,10 @@ def _check_options(form: str, fix: bool, out: str | None, in_place: bool, as_jso
 
 def _printed(report: Report, form: str, strict: bool, verbose: bool | None, basis: str) -> str:
     """The report in a form; as text the first screen, or every claim where ``verbose`` is not None."""
-    from symroof.report.claims_text import annotations, summary, text
+    from symroof.report.claims_text import github_annotations, summary, text
 
     if form == "github":
-        return "\n".join([*annotations(report, strict), summary(report)])
+        return "\n".join([*github_annotations(report, strict), summary(report)])
     if verbose is None:
         from symroof.cli.check_screen import screen
 

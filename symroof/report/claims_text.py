@@ -114,7 +114,7 @@ def findings(claim: Checked) -> list[str]:
     return [*lines, f"write: {claim.correction}"] if claim.correction else lines
 
 
-def annotations(report: Report, strict: bool = False) -> list[str]:
+def github_annotations(report: Report, strict: bool = False) -> list[str]:
     """A workflow command for each claim that does not hold, which GitHub shows at its line."""
     found = []
     for claim in report.claims:

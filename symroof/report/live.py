@@ -183,7 +183,7 @@ def _case(case: BoundCase) -> dict[str, Any]:
 
 def _metrics(case: BoundCase) -> list[tuple[str, ...]]:
     """What the page shows beside memory, each with what stands in for it where it has no value: metrics of targets, then the other key metrics."""
-    shown = [(LOAD,)] if queues(case.case) else []
+    shown: list[tuple[str, ...]] = [(LOAD,)] if queues(case.case) else []
     for target in (name for name in case.targets if name not in unknown_targets(case)):
         endless = waits_without_end(target, case.case)
         shown.append(tuple(n for n in metrics_of(target, case.case) if case.get(n) or endless))

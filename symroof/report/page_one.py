@@ -316,7 +316,7 @@ def breaks(one: Purchase) -> dict[str, float]:
 
     def met(prompts: Array) -> Array:
         values = zip(function.codes(prompts), ends, strict=True)
-        return np.logical_and.reduce([value <= end for value, end in values])
+        return np.asarray(np.logical_and.reduce([value <= end for value, end in values]))
 
     longest = int(largest_whole(met, np.array([most]))[0])
     return ({"prompt": longest + 1.0} if longest < most else {}) | found

@@ -85,7 +85,7 @@ def _purchase_row(one: Purchase, ranges: bool, at_rate: bool) -> tuple[str, ...]
     name = ", ".join([device_word(one), *(f"{name} {value}" for name, value in one.run.own.varied)])
     if not one.passes and {MEMORY, LOAD} & {*one.run.missed_as_expected, *one.run.missed}:
         return (name, *[""] * 8, one.lacks)
-    cost = one.cost_per_mtok and float(one.cost_per_mtok.value)
+    cost = float(one.cost_per_mtok.value) if one.cost_per_mtok else None
     price = one.usd_per_month if at_rate else cost
     paid = usd(price) if price is not None else "no price found"
     known = [

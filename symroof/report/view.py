@@ -165,7 +165,8 @@ def sources(study: Study) -> list[list[str]]:
 def input_hashes(study: Study) -> list[list[str]]:
     """The input files, by their paths below ``specs/`` or their names, with their content hashes."""
     documents = [study.document, *(each for case in study.cases for each in case.documents)]
-    unique, rows = {each.file: each.text for each in documents if each}, []
+    unique = {each.file: each.text for each in documents if each}
+    rows: list[list[str]] = []
     for file, text in unique.items():
         path = file.replace("\\", "/")
         _, mark, rest = path.rpartition("specs/")

@@ -302,8 +302,8 @@ def _panel(
     low, span = min(values), max(max(values) - min(values), 1e-300)
     places = column + SIDE + (1 - 2 * SIDE - GAP) * (pairs - low) / span
     middle = column + SIDE + (1 - 2 * SIDE - GAP) * (base - low) / span
-    for side, name in enumerate(("low", "high")):
-        chart.data[f"{metric} at {name}"] = pairs[:, side]
+    for place, side in enumerate(("low", "high")):
+        chart.data[f"{metric} at {side}"] = pairs[:, place]
     chart.curve("", [(middle, -0.36), (middle, len(rows) - 0.5)], "faint", "-", 0.8)
     head = f"{word}\n{Result(symbol, base).plain(3)}"
     chart.text(column + 0.5 - GAP / 2, -0.85, head, weight="bold", ha="center")
@@ -314,8 +314,8 @@ def _panel(
         known = [*zip(pair[np.isfinite(pair)], ends[np.isfinite(pair)], strict=True)]
         for value, end in (min(known), max(known)) if known else ():
             if abs(value - base) > LEAST / 10 * base:
-                side = "right" if value < base else "left"
-                chart.text(end, row, Result(symbol, value).plain(3), ha=side, size=7)
+                beside = "right" if value < base else "left"
+                chart.text(end, row, Result(symbol, value).plain(3), ha=beside, size=7)
 
 
 def _found_swings(

@@ -151,6 +151,8 @@ def _sentence(one: Configuration, single: bool) -> str:
 
 
 MOST_CANDIDATES = 24
+PAID = ("USD per month", "USD per million output tokens", "output tokens per second of one device")
+"""What candidates are compared by, the first that is known."""
 
 
 def pareto(study: Study, subject: BoundCase) -> Chart:
@@ -170,18 +172,13 @@ def ranked(review: Reviewed) -> Chart:
         none = "memory holds none of its candidates" if not listed else "no candidate has an ITL"
         raise lacking("pareto", review.subject, "itl", "fits", otherwise=none)
     rate = metrics_of([one.case for one in listed]).device_rate
-    for title, paid in (  # noqa: B007
-        ("USD per month", [one.usd_per_month if one.load is not None else None for one in listed]),
-        ("USD per million output tokens", [one.cost_per_mtok and one.cost_per_mtok.value for one in listed]),
-        ("output tokens per second of one device", [one.case.get(rate) and one.case.result(rate).value for one in listed]),
-    ):  # fmt: skip
-        spots = [
-            (one, [float(itl.value if end is None else end) for end in (itl.low, itl.value, itl.high)], float(y))
-            for one, y in zip(listed[:MOST_CANDIDATES], paid, strict=False)
-            if (itl := one.itl) and y is not None
-        ]  # fmt: skip
-        if spots:
-            break
+    title = next((t for t in PAID if any(_paid(one, t, rate) is not None for one in listed)), "")
+    spots = []
+    for one in listed[:MOST_CANDIDATES]:
+        itl, y = one.itl, _paid(one, title, rate)
+        if itl and y is not None:
+            known_ends = (itl.value if x is None else x for x in (itl.low, itl.value, itl.high))
+            spots.append((one, [*map(float, known_ends)], y))
     if not spots:
         raise lacking("pareto", review.subject, rate)
     shown = [one for one, *_ in spots]
@@ -212,6 +209,14 @@ def ranked(review: Reviewed) -> Chart:
     return chart
 
 
+def _paid(one: Purchase, title: str, rate: str) -> float | None:
+    """What is compared of a candidate with an ITL; None where it is not known."""
+    if not one.itl or title == PAID[0]:
+        return one.usd_per_month if one.itl and one.load is not None else None
+    found = one.cost_per_mtok if title == PAID[1] else one.case.get(rate)
+    return None if found is None else float(found.value)
+
+
 def _named(one: Purchase) -> str:
     """A candidate with its batch."""
     told = "batch" in dict(one.run.own.varied) or one.load is not None
@@ -224,7 +229,7 @@ def _found(review: Reviewed, paid: str) -> list[str]:
     if pick is None:
         return ["nothing passes"] if review.asks else ["the study sets no targets"]
     month = f"{usd(pick.usd_per_month or 0)} USD/month"
-    price = month if paid == "USD per month" else tokens_text(pick)
+    price = month if paid == PAID[0] else tokens_text(pick)
     said = f"{_named(pick)}: {price}" if price else f"{_named(pick)} passes"
     other = next((one for one in ranking.others if one.passes), None)
     mine, theirs = ranking.spent(pick), ranking.spent(other) if other else None

@@ -294,7 +294,7 @@ class _Drawing:
         self.axes.barh(row, end - start, left=start, label=mark.label, **bar)
 
     def _text(self, mark: Mark) -> None:
-        look = {"ha": "left", "size": SMALL + 0.5} | mark.look
+        look: dict[str, Any] = {"ha": "left", "size": SMALL + 0.5} | mark.look
         off = {"left": 4, "right": -4, "center": 0}[look["ha"]]
         self.axes.annotate(
             printable(mark.label), mark.points[0], (off, 0), textcoords="offset points", zorder=5,
