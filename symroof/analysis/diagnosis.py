@@ -187,10 +187,9 @@ def _explanation(
         return None
     if there.never_fits and not case.never_fits:  # what does not start was not measured
         return None
-    if predicted is None or _off(predicted, measured) >= _off(expected, measured):
+    if predicted is None or (off := _off(predicted, measured)) >= _off(expected, measured):
         return None
-    holds, off = _holds(predicted, measured), _off(predicted, measured)
-    seen = _signature(case, there, name)
+    holds, seen = _holds(predicted, measured), _signature(case, there, name)
     return Explanation(CAUSES[cause], said, reads, predicted, holds, off, seen)
 
 

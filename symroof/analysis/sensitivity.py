@@ -53,10 +53,8 @@ def span_text(middle: Any, low: Any, high: Any) -> str:
     >>> span_text(-1, -1, -1), span_text(0.5, 0, 0.75)
     ('-1.00', '+0.50 (0 to +0.75)')
     """
-    written = [f"{v:+.2f}" if abs(v) >= NOTICEABLE else "0" for v in (middle, low, high)]
-    return (
-        written[0] if written[1] == written[2] else f"{written[0]} ({written[1]} to {written[2]})"
-    )
+    value, least, most = (f"{x:+.2f}" if abs(x) >= NOTICEABLE else "0" for x in (middle, low, high))
+    return value if least == most else f"{value} ({least} to {most})"
 
 
 def elasticities_over_ranges(

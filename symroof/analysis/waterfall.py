@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from symroof.analysis.differences import CaseDifference, differences
@@ -46,11 +46,6 @@ class WaterfallStep:
     def label(self) -> str:
         return ", ".join(change.label for change in self.changes)
 
-    def reversed(self) -> WaterfallStep:
-        """The same step the other way."""
-        changes = tuple(change.reversed() for change in reversed(self.changes))
-        return WaterfallStep(changes, self.after, self.before)
-
     @property
     def slip(self) -> str:
         """The mistake in a tool's choice, where a preset says so."""
@@ -91,14 +86,12 @@ class Waterfall:
 
     def reversed(self) -> Waterfall:
         """The way back: the same steps in the other order."""
-        return replace(
-            self,
-            start=self.end,
-            end=self.start,
-            steps=tuple(step.reversed() for step in reversed(self.steps)),
-            without_effect=tuple(change.reversed() for change in self.without_effect),
-            basis=self.basis[::-1],
+        back = (
+            WaterfallStep(_backwards(step.changes[::-1]), step.after, step.before)
+            for step in self.steps[::-1]
         )
+        silent = _backwards(self.without_effect)
+        return Waterfall(self.end, self.start, tuple(back), silent, self.presets, self.basis[::-1])
 
     @property
     def title(self) -> str:
@@ -161,6 +154,10 @@ class Waterfall:
             "steps": [step.as_json() for step in self.steps],
             "without_effect": [change.as_json() for change in self.without_effect],
         }
+
+
+def _backwards(changes: tuple[CaseDifference, ...]) -> tuple[CaseDifference, ...]:
+    return tuple(change.reversed() for change in changes)
 
 
 def signed_text(value: Any, unit: str, digits: int = 4) -> str:

@@ -274,10 +274,8 @@ def _add_what_follows(case: BoundCase) -> None:
             case.add({part: Input(parse(formula), f"{why} ({measured.source})")})
     one = number_of(given, "batch", defaults=True) == 1
     if case.model is None and "active_params" in given and one and not given.keys() & EXPERTS:
-        source = "default: of one token any number is the same"
-        case.add(
-            {name: Input(parse(text), source, defaulted=True) for name, text in EXPERTS.items()}
-        )
+        why = "default: of one token any number is the same"
+        case.add({name: Input(parse(x), why, defaulted=True) for name, x in EXPERTS.items()})
 
 
 MIXED = ("prompt", "output", "long_prompt", "long_output")
@@ -294,9 +292,8 @@ def has_mix(given: Mapping[str, Input]) -> bool:
 def add_mix(case: BoundCase) -> None:
     """Let what decides be that of the mix, and say so; a quantity that is given stays."""
     if has_mix(case.given):
-        source = "of the mix of requests"
-        mixed = OF_THE_MIX.items()
-        case.add({name: Input(symbol(own), source, defaulted=True) for name, own in mixed})
+        mixed, why = OF_THE_MIX.items(), "of the mix of requests"
+        case.add({name: Input(symbol(own), why, defaulted=True) for name, own in mixed})
         kinds = f"{SHARE} of {MIXED[2]} + {MIXED[3]} tokens, the others of {MIXED[0]} + {MIXED[1]}"
         numbers = [case.given[name].number for name in (SHARE, *MIXED)]
         if None not in numbers:

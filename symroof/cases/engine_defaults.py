@@ -52,12 +52,6 @@ def assumed(request: Request, profile: EngineProfile | None) -> Assumptions:
     return Assumptions(chosen.replaced(**own).values, chosen.chosen)
 
 
-def native_format(profile: EngineProfile | None, stored: str, available: list[str]) -> str | None:
-    """The format that products run in where the engine computes in that of the stored weights; None where it widens them, or the device cannot."""
-    entry = profile.arithmetic.get(stored) if profile else None
-    return stored if entry and entry.runs == "native" and stored in available else None
-
-
 def add_engine_defaults(case: BoundCase, profile: EngineProfile) -> None:
     """Complete the inputs of a case, and its counting choices, by what its engine decides."""
     device, given = case.hardware, case.given

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.engine_defaults import native_format, profile_of
+from symroof.cases.engine_defaults import profile_of
 from symroof.cases.input import ROLE_INPUT, Input, LoadedSpec
 from symroof.cases.request import Request, Values
 from symroof.specs import catalogue
@@ -272,7 +272,9 @@ def _multiplied(
     stored, native = widths["weights"], None
     integers = stored.format.startswith("int") and stored.text not in BITS
     if roles["activations"] is None and not stored.computes and not integers:
-        native = native_format(case.engine, stored.format, list(device.peaks))
+        entry = case.engine.arithmetic.get(stored.format) if case.engine else None
+        if entry and entry.runs == "native" and stored.format in device.peaks:
+            native = stored.format
     required = native or compute_precision(stored, widths["activations"])
     unchosen = roles["activations"] is None and not (roles["weights"] or "").startswith("fp16")
     if not unchosen or required != DEFAULT_PRECISION or not {"fp16", "bf16"} <= device.peaks.keys():

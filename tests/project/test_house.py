@@ -38,7 +38,7 @@ BUDGETS = {
     "theory": 5309,
     "specs": 5675,
     "checkpoints": 3753,
-    "study": 8351,
+    "study": 8_338,
     "select": 2735,
     "simulate": 2096,
     "servers": 1625,
