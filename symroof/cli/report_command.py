@@ -81,10 +81,12 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
         raise click.BadParameter("standard output takes one format", param_hint="--format")
     if "pdf" in formats:
         tex_engine()
-    name = slug(Path(study).stem) if study else "case"
-    folder = Path(out) if out else _own_folder(name)
     rest, counts = device_counts(pairs(options.pop("among"), "--among"))
-    asked = with_candidates(study_from(study, options), rest, bool(rest))
+    made = study_from(study, options)
+    asked = with_candidates(made, rest, True)
+    named = (made.first.model, made.first.hardware)  # of a case, so that another keeps its own
+    name = slug(Path(study).stem if study else "-".join(each.name for each in named if each))
+    folder = Path(out) if out else _own_folder(name)
     if out not in (None, "-"):  # one that cannot be written is noticed before the work
         folder.mkdir(parents=True, exist_ok=True)
     review = reviewed(asked, counts)

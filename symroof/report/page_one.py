@@ -113,7 +113,7 @@ def _price(one: Purchase) -> Text:
     room = enough_text(one)
     if one.headroom is not None:
         more = f"{100 * one.headroom:.0f} % more requests"
-        room = f"Even at the slow end of the interval they serve {more}{'; ' * bool(room)}{room}"
+        room = f"Even at the slow end of the interval there is room for {more}{'; ' * bool(room)}{room}"
     return [f"{usd(one.usd_per_month)} USD/month", f"({paid}).{f' {room}.' * bool(room)}"]
 
 

@@ -12,7 +12,7 @@ from symroof.report.purchase_text import usd
 from symroof.report.recommendation import reviewed
 from symroof.select.recommend import recommend
 
-from ..cli import call
+from ..cli import call, refused
 
 CASE = {
     "efficiency": "peak",
@@ -112,3 +112,19 @@ def test_where_nothing_passes_a_review_says_what_would():
     assert page["price"][0].startswith("Closest: 1 × L40S (ITL ")
     (block,) = (block for block in page["blocks"] if block["name"] == "It would pass if")
     assert block["texts"][-1][0].startswith("the target is ITL ")
+
+
+def test_a_case_without_a_device_is_reviewed_over_the_catalogue_under_its_own_name(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    line = ["--model", "llama-3.1-8b", "--prompt", "512", "--output", "64", "--no-plots"]
+    assert call("report", *line, "--format", "md", "--target", "itl=30 ms").code == 0
+    text = (tmp_path / "reports/llama-3.1-8b/llama-3.1-8b.md").read_text()
+    assert text.startswith("# Use 1 × ") and "**Instead.**" in text
+
+
+def test_a_rate_without_the_length_of_responses_is_no_load():
+    line = ["--model", "llama-3.1-8b", "--prompt", "512", "--set", "arrival_rate=5/s"]
+    for command in ("select", "report"):
+        assert "hint: --output 300" in refused(command, *line, "--hardware", "h100")
