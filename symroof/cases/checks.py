@@ -27,6 +27,7 @@ LENGTHS = (("prompt", "output"), ("context",))
 """The lengths of a request: prompt and output together, and the keys of a step alone."""
 LONGEST = 60
 """Characters of a value that a message holds."""
+MOST_DEVICES = 2**16
 MOST_POINTS = 64
 """Corners of the ranges at which formulas are checked."""
 
@@ -113,7 +114,7 @@ def _degree(name: str, given: Given) -> float | None:
         message = f"{name} is a range; a number of devices is one, or a list"
         raise InputError(Problem(own.source, message, path=name, hint=hint))
     degree = own.number
-    if degree is not None and (not is_whole(degree) or degree < 1):
+    if degree is not None and not (is_whole(degree) and 1 <= degree <= MOST_DEVICES):
         message = f"{name} {degree:g} is not a number of devices"
         raise InputError(Problem(own.source, message, path=name, hint="write 1, 2, 4 …"))
     return degree
