@@ -89,9 +89,8 @@ class Request:
     @property
     def states_efficiencies(self) -> bool:
         """Whether measurements have no say unless asked for: with efficiencies that are set a case is at these, as presets have theirs, and ``ideal`` is physics."""
-        return (
-            bool(self.preset) or self.engine == IDEAL or not AT_PEAK.keys().isdisjoint(self.values)
-        )
+        physics = self.engine == IDEAL and not self.engine_class
+        return bool(self.preset) or physics or not AT_PEAK.keys().isdisjoint(self.values)
 
     def over(self, weaker: Request) -> Request:
         """This request with the values of a weaker one where it has none: mappings name by name, everything else where it is set; an input of all devices over those of one."""

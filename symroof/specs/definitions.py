@@ -411,12 +411,11 @@ def redefined(name: str, entry: Mapping[str, Any], known: Declarations) -> Decla
     try:
         return declared_formulas(specs, below).joined(others)
     except Faults as error:
-        raise InputError(
-            [
-                document.problem(("define", *place), *split_hint(message))
-                for place, message in error.items
-            ]
-        ) from None
+        told = (
+            document.problem(("define", *place), *split_hint(message))
+            for place, message in error.items
+        )
+        raise InputError(told) from None
 
 
 def _spec_of(quantity: Quantity, tree: Expr) -> FormulaSpec:

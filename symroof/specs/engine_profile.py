@@ -113,9 +113,8 @@ class EngineMeasurement(Sourced):
 
     def range_of(self, name: str) -> ValueRange:
         """The ends, and what to expect."""
-        low, value, high = (
-            fraction(setting(name, end)) for end in (self.low, self.value, self.high)
-        )
+        ends = (self.low, self.value, self.high)
+        low, value, high = (fraction(setting(name, end)) for end in ends)
         return ValueRange(low, high, f"{self.low}..{self.high}", value)
 
 

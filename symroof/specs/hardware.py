@@ -208,10 +208,8 @@ class HardwareSpec(Spec):
         asked = [listed.price.value for listed in self.prices if listed.kind == "on_demand"]
         if not asked:
             return None
-        ends = (min(asked), max(asked))
-        low, high = (
-            format_quantity(end / parse_unit("USD/hour").size, "USD/hour", 6) for end in ends
-        )
+        ends, hour = (min(asked), max(asked)), parse_unit("USD/hour").size
+        low, high = (format_quantity(end / hour, "USD/hour", 6) for end in ends)
         text = f"{low.removesuffix(' USD/hour')}..{high}"
         return ValueRange(*ends, text, Fraction(statistics.median(asked)))
 

@@ -74,20 +74,14 @@ def width(name: str) -> Width:
         raise ValueError(
             f"{name!r} is not a width; write a precision such as fp8, or a width such as '4.84 bit'"
         )
-    return Width(name, number(read.value), _closest(read.value))
+    # a bare width is unpacked to the integer format of at least that width
+    formats = ("int4", "int8", "fp16", "fp32")
+    closest = next((each for each in formats if Fraction(BITS[each], 8) >= read.value), "fp64")
+    return Width(name, number(read.value), closest)
 
 
 def _bits(bits: int) -> Expr:
     return number(Fraction(bits, 8))
-
-
-def _closest(width_bytes: Fraction) -> str:
-    """The format a bare width is unpacked to: the integer format of at least that width."""
-    return next(
-        name
-        for name in ("int4", "int8", "fp16", "fp32", "fp64")
-        if Fraction(BITS[name], 8) >= width_bytes or name == "fp64"
-    )
 
 
 def compute_precision(weights: Width, activations: Width) -> str:

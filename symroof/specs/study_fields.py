@@ -65,12 +65,10 @@ class _Names:
         return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def any_names(value: object, info: ValidationInfo) -> dict[str, tuple[Setting, ...]]:
-    return _mapped(value, None, formulas=True, own=declared_before(info))
-
-
-def _of_study(value: object, info: ValidationInfo) -> dict[str, tuple[Setting, ...]]:
-    return _mapped(value, None, formulas=True, own=declared_before(info), devices=True)
+def any_names(
+    value: object, info: ValidationInfo, devices: bool = False
+) -> dict[str, tuple[Setting, ...]]:
+    return _mapped(value, None, formulas=True, own=declared_before(info), devices=devices)
 
 
 def declared_before(info: ValidationInfo) -> Declarations:
@@ -119,9 +117,8 @@ def read_assumptions(value: object) -> dict[str, str]:
             raise ValueError(f"unknown {what} {unknown!r}; {nearest(unknown, known)}") from None
 
     read_each(choices.items(), check)
-    return expand_detail(
-        choices
-    )  # here, so that a level's detail beats single switches of the levels below
+    # here, so that a level's detail beats single switches of the levels below
+    return expand_detail(choices)
 
 
 def precision_names(value: object) -> tuple[str, ...]:
@@ -163,11 +160,7 @@ def _named(value: object) -> object:
 
 def _strings(value: object) -> tuple[str, ...]:
     values = value if isinstance(value, (list, tuple)) else [value]
-    if (
-        not values
-        or len(values) > MOST_VALUES
-        or not all(isinstance(item, str) and item for item in values)
-    ):
+    if not 0 < len(values) <= MOST_VALUES or any(not x or type(x) is not str for x in values):
         raise ValueError("expected a name, a path, or a list of them")
     return tuple(values)
 
@@ -262,7 +255,11 @@ Thresholds = Annotated[
     ),
 ]
 Settings = Annotated[Any, BeforeValidator(any_names), WithJsonSchema({"type": "object"})]
-StudySettings = Annotated[Any, BeforeValidator(_of_study), WithJsonSchema({"type": "object"})]
+StudySettings = Annotated[
+    Any,
+    BeforeValidator(lambda value, info: any_names(value, info, True)),
+    WithJsonSchema({"type": "object"}),
+]
 Assume = Annotated[
     Any,
     BeforeValidator(read_assumptions),

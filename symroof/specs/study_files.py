@@ -23,14 +23,10 @@ def study_document(path: str) -> Document:
     Raises:
         InputError: no such file, no such name.
     """
-    if Path(path).is_file() or (
-        Path(path).exists() and not any(has_entry(kind, path) for kind in ("studies", "theories"))
-    ):  # a folder hides no name
-        return load(path)
-    return find(
-        "theories" if has_entry("theories", path) and not has_entry("studies", path) else "studies",
-        path,
-    )
+    study, theory = (has_entry(kind, path) for kind in ("studies", "theories"))
+    if Path(path).is_file() or (Path(path).exists() and not (study or theory)):
+        return load(path)  # a folder hides no name
+    return find("theories" if theory and not study else "studies", path)
 
 
 def is_theory(document: Document) -> bool:

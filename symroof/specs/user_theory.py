@@ -87,11 +87,8 @@ def from_python(
         str(symbol_name(key)): _input(str(symbol_name(key)), key, value)
         for key, value in inputs.items()
     }
-    data: dict[str, Any] = {
-        "name": "python",
-        "title": title or "A theory in Python",
-        "inputs": entries,
-    }
+    titled = {"name": "python", "title": title or "A theory in Python"}
+    data: dict[str, Any] = {**titled, "inputs": entries}
     own = replace(_built(data), symbols=tuple((key.name, key) for key in inputs if is_sympy(key)))
     data["define"], known = _formulas(define, own)
     data["thresholds"] = [_threshold(name, value, known) for name, value in _pairs(thresholds)]
@@ -102,9 +99,8 @@ def _built(data: dict[str, Any]) -> Declarations:
     try:
         return build(Document("theory", data, {}, (), ""), TheorySpec).declarations()
     except InputError as error:  # there are no lines to point at
-        raise InputError(
-            [replace(problem, line=None, column=None) for problem in error.problems]
-        ) from None
+        told = [replace(problem, line=None, column=None) for problem in error.problems]
+        raise InputError(told) from None
 
 
 def _input(name: str, key: Any, value: Any) -> dict[str, Any]:

@@ -102,13 +102,10 @@ def _unread(c: Config, family: Family, name: str, assumed: bool) -> list[str]:
         raise c.document.error(
             structure[0][0], message, nearest_family(c, _type(c.document, c.place, c.data) or "")
         )
-    return (
-        [
-            f"keys of its file that are not read, so that any number may be wrong: {unread_text(left)}"
-        ]
-        if left
-        else []
+    said = (
+        f"keys of its file that are not read, so that any number may be wrong: {unread_text(left)}"
     )
+    return [said] if left else []
 
 
 def _language_model(document: JsonDocument) -> tuple[Location, Mapping[str, Any]]:
@@ -138,13 +135,11 @@ def _own_type(document: JsonDocument, place: Location, data: Mapping[str, Any]) 
     """The type of the language model that the file names, or the one that its wrapper has."""
     own, outer = _type(document, place, data), _type(document, (), document.data)
     if own is None and outer is None:
-        own = next(
-            (kind for kind, keys in table()["untyped"].items() if set(keys) <= data.keys()), None
-        )
+        untyped = table()["untyped"].items()
+        own = next((kind for kind, keys in untyped if set(keys) <= data.keys()), None)
     wrapper = wrappers().get(outer or "")
-    return (
-        wrapper.family if wrapper and (own is None or not place) else own
-    )  # text fields may be at the top level (Qwen2-VL)
+    # text fields may be at the top level (Qwen2-VL)
+    return wrapper.family if wrapper and (own is None or not place) else own
 
 
 def _family(

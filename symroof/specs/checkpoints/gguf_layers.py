@@ -98,7 +98,11 @@ class GgufLayer:
 
 def layer_kind(layer: GgufLayer) -> dict[str, Any]:
     """One block as the fields of a layer kind, without its count."""
-    fields: dict[str, Any] = {"norms": _norms(layer)}
+    wide = (layer.header.tensors["token_embd.weight"].shape[0], 1)
+    tensors = (name.removesuffix(".weight") for name in layer.tensors if name.endswith(".weight"))
+    norms = [name for name in tensors if name.endswith("norm") or "norm_" in name]
+    counted = sum(name not in NOT_RESIDUAL and layer.shape(name) == wide for name in norms)
+    fields: dict[str, Any] = {"norms": counted}
     if layer.has("attn_kv_a_mqa"):
         fields["attention"] = _latent(layer)
     elif layer.has("attn_q") or layer.has("attn_qkv"):
@@ -107,16 +111,6 @@ def layer_kind(layer: GgufLayer) -> dict[str, Any]:
         fields["mixer"] = _mamba(layer) if layer.has("ssm_x") else _mamba2(layer)
     fields["ffn"] = _experts(layer) if layer.has("ffn_gate_inp") else _feed_forward(layer)
     return fields
-
-
-def _norms(layer: GgufLayer) -> int:
-    d_model = layer.header.tensors["token_embd.weight"].shape[0]
-    names = [
-        name.removesuffix(".weight")
-        for name in layer.tensors
-        if name.endswith("norm.weight") or ("norm_" in name and name.endswith(".weight"))
-    ]
-    return sum(name not in NOT_RESIDUAL and layer.shape(name) == (d_model, 1) for name in names)
 
 
 def _grouped(layer: GgufLayer) -> dict[str, Any]:
@@ -139,7 +133,10 @@ def _grouped(layer: GgufLayer) -> dict[str, Any]:
         fields["qk_norm"] = (
             "head" if layer.tensors["attn_q_norm.weight"].elements == head_dim else "full"
         )
-    return fields | _window(layer)
+    window, longest = layer.meta("attention.sliding_window"), layer.meta("context_length")
+    if window and not (longest and window >= longest) and slides_by_pattern(layer):
+        fields["window"] = window
+    return fields
 
 
 def _values(layer: GgufLayer, n_kv: int, head_dim: int) -> dict[str, Any]:
@@ -147,14 +144,6 @@ def _values(layer: GgufLayer, n_kv: int, head_dim: int) -> dict[str, Any]:
         return {"value_is_key": True}
     width = layer.split("attn_v", layer.outputs("attn_v"), n_kv)
     return {} if width == head_dim else {"value_dim": width}
-
-
-def _window(layer: GgufLayer) -> dict[str, Any]:
-    """The layer's window, where it slides."""
-    window, longest = layer.meta("attention.sliding_window"), layer.meta("context_length")
-    if not window or (longest and window >= longest):
-        return {}
-    return {"window": window} if slides_by_pattern(layer) else {}
 
 
 def slides_by_pattern(layer: GgufLayer) -> bool | None:
@@ -194,14 +183,10 @@ def _feed_forward(layer: GgufLayer) -> dict[str, Any]:
     if not layer.has("ffn_down"):
         return {"kind": "none"}
     d_ff = layer.inputs("ffn_down")
-    gated = (
-        layer.has("ffn_gate") or layer.outputs("ffn_up") == 2 * d_ff
-    )  # both in one tensor: phi3, glm4
-    return {
-        "kind": "gated" if gated else "plain",
-        "d_ff": d_ff,
-        "bias": layer.biased("ffn_up", "ffn_down"),
-    }
+    # both in one tensor: phi3, glm4
+    gated = layer.has("ffn_gate") or layer.outputs("ffn_up") == 2 * d_ff
+    bias = layer.biased("ffn_up", "ffn_down")
+    return {"kind": "gated" if gated else "plain", "d_ff": d_ff, "bias": bias}
 
 
 def _experts(layer: GgufLayer) -> dict[str, Any]:

@@ -178,14 +178,9 @@ def _of_layers(chosen: Mixture, model: ModelSpec) -> Iterator[tuple[str, int, Fr
         for tensor, matrix in _tensors(kind, model.d_model or 1):
             own = "MXFP4" if floats and matrix.operator == "experts" else ""
             types = Counter(own or _type(chosen, tensor, place) for place in places)
-            mean = (
-                sum(
-                    (_bits(name, matrix.columns) * count for name, count in types.items()),
-                    Fraction(0),
-                )
-                / layers
-            )
-            yield matrix.operator, matrix.rows * matrix.columns * matrix.times * kind.count, mean
+            bits = sum(_bits(name, matrix.columns) * count for name, count in types.items())
+            weights = matrix.rows * matrix.columns * matrix.times * kind.count
+            yield matrix.operator, weights, Fraction(bits) / layers
 
 
 def _tensors(kind: LayerKind, d_model: int) -> Iterator[tuple[str, Matrix]]:

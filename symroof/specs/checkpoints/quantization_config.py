@@ -56,8 +56,12 @@ def read_quantization(
     >>> read_quantization({"quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128}}).scale_bits.text
     '20 bit'
     """
+
+    def in_config(place: Location, message: str, hint: str) -> Problem:
+        return Problem("config.json", message, path=path_text(place), hint=hint)
+
     place, fields = _fields(config)
-    say = report or _in_config
+    say = report or in_config
     if fields is None:
         return None
     if not isinstance(fields, Mapping):
@@ -72,10 +76,6 @@ def read_quantization(
         raise InputError(
             say(place, f"is not a valid quantization: {': '.join(first_error(error))}", "")
         ) from None
-
-
-def _in_config(place: Location, message: str, hint: str) -> Problem:
-    return Problem("config.json", message, path=path_text(place), hint=hint)
 
 
 def _fields(config: Mapping[str, Any]) -> tuple[Location, Any]:

@@ -81,7 +81,13 @@ def compressed_tensors(fields: Fields) -> dict[str, Any]:
     stored, _ = made[0]
     if all(other == stored for other, _ in made):
         targets = [text for _, each in made for text in _targets(each)]
-        return {**stored, "kept": _untargeted(targets), "notes": notes}
+        named = operators_named(targets)
+        meant = {*named.wholly, *named.partly}
+        # a wildcard means all that is not ignored, the head too
+        kept = (
+            () if "*" in targets else tuple(each for each in OPERATOR_MODULES if each not in meant)
+        )
+        return {**stored, "kept": kept, "notes": notes}
     return {"groups": [(how, _targets(each)) for how, each in made], "notes": notes}
 
 
@@ -96,7 +102,10 @@ def _config_group(name: str, group: Any, layout: str) -> tuple[dict[str, Any], F
         raise SchemeError(
             str(error), ("config_groups", name, "weights", *error.place), error.hint
         ) from None
-    return {**stored, **_computes(group, stored)}, group
+    activations = group.get("input_activations")
+    if isinstance(activations, Mapping) and f"{activations.get('num_bits')} bit" == stored["bits"]:
+        stored = {**stored, "compute": stored["format"]}  # operands meet in the weights' format
+    return stored, group
 
 
 def _targets(group: Fields) -> list[str]:
@@ -155,26 +164,6 @@ def _name(width: int, floats: bool, layout: str) -> str:
     if layout.startswith(("nvfp4", "mxfp4")):
         return layout.split("-")[0]
     return f"{'fp' if floats else 'int'}{width}"
-
-
-def _computes(group: Fields, stored: dict[str, Any]) -> dict[str, Any]:
-    """Operands meet in the weights' format where activations are narrowed as far."""
-    activations = group.get("input_activations")
-    if isinstance(activations, Mapping) and f"{activations.get('num_bits')} bit" == stored["bits"]:
-        return {"compute": stored["format"]}
-    return {}
-
-
-def _untargeted(targets: list[str]) -> tuple[str, ...]:
-    """Operators that no target means; a wildcard means all that is not ignored, the head too."""
-    if "*" in targets:
-        return ()
-    named = operators_named(targets)
-    return tuple(
-        operator
-        for operator in OPERATOR_MODULES
-        if operator not in named.wholly and operator not in named.partly
-    )
 
 
 def torchao(fields: Fields) -> dict[str, Any]:

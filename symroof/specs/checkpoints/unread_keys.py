@@ -172,15 +172,9 @@ def _is_known(c: Config, without_effect: Collection[str], place: Location, value
         return all(entry in ONE_KIND[key] for entry in value)
     if key in WINDOWED and not c.data.get("use_sliding_window", True):
         return True
-    return (key in ONE and value == 1) or _repeats_another(c, key, value)
-
-
-def _repeats_another(c: Config, key: str, value: Any) -> bool:
-    """Whether a key says again what another one says that was taken."""
-    other = REPEATED.get(key, "")
-    return (*c.place, other) in c.consulted and _is_repeated(
-        value, c.data.get(other, c.defaults.get(other))
-    )
+    other = REPEATED.get(key, "")  # it may say again what another one says that was taken
+    said = c.data.get(other, c.defaults.get(other)) if (*c.place, other) in c.consulted else None
+    return (key in ONE and value == 1) or _is_repeated(value, said)
 
 
 def _is_repeated(value: Any, read: Any) -> bool:
