@@ -123,8 +123,8 @@ class Diagnosis:
 def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
     """What may explain a measured time or rate of the first case of a study.
 
-    Each cause is tried alone, with the efficiencies that measurements lead to expect. Those whose expected interval holds the figure come first, causes
-    whose size is open behind the others, then by how far the figure is from the value then expected. A cause that moves the expected value away
+    Each cause is tried alone, with the efficiencies that measurements lead to expect. Those whose expected interval holds the figure come first, prefills of
+    other requests before all and causes whose size is open behind the others, then by how far the figure is from the value then expected. A cause that moves the expected value away
     from the figure is left out.
 
     >>> study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=1)
@@ -152,8 +152,15 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
         kept = best.get(cause)
         if made and (not kept or (not made.holds, made.off) < (not kept.holds, kept.off)):
             best[cause] = made
+    # most figures of a server are of one that also prefills
     found = sorted(
-        best.values(), key=lambda each: (not each.holds, each.holds and each.cause.free, each.off)
+        best.values(),
+        key=lambda each: (
+            not each.holds,
+            each.holds and each.cause.name != "prefills_between",
+            each.holds and each.cause.free,
+            each.off,
+        ),
     )
     return Diagnosis(name, measured, expected, case.peak_bound(name), inside, tuple(found))
 
@@ -226,7 +233,8 @@ def _variants(case: BoundCase) -> Iterator[tuple[str, str, Request | None]]:
 
     if case.engine_class == "compiled":
         yield "eager", "", Request(engine_class="eager")
-    for name in ("fp32", "bf16", "fp8"):
+    # a serving engine takes the checkpoint's own format, which is nowhere fp32; a script may not
+    for name in ("bf16", "fp8") if case.engine_class == "compiled" else ("fp32", "bf16", "fp8"):
         # a format with scales is a little wider than its name says
         if abs(BITS[name] - 8 * value("weight_bytes_per_param")) > 1:
             yield "weights_format", f"weights in {name}", asked(weights=name)

@@ -27,6 +27,8 @@ def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) 
     ]
     if found.name in ALONE:
         lines.append(f"  {found.name}: {ALONE[found.name]}")
+        if not case.case.has_value("output"):
+            lines.append("  give --output as well, and prefills of other requests are looked at")
     if found.explained:
         inside = "Nothing to explain: the measurement is inside the 80 % interval."
         return "\n".join([*lines, "", inside])

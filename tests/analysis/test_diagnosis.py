@@ -53,11 +53,12 @@ def test_a_figure_as_expected_needs_no_explanation():
     assert diagnosis.explained and diagnosis.explanations == ()
 
 
-def test_weights_loaded_in_32_bits_read_twice_as_much():
-    diagnosis = found("itl", 4 * STREAMED / (0.79 * BETA) + 2048 * 131072 / (0.79 * BETA))
+def test_weights_that_were_not_quantized_read_twice_as_much():
+    read = 2 * STREAMED / (0.79 * BETA) + 2048 * 131072 / (0.79 * BETA)
+    diagnosis = found("itl", read, weights="fp8")
     assert named(diagnosis)[0] == "weights_format"
     best = diagnosis.explanations[0]
-    assert best.said == "weights in fp32" and best.off < 1.06
+    assert best.said == "weights in bf16" and best.off < 1.06
     assert [label for label, _, _ in best.signature] == ["ttft"]
 
 
