@@ -106,7 +106,9 @@ def price_text(one: Purchase) -> str:
 
 
 def enough_text(one: Purchase) -> str:
-    """How many devices would do if the predictions hold; empty where no fewer would."""
+    """How many devices would do if the predictions hold; empty where no fewer would. Of a percentile target that neither it nor headroom is known."""
+    if one.passes and one.run.simulated and one.load is not None:
+        return "Headroom is not known: with a percentile target each rate takes a simulation"
     fewer = one.enough_as_predicted
     if fewer is None:
         return ""

@@ -13,6 +13,7 @@ import numpy as np
 
 from symroof.analysis.compile import Output, output
 from symroof.cases.bound_case import BoundCase
+from symroof.cases.ranges import PRICE
 from symroof.sweep.axes import Axis
 from symroof.sweep.sweep_quantities import FITS
 from symroof.symbolic.blocks import Array, blocks
@@ -118,9 +119,16 @@ class Grid:
             own = self._variable(name)
             made.append(own)
             timed = any(each.measured_box and each.case.theory.timed(name) for each in self.cases)
-            for end in ENDS if timed and not own.words else ():
-                made.append(replace(own, end=end, long_name=f"{own.long_name}, {end} end of 80 %"))
+            priced = any(self._prices(i, name) for i in range(len(self.cases)))
+            for end in ENDS if (timed or priced) and not own.words else ():
+                made.append(replace(own, end=end, long_name=f"{own.long_name}, {end} end"))
         return tuple(made)
+
+    def _prices(self, number: int, name: str) -> tuple[float, ...]:
+        """The ends of the list prices that move a quantity, over their median: a cost is in proportion to the price."""
+        case = self.cases[number]
+        priced = PRICE not in self.moved and case.priced(name)
+        return tuple(float(x / case.case.value(PRICE)) for x in case.list_prices if priced)
 
     def _variable(self, name: str) -> Variable:
         symbol = self.cases[0].case.theory.symbol(name)
@@ -215,6 +223,8 @@ class Grid:
                     end, spread = ENDS[variable.end], np.asarray(own.of(corners))
                     each = end.reduce(spread, axis=0) if spread.ndim > len(ticks) else spread
                     value = end(value, each)
+                    if prices := self._prices(number, variable.quantity):
+                        value = value * (min if variable.end == "low" else max)(prices)
             if own.labels and own.labels != variable.words:
                 value = np.array([*map(variable.words.index, own.labels), -1])[value]
             yield value

@@ -108,7 +108,7 @@ def missing_values(grid: Grid) -> list[str]:
 
 
 def _evaluated_at(grid: Grid) -> list[str]:
-    """Ranged inputs are at their middle on a grid, and list prices at their median; measured efficiencies have their ends beside."""
+    """Ranged inputs are at their middle on a grid, and list prices at their median; these and measured efficiencies have their ends beside."""
     lines = []
     for case in grid.cases:
         for name in case.box:
@@ -117,5 +117,7 @@ def _evaluated_at(grid: Grid) -> list[str]:
                 middle = Result(symbol, span.middle).text()
                 lines.append(f"{name} is given as {span.text}: evaluated at its middle, {middle}")
     if any(case.priced(name) for case in grid.cases for name in grid.quantities):
-        lines.append("list prices of a device are several: evaluated at their median")
+        lines.append(
+            "list prices of a device are several: evaluated at their median, between their ends"
+        )
     return lines

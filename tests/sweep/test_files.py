@@ -26,6 +26,7 @@ CASE = {
     "arrival_rate": 30,
 }
 OVER = {"weights": ["fp16", "int4"], "batch": [1, 7, 64, 500], "mfu": "0.3:0.9:+0.3"}
+ENDS = ["cost_per_mtok_low", "cost_per_mtok_high"]
 QUANTITIES = ["itl", "ttft", "queue_wait", "kv_bytes_per_token", "cost_per_mtok", "decode_bound"]
 
 
@@ -58,7 +59,9 @@ def test_points_read_back_are_those_of_cases_of_their_own(planned, kind, tmp_pat
     assert os.listdir(tmp_path) == [path.name]
     found = points(path)
     assert len(found) == 2 * 2 * 4 * 3
-    assert sorted(found[0]) == sorted(["weights", "hardware", "batch", "mfu", *QUANTITIES, "fits"])
+    assert sorted(found[0]) == sorted(
+        ["weights", "hardware", "batch", "mfu", *QUANTITIES, *ENDS, "fits"]
+    )
     for point in random.Random(kind).sample(found, 4):
         moved = {axis: point[axis] for axis in ("weights", "hardware", "batch", "mfu")}
         case = sr.Study(**{**CASE, **moved, "batch": int(point["batch"])})
@@ -71,7 +74,7 @@ def test_points_read_back_are_those_of_cases_of_their_own(planned, kind, tmp_pat
             same = exact if isinstance(exact, bool | str) else pytest.approx(exact, rel=1e-12)
             assert point[name] == same
     missing = {name for point in found for name, value in point.items() if value is None}
-    assert missing == {"queue_wait", "cost_per_mtok"}
+    assert missing == {"queue_wait", "cost_per_mtok", *ENDS}
 
 
 @pytest.mark.parametrize("kind", ["nc", "zarr"])

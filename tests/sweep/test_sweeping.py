@@ -22,9 +22,11 @@ STUDY = "llama-3-70b-chat"
 
 
 def said(case, name):
-    """A quantity of a case of its own, exactly; None where it has no value."""
+    """A quantity of a case of its own, exactly, or an end of it; None where it has no value."""
+    quantity, _, end = name.rpartition("_")
     try:
-        return case.value(name)
+        ended = end in ("low", "high")
+        return getattr(case.first.result(quantity), end) if ended else case.value(name)
     except InputError:
         return None
 
