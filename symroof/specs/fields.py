@@ -31,6 +31,11 @@ class Spec(BaseModel):
         extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True
     )
 
+    @classmethod
+    def elsewhere(cls, key: str) -> str:
+        """The hint for a key that belongs into a block; empty where it does not."""
+        return ""
+
 
 R = TypeVar("R")
 Fault = tuple[Location, str]
@@ -341,7 +346,8 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
     key = str(location[-1]) if location else ""
     match item["type"]:
         case "extra_forbidden":
-            return "unknown key", nearest(key, _fields(kind, location[:-1]))
+            elsewhere = kind.elsewhere(key) if issubclass(kind, Spec) and len(location) == 1 else ""
+            return "unknown key", elsewhere or nearest(key, _fields(kind, location[:-1]))
         case "literal_error":
             known = re.findall(r"'([^']+)'", item["ctx"]["expected"])
             given = item["input"]

@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from symroof.errors import meant_by
 from symroof.specs.definition_entries import FormulaSpec, ThresholdSpec
 from symroof.specs.fields import STATISTICS, Faults, Spec, in_unit, split_statistic
 from symroof.specs.input_values import Setting, in_domain
@@ -36,7 +37,10 @@ from symroof.specs.study_fields import (
 )
 from symroof.symbolic.expressions import number
 from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS
+from symroof.theory.symbols import GROUPS, INPUTS, TARGET_SYMBOLS, canonical
+
+BLOCKS = ("workload", "parallel", "efficiency")
+ROLES = ("weights", "kv", "activations")
 
 NEEDED: Any = Field(default=None, validate_default=True)
 """A field that a study needs unless it is about a theory of its own."""
@@ -117,6 +121,16 @@ class StudySpec(Spec):
     thresholds: Thresholds = ()
     claims: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def elsewhere(cls, key: str) -> str:
+        """The block that an input belongs into, by its name or as other tools name it."""
+        for name in (canonical(key), *meant_by(key)):
+            blocks = {symbol.name: block for block in BLOCKS for symbol in GROUPS[block]}
+            block = "precision" if name in ROLES else blocks.get(name, "set" * (name in INPUTS))
+            if block and name not in cls.model_fields:
+                return f"write {block}: {{{name}: ...}}"
+        return ""
 
     @field_validator("define")
     @classmethod
