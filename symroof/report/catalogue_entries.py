@@ -71,7 +71,6 @@ def entry(name: str, assume_family: str | None = None) -> CatalogueEntry:
 
 
 def _declared(name: str) -> CatalogueEntry | None:
-    """A name of the theory."""
     if name in SWITCHES:
         switch = SWITCHES[name]
         rows = [[v, m, "default" * (v == switch.default)] for v, m in switch.values.items()]

@@ -229,7 +229,6 @@ def _judged(case: BoundCase, name: str, values: Array) -> dict[str, Any]:
 
 
 def _marks(met: Any, missed: Any) -> str:
-    """A sign for each point, in the order of the numbers."""
     return "".join(np.where(met, PASSES, np.where(missed, FAILS, IN_PART)).ravel().tolist())
 
 
@@ -276,7 +275,6 @@ def _short(x: float) -> int | float | None:
 
 
 def _starting(case: BoundCase, told: Mapping[str, Any]) -> list[list[str]]:
-    """The rows of the page as they are without JavaScript, and on paper."""
     place = int(np.ravel_multi_index(told["start"], [len(stops) for stops in told["stops"]]))
     names = [*([("memory_bytes",)] if case.get("memory_bytes") else []), *_metrics(case)]
     return [

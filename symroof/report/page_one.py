@@ -103,7 +103,6 @@ def heading(review: Reviewed) -> str:
 
 
 def _price(one: Purchase) -> Text:
-    """What is paid a month, the rest of that sentence, and the head room."""
     if one.usd_per_month is None or one.usd_per_hour is None:
         return ["No price of it is known.", ""]
     tokens = tokens_text(one)
@@ -157,7 +156,6 @@ def _memory(case: BoundCase) -> str:
 
 
 def _targets(one: Purchase) -> dict[str, Any]:
-    """A row for each target."""
     case, run = one.case, one.run
     simulated = {check.name: check for check in run.simulated}
     checks = {check.name: simulated.get(check.name, check) for check in target_checks(case)}
@@ -241,7 +239,6 @@ def _latency(case: BoundCase) -> str:
 
 
 def _prices(review: Reviewed) -> list[str]:
-    """How far the prices found for the pick lie apart, and whether they decide."""
     pick = review.pick
     if pick is None or not pick.priced:
         return []

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from symroof.analysis.verdict import LOAD, MEMORY
-from symroof.cases.quantity_result import Result
 from symroof.report.field_names import short_device
+from symroof.report.markup import Ranged
 from symroof.theory.layout import DEGREES
 from symroof.units import significant
 
@@ -88,11 +88,10 @@ def _purchase_row(one: Purchase, ranges: bool, at_rate: bool) -> tuple[str, ...]
     cost = float(one.cost_per_mtok.value) if one.cost_per_mtok else None
     price = one.usd_per_month if at_rate else cost
     paid = usd(price) if price is not None else "no price found"
-    known = [
-        result and (result if ranges else Result(result.symbol, result.value))
-        for result in (one.ttft, one.itl)
-    ]
-    times = (result.plain(DIGITS) if result else "" for result in known)
+    times = []
+    for result in (one.ttft, one.itl):
+        value, span = result.in_two(DIGITS) if result else ("", "")
+        times.append(Ranged(value, span) if ranges and span else value)
     load = f"{100 * one.load:.0f} %" if one.load is not None else ""
     chunk = f"{one.chunk:,}" if one.chunk is not None else ""
     return (name, f"{one.devices:,}", one.layout, f"{one.batch:,}", chunk, paid, *times, load, one.lacks)  # fmt: skip

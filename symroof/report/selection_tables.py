@@ -175,7 +175,6 @@ def required_changes_table(choice: Selection, most: int) -> SelectionTable:
 
 
 def _keeps(choice: Selection, most: int) -> SelectionTable:
-    """The last passing value of each input for passing configurations."""
     first, count = choice.passing[: min(most, NEAREST)], len(choice.passing)
     kept: dict[str, dict[str, str]] = {}
     for c in first:
@@ -279,7 +278,6 @@ def warnings(choice: Selection, most: int) -> list[str]:
 
 
 def _several(labels: Sequence[str]) -> str:
-    """The first of some configurations, and how many more."""
     names = list(dict.fromkeys(labels))
     more = f" and {len(names) - MOST_SHOWN:,} more" if len(names) > MOST_SHOWN else ""
     return "; ".join(names[:MOST_SHOWN]) + more

@@ -87,7 +87,6 @@ def memory(study: Study, subject: BoundCase) -> Chart:
 
 
 def _parts(chart: Chart, cases: list[BoundCase]) -> None:
-    """The parts of each case as one bar."""
     chart.data["case"] = np.array(chart.rows)
     starts = np.zeros(len(cases))
     for name, word in memory_parts(cases).items():
@@ -105,7 +104,6 @@ def _needed_of_usable(case: BoundCase) -> str:
 
 
 def _fitting(cases: list[BoundCase]) -> list[str]:
-    """How many of the cases fit."""
     fitting = sum(not case.does_not_fit for case in cases)
     if len(cases) == 1:
         return ["it fits" if fitting else "it does not fit"]
@@ -176,7 +174,6 @@ def _axis_ends(way: Waterfall) -> tuple[float, float]:
 
 
 def _found_on(way: Waterfall) -> list[str]:
-    """Both values and the largest steps."""
     unit = way.symbol.unit
     most = sorted(way.steps, key=lambda step: -abs(step.effect))[:3]
     moved = [f"{step.label}: {signed_text(step.effect, unit)}" for step in most]

@@ -94,7 +94,6 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
 
 
 def _batches(one: Configuration) -> np.ndarray:
-    """The batches of a line, the solved ones among them."""
     solved = [place.value for place in one.bounds.limits if place.exists]
     reach = next_power_of_two(max([64, *(4 * x for x in one.batches), *(2 * x for x in solved)]))
     most = min(reach, max(LARGEST, 2 * max(one.batches)))

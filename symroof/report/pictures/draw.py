@@ -224,7 +224,6 @@ class _Drawing:
         self._legend()
 
     def _frame(self) -> None:
-        """Limits, ticks and titles."""
         axes, chart = self.axes, self.chart
         ink, faint = self.colours.words("ink"), self.colours.words("faint")
         axes.spines[["top", "right"]].set_visible(False)

@@ -86,7 +86,6 @@ def ttft(study: Study, subject: BoundCase) -> Chart:
 
 
 def _found_ttft(subject: BoundCase, bounds: Bounds) -> list[str]:
-    """TTFT of the case, target and memory limits, the ridge."""
     prompt, ridge = int(subject.case.value("prompt")), bounds.ridge
     taken = with_bound(subject, "ttft")
     found = [f"the first token of a prompt of {prompt:,} tokens takes {taken}"]

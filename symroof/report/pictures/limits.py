@@ -134,7 +134,6 @@ def _roof(chart: Chart, subject: BoundCase, peak: float, bandwidth: float) -> No
 
 
 def _found_steps(subject: BoundCase, steps: Sequence[Spot]) -> list[str]:
-    """The bound of each step, and the ridge."""
     found = []
     for step in steps:
         bound = subject.get(f"{step.name}_bound")
@@ -270,7 +269,6 @@ def _regions(chart: Chart, lines: dict[str, Line], beyond: float | None) -> None
 
 
 def _lines(chart: Chart, lines: dict[str, Line], target: Any) -> None:
-    """The solved lines with their labels."""
     words = f"ITL target {seconds(float(target))}" if target is not None else ""
     if words and all(batch < 1 for _, batch in lines.get("target", [])):
         words = words.replace("target", "above") + " everywhere"

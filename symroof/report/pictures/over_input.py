@@ -154,7 +154,6 @@ def over_input(study: Study, quantity: Any, over: Any, title: str = "", label: s
 
 
 def _curve(drawn: Drawn) -> Chart:
-    """Over one input."""
     subject, name, by, points = drawn.subject, drawn.name, drawn.by[0], drawn.points()
     memory = solve_limit(FULL_MEMORY, subject, by)
     if memory and points[0] < memory.value < points[-1]:

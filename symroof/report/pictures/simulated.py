@@ -91,7 +91,6 @@ def _stairs(x: Any, y: Any, first: float) -> Any:
 
 
 def _timeline(found: Simulation) -> Chart:
-    """Requests in the batch and in the queue against the time."""
     run = found.runs[0]
     if not len(run.timeline):
         raise InputError(Problem("timeline", "nothing to draw: no request was served"))
