@@ -45,7 +45,7 @@ BUDGETS = {
     "sweep": 1320,
     "calibrate": 1514,
     "check": 6_691,
-    "report": 6491,
+    "report": 6476,
     "cli": 3_926,
     "tests": 39258,
     "other": 3656,
