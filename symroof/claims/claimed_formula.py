@@ -3,7 +3,6 @@
 Random points refute, and dozens of equal ones over all magnitudes confirm.
 """
 
-import itertools
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -41,21 +40,6 @@ from symroof.units import Dimension, describe, strict
 
 LONGEST_FORMULA = 200
 """Characters of a derived formula that fit next to a claim."""
-UNROUNDED = "nothing is rounded to whole numbers or cut off at a limit"
-Identity = tuple[str, str]
-IDENTITIES: tuple[Identity, ...] = (
-    ("params", "active_params"),
-    ("d_ff", "4*d_model"),
-    ("ffn_matrices", "2"),
-    ("n_kv_heads", "n_heads"),
-    ("d_model", "n_heads*head_dim"),
-)
-"""What holds of many models and not of all: a name and the formula that texts put for it."""
-
-
-def identity_text(identities: tuple[Identity, ...]) -> str:
-    """Identities as a text states them."""
-    return " and ".join(f"{name} = {formula}" for name, formula in identities)
 
 
 def equal(claimed: Expr, derived: Expr) -> bool:
@@ -98,24 +82,18 @@ def factor_of(claimed: Expr, derived: Expr) -> Expr | None:
 
 @dataclass(frozen=True)
 class Sides:
-    """The claimed formula and the derived one under the claim's settings, identities put into both.
+    """The claimed formula and the derived one under the claim's settings.
 
     Raises, when a side is read:
         InputError: what cannot be read, an unknown name, a threshold without a closed form.
     """
 
     claim: ClaimSpec
-    identities: tuple[Identity, ...] = ()
     label: str = ""
 
     def under(self, changes: dict[str, Any], label: str = "") -> "Sides":
         """The same under other settings."""
         return replace(self, claim=with_settings(self.claim, changes), label=label)
-
-    def taking(self, identities: tuple[Identity, ...]) -> "Sides":
-        """The same with identities taken for granted."""
-        label = ", with ".join(filter(None, (self.label, identity_text(identities))))
-        return replace(self, identities=identities, label=label)
 
     @cached_property
     def _set(self) -> BoundCase:
@@ -172,8 +150,6 @@ class Sides:
                 message = "has no closed form to compare with"
                 raise NoValueHere(Problem(self.claim.threshold, message))
             return branch.closed_form
-        if self.name in dict(self.identities):
-            return symbol(self.name)
         definition = self.answers.case.formula_or_name(self.name, complete=False)
         if is_relation(definition) or is_label(definition):
             message = f"{self.name} is true/false or a category, not a formula"
@@ -194,20 +170,16 @@ class Sides:
         return case.theory.expand(tree, formulas, stops)
 
     def put(self, tree: Expr, stops: frozenset[str]) -> Expr:
-        """The same with the numbers the claim sets, neutral defaults, and identities."""
+        """The same with the numbers the claim sets, and neutral defaults."""
         case = self.answers.case
-        kept = stops.union(*({one, *names(parse(formula))} for one, formula in self.identities))
         stated = {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given}
         given = {name for name in stated if name in case.given and case.given[name].is_Number}
-        whole = self.expanded(tree, kept | given)
-        values = {name: case.given[name] for name in given - kept}
+        whole = self.expanded(tree, stops | given)
+        values = {name: case.given[name] for name in given - stops}
         for name in names(whole):
-            if name not in case.given and name not in kept:
+            if name not in case.given and name not in stops:
                 values |= {name: default} if (default := neutral_default(name)) is not None else {}
-        whole = substitute(whole, values)
-        for one, formula in self.identities:
-            whole = substitute(whole, {one: parse(formula)})
-        return whole
+        return substitute(whole, values)
 
     @cached_property
     def too_long(self) -> bool:
@@ -221,13 +193,12 @@ class Sides:
 
     @cached_property
     def equal(self) -> bool:
-        return any(itertools.starmap(equal, self.pairs))
+        return any(equal(*pair) for pair in self.pairs)
 
     @property
     def equal_unrounded(self) -> bool:
         """Whether they are equal but for roundings and floors, ``max(x, 0)``, of the derived one."""
-        bare = [(claimed, without_rounding(derived)) for claimed, derived in self.pairs]
-        return bare != self.pairs and any(itertools.starmap(equal, bare))
+        return any(equal(claimed, without_rounding(derived)) for claimed, derived in self.pairs)
 
     @property
     def equal_for_long_prompts(self) -> bool:
@@ -245,20 +216,6 @@ class Sides:
                 return False
             seen.append(abs(off) * prompt)
         return bool(1e-3 < max(seen) <= 1.01)
-
-    @cached_property
-    def lacking(self) -> set[str]:
-        """Inputs that the derived formula has and the claimed one does not."""
-        claimed, derived = (self.expanded(s, self.stops[-1]) for s in (self.claimed, self.derived))
-        return {*names(derived)} - {*names(claimed)}
-
-    def holds(self, identity: Identity) -> bool | None:
-        """Whether an identity is true in the numbers of the case; None where it has none."""
-        case = self.answers.case
-        try:
-            return bool(case.evaluate(symbol(identity[0])) == case.evaluate(parse(identity[1])))
-        except (NoValue, TypeError, LookupError, ArithmeticError):
-            return None
 
     @cached_property
     def ratio(self) -> Fraction | None:
@@ -300,7 +257,8 @@ class Sides:
     def unstated_widths(self) -> dict[str, str]:
         """Bytes per number that a claim neither names nor states: ``2*params``."""
         stated = {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given}
-        lacking = self.lacking - stated - {*names(self.claimed)}
+        claimed, derived = (self.expanded(s, self.stops[-1]) for s in (self.claimed, self.derived))
+        lacking = {*names(derived)} - {*names(claimed)} - stated - {*names(self.claimed)}
         widths = [name for name in ROLE_INPUT.values() if name in lacking]
         values = {name: Fraction(self.answers.case.value(name)) for name in widths}
         return {name: f"{number_text(value)} byte" for name, value in values.items()}

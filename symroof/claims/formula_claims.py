@@ -7,7 +7,7 @@ dozens of equal ones over all magnitudes confirm. A mistake is the derived formu
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -17,12 +17,9 @@ from symroof.cases.input import ROLE_INPUT
 from symroof.claims.checked import Checked, tolerance_of
 from symroof.claims.claim_settings import merged_settings, settings_text, with_settings
 from symroof.claims.claimed_formula import (
-    IDENTITIES,
-    UNROUNDED,
     Sides,
     equal,
     factor_of,
-    identity_text,
 )
 from symroof.claims.read.written_number import CLOSE_ENOUGH
 from symroof.claims.slips.context import FAILURES, dependencies
@@ -44,12 +41,12 @@ from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name
 from symroof.theory.switches import DETAIL, SWITCHES, expand_detail
 
+UNROUNDED = "nothing is rounded to whole numbers or cut off at a limit"
 SECONDS = 3.0
 """Processor time of the search for what a formula leaves out, and of that for its mistake."""
 EMBEDDINGS = ("vocab_size", "learned_positions", "more_embeddings")
 FLOORS = {"compute_floor_ignored": "memory", "memory_floor_ignored": "compute"}
 """Mistakes that leave one arm of the roofline out, and what binds where that is right."""
-SIDES_OF_FLOORS = {"compute_floor_ignored": "bytes", "memory_floor_ignored": "FLOPs"}
 MISTAKEN = frozenset(
     (switch, value)
     for slip in CATALOGUE
@@ -83,26 +80,19 @@ def judge_formula(claim: ClaimSpec) -> Checked:
         batch = "batch" in {*names(sides.derived)} - stated
         taken = [*["a batch of 1"] * batch, *["one device"] * alone]
         return replace(stands, reason=f"at {' on '.join(taken)}" if taken else "")
-    if not names(sides.claimed) and ratio == 1:
-        return replace(stands, reason="in the numbers of this case")
-    true = tuple(one for one in IDENTITIES[-2:] if sides.holds(one))
-    if true and sides.taking(true).equal:
-        return replace(stands, reason=f"as {identity_text(true)} here")
-    if sides.equal_unrounded and ratio in (None, 1):
-        if ratio == 1:
-            return replace(stands, reason=f"as {UNROUNDED} here")
-        return _conditional(stands, UNROUNDED, "holds where")
     dimension = sides.wrong_dimension()
+    if ratio == 1 and not dimension:
+        return replace(stands, reason="in the numbers of this case")
+    if sides.equal_unrounded:
+        return _conditional(stands, UNROUNDED, "holds where")
     inverted = bool(dimension) and equal(sides.pairs[0][0] * sides.pairs[0][1], number(1))
     if dimension and not inverted and (widths := sides.unstated_widths):
         wide = judge_formula(with_settings(claim, widths))
         if wide.verdict != "wrong" or wide.slips:
             return _at_widths(claim, wide, widths)
-    if not dimension and not near and (needs := _condition(sides, plain=True)):
+    if not dimension and not near and (needs := _condition(_levels(sides)[1:])):
         return _conditional(stands, needs, "holds at", sides.difference())
     slips = formula_slips(_levels(sides)) if limit is None or not near else ()
-    if not slips and not near and "d_model" in names(sides.claimed):
-        slips = formula_slips([sides.taking(IDENTITIES[-1:])])
     stands = replace(stands, ratio=ratio, slips=slips, reason=dimension or sides.difference())
     return _unequal(stands, sides, near, bool(dimension))
 
@@ -117,7 +107,7 @@ def _unequal(stands: Checked, sides: Sides, near: bool, dimension: bool) -> Chec
     """A formula equal as it stands in no way: explained by its slips, near in numbers, or wrong."""
     slips, claim, reason = stands.slips, stands.claim, stands.reason
     kinds = {slip.slip for slip in slips if slip.text == slips[0].text}
-    if needs := _floor_left_out(kinds, stands, near, sides):
+    if needs := _floor_left_out(kinds, stands, near):
         found = _conditional(stands, needs, "holds where")
         return replace(found, reason=found.reason.replace(" bound", " is bound", 1))
     if near and stands.ratio is not None:
@@ -127,7 +117,8 @@ def _unequal(stands: Checked, sides: Sides, near: bool, dimension: bool) -> Chec
     if kinds and (kinds <= OTHER_COUNTS or (of_a_prompt and kinds == {"output_ignored"})):
         found = _conditional(stands, slips[0].cause, "holds with")
         return replace(found, reason=f"holds with {slips[0].text}; {reason}")
-    if not kinds and not dimension and (needs := _condition(sides, plain=False)):
+    needs = "" if kinds or dimension else _condition(_ways(sides)) or _without_embeddings(sides)
+    if needs:
         return _conditional(stands, needs, "holds with", reason)
     if stands.ratio is None and compare_at_points(*sides.pairs[0]) is None:
         reason = "undecided: no values that were tried show a difference"
@@ -153,39 +144,31 @@ def _levels(sides: Sides) -> list[Sides]:
     levels = [sides]
     if "detail" not in sides.claim.given.get("assume", {}):
         levels += [sides.under({"assume": {"detail": one}}, f"detail {one}") for one in DETAIL]
-    active = "active_params" in names(sides.claimed)
-    return levels + [one.taking(IDENTITIES[:1]) for one in levels if active]
+    return levels
 
 
-def _condition(sides: Sides, plain: bool) -> str:
-    """The first condition under which a formula is right: a level of detail alone where ``plain``;
-    else also other switches, identities, long prompts, and embeddings left out. Empty for none."""
-    ways, end = iter(_levels(sides)[1:]) if plain else _ways(sides), time.process_time() + SECONDS
+def _condition(ways: Iterable[Sides]) -> str:
+    """The first of some ways to count under which a formula is right, in words; empty for none."""
+    end = time.process_time() + SECONDS
     for way in ways:
         if time.process_time() > end:
             break
-        try:
+        with suppress(*FAILURES):
             if way.equal:
                 return way.label
-            if not plain and way.equal_for_long_prompts:
+            if way.equal_for_long_prompts:
                 return ", ".join(filter(None, ("prompt + 1 taken as prompt", way.label)))
-        except FAILURES:
-            continue
-    return "" if plain else _without_embeddings(sides)
+    return ""
 
 
 def _ways(sides: Sides) -> Iterator[Sides]:
-    """Ways to count: identities for names that the claim lacks, a switch, a switch and a detail."""
+    """Ways to count: as the claim does, at each level of detail, and with one switch more."""
     levels = _levels(sides)
-    lacking = [one for one in IDENTITIES[1:] if one[0] in sides.lacking]
-    open_ones = tuple(one for one in lacking if sides.holds(one) is not False)
     yield from levels
-    yield from (level.taking(open_ones) for level in levels if open_ones)
-    chosen = expand_detail({str(k): str(v) for k, v in sides.claim.given.get("assume", {}).items()})
     for level in levels:
-        counted = expand_detail(dict(level.claim.given.get("assume", {})))
+        counted = expand_detail({k: str(v) for k, v in level.claim.given.get("assume", {}).items()})
         for switch, declared in SWITCHES.items():
-            for value in declared.values if switch not in chosen | counted else ():
+            for value in declared.values if switch not in counted else ():
                 if value != declared.default and (switch, value) not in MISTAKEN:
                     words = settings_text({"assume": {switch: value}})
                     label = ", ".join(filter(None, (level.label, words)))
@@ -205,21 +188,13 @@ def _without_embeddings(sides: Sides) -> str:
     return "embeddings left out" if abs(off) <= CLOSE_ENOUGH else ""
 
 
-def _floor_left_out(kinds: set[str], judgement: Checked, near: bool, sides: Sides) -> str:
+def _floor_left_out(kinds: set[str], found: Checked, near: bool) -> str:
     """What binds where one arm of the roofline is left out rightly; empty where something else is."""
-    floors = kinds & FLOORS.keys()
-    if len(floors) != 1 or kinds - floors - {"links_ignored"}:
+    if len(kinds) != 1 or not kinds <= FLOORS.keys() or not (near or found.ratio is None):
         return ""
-    floor, said = floors.pop(), judgement.slips[0].text
-    label = said.partition(", at ")[2].partition(": ×")[0]
-    there = (one.ratio for one in _levels(sides) if label and one.label == label)
-    near |= any(ratio is not None and abs(ratio - 1) <= CLOSE_ENOUGH for ratio in there)
-    if not near and judgement.ratio is not None:
-        return ""
-    phase = "prefill" if f"the prefill's {SIDES_OF_FLOORS[floor]}" in said else "decode"
-    at = "".join(said.partition(", at ")[1:])
-    links = ", links left out" if "links_ignored" in kinds else ""
-    return f"{phase} bound by {FLOORS[floor]}{at}{links}"
+    binds, said = FLOORS[kinds.pop()], found.slips[0].text.partition(": ×")[0]
+    phase = "prefill" if "the prefill's" in said else "decode"
+    return f"{phase} bound by {binds}{''.join(said.partition(', at ')[1:])}"
 
 
 # --------------------------------------------------------------------------------------- mistakes

@@ -51,7 +51,7 @@ def _usable(claim: ClaimSpec, name: str) -> bool:
         stated = part in case.given or case.theory.definition(part) is not None
         return case.theory.knows(part) and stated
     try:
-        needed = Context(claim, (claim.given,), Fraction(1), "").dependencies
+        needed = Context(claim, Fraction(1), "").dependencies
     except FAILURES:
         return False
     return needed is None or base_name(part) in needed

@@ -121,18 +121,6 @@ def test_judgements_carry_slips_and_stated_tolerances_need_none():
     assert (conditional.verdict, conditional.slips) == ("conditional", ())
 
 
-def test_ratios_tell_in_which_case_the_slip_is():
-    """4.8/2.039 = 2.354, where 4.8/3.35 = 1.433 is right: the H100 is taken for the PCIe part."""
-    claim = {
-        "compare": "decode_memory_time",
-        "given": {"model": "llama-3-8b", "prompt": 64},
-        "between": ({"hardware": "h100-sxm"}, {"hardware": "h200"}),
-    }
-    first = found("2.354x", **claim)[0]
-    assert (first.slip, first.named) == ("bandwidth_of_other_part", True)
-    assert first.text == "the bandwidth of the h100-pcie in the first case only: ×1.643"
-
-
 @pytest.mark.parametrize(
     ("value", "claim"),
     [

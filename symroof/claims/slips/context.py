@@ -1,4 +1,4 @@
-"""Where a slip may have happened: a claim, the cases it is about, its true value, and every name that value depends on."""
+"""Where a slip may have happened: a claim, its true value, and every name that value depends on."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.claims.catalogue_figures import as_quantity
-from symroof.claims.claim_settings import Settings, merged_settings, study_of
+from symroof.claims.claim_settings import Settings, merged_settings, study_of, with_settings
 from symroof.claims.denominators import claimed_quantity_formula
 from symroof.claims.derive_claim import Derived, Steps, derive_expression, derived, resolve_names
 from symroof.errors import InputError
@@ -30,74 +30,55 @@ PREFIXES = "KMGTP"
 
 @dataclass(frozen=True)
 class Context:
-    """A claim in the cases it is about: one, or the two that it compares.
+    """A claim and its case.
 
     Attributes:
-        cases: the settings of each.
         value: the true value.
         prefix: of the unit of bytes it is written in (``G``); empty where there is none.
         steps: numbers that its arithmetic may name: the steps of a chain before it.
     """
 
     claim: ClaimSpec
-    cases: tuple[Settings, ...]
     value: Fraction
     unit: str
     prefix: str = ""
     steps: Steps = field(default_factory=dict)
 
-    @property
+    @cached_property
     def answers(self) -> BoundCase:
-        """The true case, the first where there are two."""
-        return study_of(self.cases[0]).first
+        """The true case."""
+        return study_of(self.claim.given).first
 
-    @property
-    def sides(self) -> tuple[tuple[tuple[int, ...], str], ...]:
-        """The cases a slip may have happened in, the only one, or both, or either; with the words for it."""
-        if len(self.cases) == 1:
-            return (((0,), ""),)
-        first, second = (f" in the {which} case only" for which in ("first", "second"))
-        return ((0, 1), ""), ((0,), first), ((1,), second)
-
-    def values_with(self, sets: tuple[Settings, ...]) -> tuple[Fraction, ...]:
-        """The claim's value with something set in each of its cases, and of a threshold the whole number that follows from it;
+    def values_with(self, sets: Settings) -> tuple[Fraction, ...]:
+        """The claim's value with something set in its case, and of a threshold the whole number that follows from it;
         none where it has none."""
         try:
             if self.name:
                 found = [self._quantity(sets)]
             elif self.claim.expression:
-                study = study_of(merged_settings(self.cases[0], _texts(sets[0])))
+                study = study_of(merged_settings(self.claim.given, _texts(sets)))
                 found = [derive_expression(self.claim.expression, study, self.steps).value]
             else:
-                given = merged_settings(self.cases[0], _texts(sets[0]))
-                result = derived(self.claim.model_copy(update={"given": given}))
+                result = derived(with_settings(self.claim, _texts(sets)))
                 found = [result.value, *([result.alternative] if self.claim.threshold else [])]
         except FAILURES:
             return ()
         numbers = [settled(x) for x in found if isinstance(x, float | Fraction) and x > 0]
         return tuple(dict.fromkeys(numbers))
 
-    def _quantity(self, sets: tuple[Settings, ...]) -> Any:
-        """A quantity, or the ratio of it in two cases, from the theory with other values."""
-        values = []
-        for side, own in enumerate(sets):
-            if all(isinstance(value, float | Fraction) for value in own.values()):
-                case = self._unchanged[side].changed(own) if own else self._unchanged[side]
-            else:  # a switch, a precision, a definition
-                case = study_of(merged_settings(self.cases[side], _texts(own))).first.case
-            plain = self.formula == symbol(self.name)
-            values.append(case.value(self.name) if plain else case.evaluate(self.formula))
-        return values[0] / values[1] if len(values) > 1 else values[0]
-
-    @cached_property
-    def _unchanged(self) -> list[Case]:
-        """The cases as the claim states them, read once for all that is tried on them."""
-        return [study_of(settings).first.case for settings in self.cases]
+    def _quantity(self, sets: Settings) -> Any:
+        """A quantity from the theory with other values."""
+        if all(isinstance(value, float | Fraction) for value in sets.values()):
+            case = self.answers.case.changed(sets) if sets else self.answers.case
+        else:  # a switch, a precision, a definition
+            case = study_of(merged_settings(self.claim.given, _texts(sets))).first.case
+        plain = self.formula == symbol(self.name)
+        return case.value(self.name) if plain else case.evaluate(self.formula)
 
     @cached_property
     def name(self) -> str:
         """The quantity or input that is claimed; empty for a threshold or arithmetic."""
-        return printed_name(self.claim.quantity or self.claim.compare or "")
+        return printed_name(self.claim.quantity or "")
 
     @cached_property
     def formula(self) -> Expr:
@@ -122,7 +103,7 @@ class Context:
     @property
     def known_names(self) -> frozenset[str]:
         """The names the value depends on, and the totals that the claim states, which describe its model."""
-        stated = {*map(printed_name, self.cases[0])} & {"params", "active_params"}
+        stated = {*map(printed_name, self.claim.given)} & {"params", "active_params"}
         return (self.dependencies or frozenset()) | stated
 
     def depends_on(self, name: str) -> bool:
@@ -136,15 +117,12 @@ def context_of(
     """The context of a claim; a figure of the catalogue is that quantity of its device or model."""
     prefix = match[1].upper() if (match := BYTES.search(written)) else ""
     value = derived.number or Fraction(0)
-    made = Context(claim, (claim.given,), value, derived.unit, prefix, steps or {})
-    if claim.form == "compare":
-        both = tuple(merged_settings(claim.given, between) for between in claim.between)
-        return replace(made, cases=both)
+    made = Context(claim, value, derived.unit, prefix, steps or {})
     if claim.catalogue and (quantity := as_quantity(claim.catalogue)):
         name, case = quantity
         changes = {"catalogue": None, "quantity": name, "given": case}
-        context = replace(made, claim=claim.model_copy(update=changes), cases=(case,))
-        return context if context.values_with(({},)) == (made.value,) else made
+        context = replace(made, claim=claim.model_copy(update=changes))
+        return context if context.values_with({}) == (made.value,) else made
     return made
 
 

@@ -139,7 +139,7 @@ def _of_one_slip(
     frequent = [p for p in plain if p.common]
     share, common = (_share([p.value for p in s], context, written) for s in (singles, frequent))
     # many slips would do; of those that happen all the time few
-    often = share > MOST_CHANCE >= common and len(context.cases) == 1
+    often = share > MOST_CHANCE >= common
     if often:
         matches.sort(key=lambda p: p not in frequent)
     explained = []
@@ -211,22 +211,22 @@ def _of_free_parameters(context: Context, claimed: Fraction) -> Iterator[SlipExp
     """An efficiency or a fixed time that would make the claim true. A parameter can be fitted to
     almost any number, so it is only suggested; ``chance`` is how little it explains."""
     for name, meaning in EFFICIENCIES:
-        for side, where in context.sides if context.depends_on(name) else ():
+        if not context.depends_on(name):
+            continue
 
-            def at(value: Fraction, name: str = name, side: tuple[int, ...] = side) -> Fraction:
-                sets = tuple({name: value} if i in side else {} for i in range(len(context.cases)))
-                return next(iter(context.values_with(sets)), Fraction(0))
+        def at(value: Fraction, name: str = name) -> Fraction:
+            return next(iter(context.values_with({name: value})), Fraction(0))
 
-            most, least = at(Fraction(1)), at(LEAST)
-            low, high = sorted((most, least))
-            if not low or not low <= claimed <= high:
-                continue
-            rising = least > most  # a time is the longer, the less of the peak is reached
-            share = LEAST * (least / claimed if rising else claimed / least)
-            if share < 1 and abs(at(share) / claimed - 1) < CLOSE:
-                text = f"holds at {name} {significant(share, 3)}{where}: that share {meaning} is reached"
-                odds = chance(float(claimed), float(context.value), [(float(low), float(high))])
-                yield SlipExplanation("hidden_efficiency", False, claimed, odds, text)
+        most, least = at(Fraction(1)), at(LEAST)
+        low, high = sorted((most, least))
+        if not low or not low <= claimed <= high:
+            continue
+        rising = least > most  # a time is the longer, the less of the peak is reached
+        share = LEAST * (least / claimed if rising else claimed / least)
+        if share < 1 and abs(at(share) / claimed - 1) < CLOSE:
+            text = f"holds at {name} {significant(share, 3)}: that share {meaning} is reached"
+            odds = chance(float(claimed), float(context.value), [(float(low), float(high))])
+            yield SlipExplanation("hidden_efficiency", False, claimed, odds, text)
     timed = context.unit == "s" and context.claim.form == "quantity"
     if timed and claimed > context.value and context.dependencies is not None:
         left = format_quantity(claimed - context.value, "s", 3)

@@ -10,7 +10,7 @@ from typing import Any
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import ROLE_INPUT
 from symroof.claims.catalogue_figures import confusable_figures
-from symroof.claims.claim_settings import Settings, merged_settings, study_of
+from symroof.claims.claim_settings import Settings, merged_settings
 from symroof.claims.slips.context import FAILURES, PREFIXES, Context
 from symroof.claims.slips.slip_catalogue import (
     CaseChange,
@@ -46,7 +46,7 @@ class SlipPrediction:
     Attributes:
         slips: their names.
         texts: their explanations.
-        changes: the changes of each case there is; None for a result.
+        changes: what is set in the case; None for a result.
         misreading: how the result is read otherwise; None where the case is changed.
         paired: whether it may be one of two.
         digits: from how many digits of a number on it explains one.
@@ -56,7 +56,7 @@ class SlipPrediction:
     slips: tuple[str, ...]
     texts: tuple[str, ...]
     value: Fraction
-    changes: tuple[Settings, ...] | None = None
+    changes: Settings | None = None
     misreading: MisreadResult | None = None
     paired: bool = True
     digits: int = 1
@@ -85,7 +85,10 @@ def _of_cases(
     if isinstance(variant, CaseChange) and any(map(context.depends_on, variant.precise_for)):
         digits = FINE_DIGITS
     made = replace(made, digits=digits, common=made.common or kind == "siblings")
-    for text, sets in case_changes(context, variant):
+    found: dict[str, Settings] = {}
+    with suppress(*FAILURES):
+        found |= _set(context, variant, context.answers)
+    for text, sets in found.items():
         for value in context.values_with(sets):
             far = abs(value / context.value - 1) > MOST_ROUNDED
             if not (far and isinstance(variant, RoundedFigure)):
@@ -116,23 +119,6 @@ def _misread_value(context: Context, variant: MisreadResult) -> Fraction | None:
 def formula_of(text: str) -> Expr:
     """A formula of the catalogue over symroof's names."""
     return resolved(parse(text))
-
-
-def case_changes(
-    context: Context, variant: CaseVariant
-) -> Iterator[tuple[str, tuple[Settings, ...]]]:
-    """A way of slipping in the case, or where two are compared in both or in either, in words and in values; a way may have
-    several figures."""
-    found: list[dict[str, Settings]] = []
-    for settings in context.cases:
-        found.append({})
-        with suppress(*FAILURES):
-            found[-1] |= dict(_set(context, variant, study_of(settings).first))
-    for side, where in context.sides:
-        for text in found[side[0]]:
-            if all(text in found[i] for i in side):
-                cases = range(len(found))
-                yield text + where, tuple(found[i][text] if i in side else {} for i in cases)
 
 
 def _set(
@@ -203,10 +189,8 @@ def two_slips(
     if second.misreading:
         value = _misread_value(replace(context, value=first.value), second.misreading)
         values = [value] if value is not None else []
-    elif first.changes is not None and second.changes is not None:
-        both = list(zip(first.changes, second.changes, strict=True))
-        if not any(one.keys() & other.keys() - {"assume"} for one, other in both):
-            sets = tuple(merged_settings(one, other) for one, other in both)
-            values = list(context.values_with(sets))
+    elif not {*(first.changes or {})} & {*(second.changes or {})} - {"assume"}:
+        both = merged_settings(first.changes or {}, second.changes or {})
+        values = list(context.values_with(both))
     slips, texts = first.slips + second.slips, first.texts + second.texts
     return SlipPrediction(slips, texts, values[0]) if values else None
