@@ -107,7 +107,13 @@ def _unequal(stands: Checked, sides: Sides, near: bool, dimension: bool) -> Chec
     """A formula equal as it stands in no way: explained by its slips, near in numbers, or wrong."""
     slips, claim, reason = stands.slips, stands.claim, stands.reason
     kinds = {slip.slip for slip in slips if slip.text == slips[0].text}
-    if needs := _floor_left_out(kinds, stands, near):
+    floor = len(kinds) == 1 and kinds <= FLOORS.keys()
+    said, _, level = (slips[0].text if floor else "").partition(": ×")[0].partition(", at ")
+    there = [one.ratio for one in _levels(sides) if floor and one.label == level]
+    if any(ratio is None or abs(ratio - 1) <= CLOSE_ENOUGH for ratio in there):
+        # right where the other arm of the roofline binds
+        phase = "prefill" if "the prefill's" in said else "decode"
+        needs = f"{phase} bound by {FLOORS[slips[0].slip]}{f', at {level}' if level else ''}"
         found = _conditional(stands, needs, "holds where")
         return replace(found, reason=found.reason.replace(" bound", " is bound", 1))
     if near and stands.ratio is not None:
@@ -186,15 +192,6 @@ def _without_embeddings(sides: Sides) -> str:
     except (NoValue, TypeError, *FAILURES):
         return ""
     return "embeddings left out" if abs(off) <= CLOSE_ENOUGH else ""
-
-
-def _floor_left_out(kinds: set[str], found: Checked, near: bool) -> str:
-    """What binds where one arm of the roofline is left out rightly; empty where something else is."""
-    if len(kinds) != 1 or not kinds <= FLOORS.keys() or not (near or found.ratio is None):
-        return ""
-    binds, said = FLOORS[kinds.pop()], found.slips[0].text.partition(": ×")[0]
-    phase = "prefill" if "the prefill's" in said else "decode"
-    return f"{phase} bound by {binds}{''.join(said.partition(', at ')[1:])}"
 
 
 # --------------------------------------------------------------------------------------- mistakes

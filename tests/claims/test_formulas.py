@@ -123,6 +123,7 @@ def test_an_input_that_a_formula_speaks_of_is_any_number():
         ("prefill_flops", "2*P*S + 2*L*H*d_h*S^2", {}, "prompt + 1 taken as prompt"),
         ("params", "12*L*d^2", {"model": "gpt2"}, "embeddings left out"),
         ("itl", "kv_cache_bytes/beta + max(2*B*P/F, weight_bytes/beta)", {}, "per_operator"),
+        ("itl", "(2*P + 4*L*H_kv*d_h*S*B)/beta", CASE | {"batch": 4}, "decode bound by memory"),
         ("burst_backlog", "(burst_rate - 1/service_time)*burst_duration", {}, "nothing is rounded"),
     ],
 )

@@ -53,8 +53,15 @@ class Context:
         """The claim's value with something set in its case, and of a threshold the whole number that follows from it;
         none where it has none."""
         try:
+            found: list[Any]
             if self.name:
-                found = [self._quantity(sets)]
+                case = self.answers.case
+                if all(isinstance(value, float | Fraction) for value in sets.values()):
+                    case = case.changed(sets) if sets else case
+                else:  # a switch, a precision, a definition
+                    case = study_of(merged_settings(self.claim.given, _texts(sets))).first.case
+                plain = self.formula == symbol(self.name)
+                found = [case.value(self.name) if plain else case.evaluate(self.formula)]
             elif self.claim.expression:
                 study = study_of(merged_settings(self.claim.given, _texts(sets)))
                 found = [derive_expression(self.claim.expression, study, self.steps).value]
@@ -65,15 +72,6 @@ class Context:
             return ()
         numbers = [settled(x) for x in found if isinstance(x, float | Fraction) and x > 0]
         return tuple(dict.fromkeys(numbers))
-
-    def _quantity(self, sets: Settings) -> Any:
-        """A quantity from the theory with other values."""
-        if all(isinstance(value, float | Fraction) for value in sets.values()):
-            case = self.answers.case.changed(sets) if sets else self.answers.case
-        else:  # a switch, a precision, a definition
-            case = study_of(merged_settings(self.claim.given, _texts(sets))).first.case
-        plain = self.formula == symbol(self.name)
-        return case.value(self.name) if plain else case.evaluate(self.formula)
 
     @cached_property
     def name(self) -> str:
