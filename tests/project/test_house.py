@@ -44,7 +44,7 @@ BUDGETS = {
     "servers": 1625,
     "sweep": 1320,
     "calibrate": 1514,
-    "check": 6_691,
+    "check": 6_581,
     "report": 6476,
     "cli": 3_926,
     "tests": 39258,
