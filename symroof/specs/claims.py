@@ -140,10 +140,8 @@ class ClaimsSpec(Spec):
     @model_validator(mode="after")
     def _distinct(self) -> ClaimsSpec:
         if len(self.claims) > MOST_CLAIMS:
-            message = (
-                f"has {len(self.claims):,} claims; at most {MOST_CLAIMS:,} are read from one file"
-            )
-            raise Faults([(("claims",), message)])
+            most = f"at most {MOST_CLAIMS:,} are read from one file"
+            raise Faults([(("claims",), f"has {len(self.claims):,} claims; {most}")])
         seen: dict[str, int] = {}
         faults: list[Fault] = []
         for i, claim in enumerate(self.claims):

@@ -411,10 +411,8 @@ def redefined(name: str, entry: Mapping[str, Any], known: Declarations) -> Decla
     try:
         return declared_formulas(specs, below).joined(others)
     except Faults as error:
-        told = (
-            document.problem(("define", *place), *split_hint(message))
-            for place, message in error.items
-        )
+        at = document.problem
+        told = [at(("define", *place), *split_hint(message)) for place, message in error.items]
         raise InputError(told) from None
 
 

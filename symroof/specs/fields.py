@@ -222,11 +222,8 @@ def split_statistic(value: object) -> tuple[str, object]:
             raise ValueError("one statistic and its limit, as in {p99: 2 s}")
         ((name, limit),) = value.items()
     else:
-        found = (
-            re.fullmatch(r"(mean|p\d+)[\s:]+(\S.*)", value.strip())
-            if isinstance(value, str)
-            else None
-        )
+        text = value.strip() if isinstance(value, str) else ""
+        found = re.fullmatch(r"(mean|p\d+)[\s:]+(\S.*)", text)
         if not found:
             return "mean", value
         name, limit = found.groups()
@@ -256,11 +253,9 @@ def parse_range(
     high = in_unit(second, unit, written_in, bare)
     if low.value > high.value:
         head, last = second.removesuffix(unit_text).strip(), first.strip()
-        turned = (
-            f"{head}..{last} {unit_text}".strip()
-            if last[-1:].isdigit()
-            else f"{second.strip()}..{last}"
-        )
+        turned = f"{second.strip()}..{last}"
+        if last[-1:].isdigit():
+            turned = f"{head}..{last} {unit_text}".strip()
         raise ValueError(f"the range {text!r} runs backwards; write {turned}")
     return ValueRange(low.value, high.value, text)
 
@@ -381,11 +376,8 @@ def _fields(kind: type[BaseModel], location: tuple[str | int, ...]) -> list[str]
     for part in location:
         if not isinstance(part, int):
             fields = [model.model_fields[part] for model in current if part in model.model_fields]
-            current = (
-                [model for field in fields for model in _models_in(field.annotation)]
-                if fields
-                else current
-            )  # a user-defined name has the fields of its kind
+            if fields:  # a user-defined name has the fields of its kind
+                current = [model for field in fields for model in _models_in(field.annotation)]
     return list(dict.fromkeys(name for model in current for name in model.model_fields))
 
 

@@ -89,11 +89,12 @@ def order_faults(order: Sequence[str], counts: Mapping[str, int]) -> list[Fault]
                 f"hold {n_layers:,} layers in all; at most {MOST_LAYERS:,} can be laid out",
             )
         ]
-    unknown: list[Fault] = [
-        (("order", i), _unknown(label, counts))
-        for i, label in enumerate(order)
-        if label not in counts
-    ]
+    unknown: list[Fault] = []
+    for i, label in enumerate(order):
+        if label not in counts:
+            hint = nearest(label, counts)
+            message = f"no kind of layer has the label {label[:40]!r}"
+            unknown.append((("order", i), f"{message}; {hint}" if hint else message))
     if unknown or not order:
         return unknown
     if len(order) > n_layers:
@@ -104,13 +105,5 @@ def order_faults(order: Sequence[str], counts: Mapping[str, int]) -> list[Fault]
         for label, count in counts.items()
         if made[label] != count
     ]
-    return (
-        [(("order",), f"repeated over {n_layers:,} layers makes {', '.join(wrong)}")]
-        if wrong
-        else []
-    )
-
-
-def _unknown(label: str, counts: Mapping[str, int]) -> str:
-    hint = nearest(label, counts)
-    return f"no kind of layer has the label {label[:40]!r}" + (f"; {hint}" if hint else "")
+    message = f"repeated over {n_layers:,} layers makes {', '.join(wrong)}"
+    return [(("order",), message)] if wrong else []

@@ -82,9 +82,8 @@ def _of_kind(quantity: Quantity, value: dict[str, Any], parts: _Parts, kind: str
     own = "formula" in value or kind in value
     named = parts.of(kind), parts.of(kind, written)
     shown = _for_kind(value, kind) if own else ""
-    base = (
-        formula_for(quantity, shown, *named) if own else parse(quantity.definition or quantity.name)
-    )
+    plain = quantity.definition or quantity.name
+    base = formula_for(quantity, shown, *named) if own else parse(plain)
     terms = tuple(
         (str(label), formula_for(quantity, str(text), *named))
         for label, text in value.get("plus", {}).items()

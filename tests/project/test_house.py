@@ -37,7 +37,7 @@ BUDGETS = {
     "symbolic": 4936,
     "theory": 5309,
     "specs": 5657,
-    "checkpoints": 3711,
+    "checkpoints": 3690,
     "study": 8_338,
     "select": 2735,
     "simulate": 2096,

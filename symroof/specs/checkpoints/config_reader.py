@@ -56,9 +56,8 @@ def read_config(
             (*place, paired),
             "is true: it is the decoder of a pair with an encoder; models of one decoder are read",
         )
-    caveats = (
-        [f"read as {name}, as asked; its model_type is {own or 'not given'}"] if own != name else []
-    )
+    as_asked = f"read as {name}, as asked; its model_type is {own or 'not given'}"
+    caveats = [as_asked] if own != name else []
     caveats += _left_aside(document, data)
     c = family.config(document, place, data)
     fields, kinds = model_fields(family, c)
@@ -102,10 +101,8 @@ def _unread(c: Config, family: Family, name: str, assumed: bool) -> list[str]:
         raise c.document.error(
             structure[0][0], message, nearest_family(c, _type(c.document, c.place, c.data) or "")
         )
-    said = (
-        f"keys of its file that are not read, so that any number may be wrong: {unread_text(left)}"
-    )
-    return [said] if left else []
+    said = "keys of its file that are not read, so that any number may be wrong"
+    return [f"{said}: {unread_text(left)}"] if left else []
 
 
 def _language_model(document: JsonDocument) -> tuple[Location, Mapping[str, Any]]:
@@ -210,11 +207,10 @@ def title_of(document: JsonDocument) -> str:
     if isinstance(stated, str) and (last := _last_part(stated)):
         return last
     path = Path(document.file)
-    return (
-        _last_part(str(path.resolve().parent))
-        if path.name in (CONFIG, PARAMS) and path.resolve().parent.name
-        else _last_part(path.name) or "model"
-    )
+    folder = path.resolve().parent
+    if path.name in (CONFIG, PARAMS) and folder.name:
+        return _last_part(str(folder))
+    return _last_part(path.name) or "model"
 
 
 def _last_part(path: str) -> str:

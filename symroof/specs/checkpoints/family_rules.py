@@ -197,10 +197,8 @@ def absent(c: Config, i: int, part: str) -> bool:
 
 @function
 def block_kv_heads(c: Config, i: int) -> int:
-    group, n_heads = (
-        block(c, i, "attention").whole("n_heads_in_group"),
-        c.whole("num_attention_heads"),
-    )
+    group = block(c, i, "attention").whole("n_heads_in_group")
+    n_heads = c.whole("num_attention_heads")
     if n_heads % group:
         message = f"n_heads_in_group {group} of layer {i} does not divide num_attention_heads"
         c.fail("block_configs", f"{message} {n_heads}")

@@ -130,9 +130,8 @@ def _grouped(layer: GgufLayer) -> dict[str, Any]:
         "sinks": layer.has("attn_sinks"),
     }
     if layer.has("attn_q_norm"):
-        fields["qk_norm"] = (
-            "head" if layer.tensors["attn_q_norm.weight"].elements == head_dim else "full"
-        )
+        of_head = layer.tensors["attn_q_norm.weight"].elements == head_dim
+        fields["qk_norm"] = "head" if of_head else "full"
     window, longest = layer.meta("attention.sliding_window"), layer.meta("context_length")
     if window and not (longest and window >= longest) and slides_by_pattern(layer):
         fields["window"] = window

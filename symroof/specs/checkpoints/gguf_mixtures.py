@@ -30,12 +30,8 @@ class Place(NamedTuple):
     @property
     def gets_more(self) -> bool:
         """The first and the last eighth of the layers and every third between."""
-        first = self.layers // 8
-        return (
-            self.layer < first
-            or self.layer >= 7 * self.layers // 8
-            or (self.layer - first) % 3 == 2
-        )
+        first, last = self.layers // 8, 7 * self.layers // 8
+        return not first <= self.layer < last or (self.layer - first) % 3 == 2
 
 
 Rule = Callable[[Place], str]

@@ -161,21 +161,14 @@ def _below_layer(parts: list[str]) -> tuple[bool, set[int | None], list[str]]:
     for i, part in enumerate(parts[:-1]):
         following = parts[i + 1]
         if part.rpartition("*")[2] in LAYERS and re.fullmatch(r"\d+\*?|\*", following):
-            return True, _layer_numbers(following), [_any_number(p) for p in parts[i + 2 :]]
+            layers: set[int | None] = {None}
+            begin = following.removesuffix("*")
+            if 0 < len(begin) < 6:  # a number, or one and a wildcard: 6* is 6, 60, 61 ...
+                starting = {n for n in range(MOST_LAYERS) if str(n).startswith(begin)}
+                layers = {int(begin)} if begin == following else starting
+            return True, layers, [_any_number(p) for p in parts[i + 2 :]]
     named = [_any_number(p) for p in parts if p not in MODEL_PREFIXES]
     return False, {None}, named[1:] if len(named) > 1 and named[0] == "*" else named
-
-
-def _layer_numbers(text: str) -> set[int | None]:
-    """The layers that a number means, or a number and a wildcard: ``6*`` is 6, 60, 61 ..."""
-    if not text.endswith("*") and len(text) < 6:
-        return {int(text)}
-    begin = text.removesuffix("*")
-    return (
-        {n for n in range(MOST_LAYERS) if str(n).startswith(begin)}
-        if begin and len(begin) < 6 and text != begin
-        else {None}
-    )
 
 
 def _any_number(part: str) -> str:

@@ -111,11 +111,8 @@ def _config_group(name: str, group: Any, layout: str) -> tuple[dict[str, Any], F
 def _targets(group: Fields) -> list[str]:
     """The modules that a group is for; ``Linear`` is every one."""
     targets = group.get("targets")
-    named = (
-        [text for text in targets if isinstance(text, str)]
-        if isinstance(targets, list)
-        else ["Linear"]
-    )
+    listed = targets if isinstance(targets, list) else ["Linear"]
+    named = [text for text in listed if isinstance(text, str)]
     return ["*" if text == "Linear" else text for text in named]
 
 
