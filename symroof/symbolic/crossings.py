@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-LEAST, MOST, MOST_COUNTED = 1e-15, 1e24, 1e15
-"""The ends of an axis that has none of its own. Counts end where floats still tell a number from the next."""
+LEAST, LEAST_COUNTED, MOST, MOST_COUNTED = 1e-15, 1e-9, 1e24, 1e15
+"""The ends of an axis that has none of its own. Counts end where floats still tell a number from the next, and begin where sides that both are nothing at
+nothing do not yet meet by their rounding."""
 PER_DECADE = 16
 EVERY = 1024
 """Whole numbers from one on that are all looked at: a sum of so many terms may turn back at each of them."""
@@ -59,7 +60,8 @@ class Axis:
 
     def grid(self) -> Any:
         """Points evenly spaced in their logarithm, both ends among them, and the first whole numbers of what is whole."""
-        start = 1.0 if self.whole else max(self.low, LEAST)
+        least = LEAST_COUNTED if self.counted else LEAST
+        start = 1.0 if self.whole else max(self.low, least)
         end = max(self.end, start)
         points = np.geomspace(start, end, max(2, round(PER_DECADE * np.log10(end / start))) + 1)
         points[-1] = end
