@@ -369,9 +369,10 @@ class BoundCase(DropsCaches):
         reached = case.inputs_used(*(quantities or self.known))
         names = [name for name in reached if name in given or case.default(name) is not None]
         if everything:
-            set_here = (name for name in self.given if name in given)
-            names += [n for n in set_here if not (self.given[n].defaulted and self.why_unknown(n))]
-        return {name: self._input(name) for name in dict.fromkeys(names)}
+            names += [name for name in self.given if name in given]
+        defaults = {name for name, own in self.given.items() if own.defaulted}
+        shown = [n for n in dict.fromkeys(names) if n not in defaults or not self.why_unknown(n)]
+        return {name: self._input(name) for name in shown}
 
     def _input(self, name: str) -> Result:
         """The value of an input with its ends, its source, and whether it is a default."""
