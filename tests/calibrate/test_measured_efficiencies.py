@@ -248,3 +248,10 @@ def test_the_line_wins_over_the_study(tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text(STUDY + "measured\n", encoding="utf-8")
     assert sr.Study.load(path, request_of(efficiency="peak")).value("mbu") == 1
+
+
+def test_a_class_of_engines_is_predicted_from_its_measurements():
+    """Qwen3-14B-AWQ in eager mode, one request of 16,000 tokens on an A100: TPOT 20.6 ms (vllm-project/vllm issue 20469)."""
+    case = {"weights": "awq", "prompt": 16000, "output": 200, "engine": "eager"}
+    found = sr.Study("qwen3-14b", "a100-80gb-sxm", **case).result("itl")
+    assert found.low < 0.0206 < found.high
