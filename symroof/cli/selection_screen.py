@@ -105,13 +105,14 @@ def _devices(found: Recommendation, show: int) -> list[str]:
     marks = [MARK[one.configuration.state] for one in found.best[:show]]
     kept = len(header) - (header[-1] == "misses")
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
-    lines = [fitted_table(cells, ["", "best of each device", *header[1:kept]], flexible=-1)]
+    head = ["", "best of each device", *header[1:kept]]
+    lines = [fitted_table(cells, head, flexible=-1)] if kept > 1 else []
     for name, *lacks in ((row[0], *row[kept:]) for row in rows):
         lines += wrapped(f"{name}: {lacks[0]}", "    ") if any(lacks) else []
     more = len(found.best) - show
     lines += [f"and {more:,} more; --show {len(found.best)} shows all"] * (more > 0)
     used = [f"{mark} {said}" for mark, said in MEANING.items() if mark in marks]
-    return lines + ([", ".join(used)] if {*marks} - {PASSES} else [])
+    return lines + ([", ".join(used)] if {*marks} - {PASSES} and kept > 1 else [])
 
 
 MOST_REVIEWED = 4  # devices, where none was named

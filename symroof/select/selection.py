@@ -24,6 +24,7 @@ from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 from symroof.theory.theory_files import column
+from symroof.units import significant
 
 
 def pareto_front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tuple[int, ...]:
@@ -187,13 +188,21 @@ class Selection:
         request = self.study.request
         drawn = {"output_spread", "long_share"} & self.study.first.given.keys()
         if request.percentiles and not drawn | ({"prompt", "output"} & request.traffic.keys()):
-            said.append("percentiles are simulated with requests of one length, the kindest case: traffic: {prompt: 'lognormal:2048,0.8', output: …, arrivals: bursty} in the study gives others")  # fmt: skip
+            prompt = significant(self.study.first.case.value("prompt"), 6).replace(",", "")
+            said.append(f"percentiles are simulated with requests of one length, the kindest case: traffic: {{prompt: 'lognormal:{prompt},0.8', output: …, arrivals: bursty}} in the study gives others")  # fmt: skip
+        fixed = [name for name in LAYOUT if len(request.values.get(name, ())) == 1]
+        if fixed and not self.passing:
+            said.append(f"{', '.join(fixed)}: fixed; more layouts are searched where they are open")
         unpriced = [c.run.own for c in self.configurations if not c.run.own.case.has("price")]
         names = list(dict.fromkeys(case.hardware.name for case in unpriced if case.hardware))
         if names and (PRICED & self.targets.keys() or self.order in MONEY):
             more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
             said.append(f"no price of {', '.join(names[:MOST_NAMED])}{more} was found: ranked last, and what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device")  # fmt: skip
         return tuple(said)
+
+
+LAYOUT = ("tp", "pp", "ep", "attention_dp", "dp", "batch", "chunk")
+"""What is searched where nobody fixes it."""
 
 
 def nearest_misses(choice: Selection) -> list[Configuration]:
