@@ -10,6 +10,7 @@ from symroof.analysis.case_summary import (
     MEMORY_SHARE,
     added_token,
     both,
+    compact,
     endless,
     used_memory,
 )
@@ -17,8 +18,8 @@ from symroof.analysis.case_titles import case_label
 from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_checks
 from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.cli.case_screen import ALL, assumed
-from symroof.cli.terminal import fitted_table, warning_lines, wrapped
-from symroof.table_formats import FAILS, IN_PART, PASSES
+from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
+from symroof.table_formats import FAILS, IN_PART, PASSES, width
 from symroof.units import format_quantity, scaled, significant
 
 if TYPE_CHECKING:
@@ -54,21 +55,27 @@ def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 
         else case_label(case)
         for case in cases
     ]
-    rows = [
-        [_mark(case), label, *(_value(case, name) for name in shown.values()), _misses(case)]
-        for case, label in zip(cases[:most], labels, strict=False)
-    ]
-    header = ["", "case", *shown, "misses"]
-    if not any(row[-1] for row in rows):
-        header, rows = header[:-1], [row[:-1] for row in rows]
-    title = cases[0].model.shown_name if cases[0].model else "cases"
+    for ranged in (True, False):  # with the intervals where there is room
+        rows = [
+            [_mark(case), label, *(_value(case, x, ranged) for x in shown.values()), _misses(case)]
+            for case, label in zip(cases[:most], labels, strict=False)
+        ]
+        header = ["", "case", *shown, "misses"]
+        if not any(row[-1] for row in rows):
+            header, rows = header[:-1], [row[:-1] for row in rows]
+        table = zip(header, *rows, strict=True)
+        if sum(max(map(width, column)) + 2 for column in table) <= columns():
+            break
+    models = {case.model.shown_name for case in cases if case.model}
+    title = f"{models.pop()}: " if len(models) == 1 else ""
     how = "predicted" if cases[0].measured_box else efficiency_basis(cases[0])
     load = ", under load" if "loaded_itl" in shown.values() else ""
     meaning = MEANING[bool(cases[0].targets)]
     lines = [
-        *wrapped(f"{title}: {len(cases)} cases, {how}{load} ({meaning})"),
+        *wrapped(f"{title}{len(cases)} cases, {how}{load} ({meaning})"),
         fitted_table(rows, header, "  ", flexible=1),
         *([f"  and {len(cases) - most} more: --all"] if len(cases) > most else []),
+        *([] if shown else wrapped("No time is known without prompt: --prompt 1024 --output 256.")),
         *warning_lines(warnings),
         *assumed(cases[0], of=" (first row)", remark=ALL),
     ]
@@ -90,8 +97,8 @@ def _misses(case: BoundCase) -> str:
     return ", ".join("rate" if name == LOAD else name for name in missed)
 
 
-def _value(case: BoundCase, name: str) -> str:
-    """A value without its range, in the unit of the column's head."""
+def _value(case: BoundCase, name: str, ranged: bool) -> str:
+    """A value in the unit of the column's head, with its interval or without."""
     if name == MEMORY_SHARE:
         return used_memory(case)
     if endless(case, name):
@@ -100,6 +107,8 @@ def _value(case: BoundCase, name: str) -> str:
     if not found:
         return "-"
     unit = found.symbol.unit
+    if ranged and found.ranged:
+        return compact(found, DIGITS).replace(f" {unit}" if unit != "s" else "\0", "")
     number = significant(scaled(found.value, unit)[0], DIGITS)
     text = format_quantity(found.value, unit, DIGITS) if unit == "s" else number
     return text + ("†" if DOES_NOT_FIT in found.flags else "")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from symroof.analysis.case_summary import compact
 from symroof.analysis.verdict import limit_of, metrics_of
+from symroof.cases.measured_efficiencies import beyond_measurements
 from symroof.cli.case_screen import assumed
 from symroof.cli.options import words_without
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
@@ -48,11 +49,13 @@ def screen(found: Recommendation, show: int, words: Sequence[str] = ()) -> str:
     choice = found.choice
     lines = [*_question(choice), "", *_use(found), "", *_devices(found, show)]
     lines += [line for text in (*prices_text(found), cheaper_text(found)) for line in wrapped(text)]
-    lines += warning_lines((*warnings(choice, 1), *choice.hints), 4)
+    new = [beyond_measurements(found.pick.case)] if found.pick else []
+    lines += warning_lines((*filter(None, new), *warnings(choice, 1), *choice.hints), 4)
     lines += _next(found, words)
     first = " (first row)" if len(choice.configurations) > 1 else ""
     case = choice.configurations[0].run.bound_case
-    return "\n".join([*lines, *assumed(case, of=first, remark=DETAILS)])
+    chosen = ("token_budget",) if found.pick and found.pick.chunk is not None else ()
+    return "\n".join([*lines, *assumed(case, of=first, but=chosen, remark=DETAILS)])
 
 
 def _question(choice: Selection) -> list[str]:
