@@ -370,8 +370,8 @@ class BoundCase(DropsCaches):
         names = [name for name in reached if name in given or case.default(name) is not None]
         if everything:
             names += [name for name in self.given if name in given]
-        defaults = {name for name, own in self.given.items() if own.defaulted}
-        shown = [n for n in dict.fromkeys(names) if n not in defaults or not self.why_unknown(n)]
+        formulas = {name for name, own in self.given.items() if own.defaulted or own.is_formula}
+        shown = [n for n in dict.fromkeys(names) if n not in formulas or not self.why_unknown(n)]
         return {name: self._input(name) for name in shown}
 
     def _input(self, name: str) -> Result:
