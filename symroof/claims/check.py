@@ -213,8 +213,8 @@ def _in_its_file(source: ClaimFile, index: int, problem: Problem) -> Problem:
     """A problem of a claim at the field whose key or value it names, or at the claim."""
     name = problem.path or problem.file
     place = _place_of(source.document.data["claims"][index], name)
-    is_key = bool(place) and place[-1] == name
-    message = problem.message if is_key or not name else f"{name}: {problem.message}"
+    said_there = not name or place[-1:] == (name,)
+    message = problem.message if said_there else f"{name}: {problem.message}"
     return source.document.problem(("claims", index, *place), message, problem.hint)
 
 

@@ -228,8 +228,10 @@ def normalized(
 
 def _bare_numbers(settings: Settings, at: Location, own: Declarations) -> Iterator[Fault]:
     """Numbers without their unit: in Python they are in base units, in a file they are ambiguous."""
-    targets = settings.get("targets") if isinstance(settings.get("targets"), Mapping) else {}
-    named = [((str(name),), canonical(str(name)), value) for name, value in settings.items()]
+    targets = settings.get("targets")
+    targets = targets if isinstance(targets, Mapping) else {}
+    named: list[tuple[Location, str, Any]]
+    named = [((str(x),), canonical(str(x)), value) for x, value in settings.items()]
     named += [(("targets", x), TARGET_SYMBOLS.get(x, ""), value) for x, value in targets.items()]
     for below, name, value in named:
         bare = isinstance(value, (int, Fraction)) and not isinstance(value, bool)

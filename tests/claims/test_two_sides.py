@@ -16,7 +16,6 @@ from symroof.claims.case_comparison import (
     waterfall_to_text,
 )
 from symroof.claims.catalogue_figures import (
-    as_quantity,
     catalogue_figure,
 )
 from symroof.errors import InputError
@@ -123,15 +122,3 @@ def test_a_figure_that_is_not_there(path, message, hint):
         catalogue_figure(path)
     assert message in error.value.problems[0].message
     assert error.value.problems[0].hint == hint
-
-
-@pytest.mark.parametrize(
-    ("path", "quantity"),
-    [
-        ("h100-sxm.peaks.fp8.dense", ("peak_flops", {"hardware": "h100-sxm", "weights": "fp8", "activations": "fp8"})), ("h100-sxm.peaks.fp8.sparse", None),
-        ("llama-3-70b.n_kv_heads", ("n_kv_heads", {"model": "llama-3-70b"})), ("h100-sxm.memory.bandwidth", ("mem_bandwidth", {"hardware": "h100-sxm"})),
-        ("h100-sxm.memory.capacity", None), ("h100-sxm.chip.l2", None), ("h100-sxm.memory.reported", ("mem_capacity", {"hardware": "h100-sxm"})),
-    ],
-)  # fmt: skip
-def test_the_quantity_that_a_figure_is(path, quantity):
-    assert as_quantity(path) == quantity

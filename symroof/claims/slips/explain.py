@@ -210,9 +210,7 @@ def _explained(
 def _of_free_parameters(context: Context, claimed: Fraction) -> Iterator[SlipExplanation]:
     """An efficiency or a fixed time that would make the claim true. A parameter can be fitted to
     almost any number, so it is only suggested; ``chance`` is how little it explains."""
-    for name, meaning in EFFICIENCIES:
-        if not context.depends_on(name):
-            continue
+    for name, meaning in (one for one in EFFICIENCIES if context.depends_on(one[0])):
 
         def at(value: Fraction, name: str = name) -> Fraction:
             return next(iter(context.values_with({name: value})), Fraction(0))
