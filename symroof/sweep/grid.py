@@ -13,7 +13,7 @@ import numpy as np
 
 from symroof.analysis.compile import Output, output
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.ranges import PRICE
+from symroof.cases.input import PRICE
 from symroof.sweep.axes import Axis
 from symroof.sweep.sweep_quantities import FITS
 from symroof.symbolic.blocks import Array, blocks
