@@ -196,7 +196,9 @@ def parse_claim(name: str, text: str, where: str) -> tuple[str, WrittenNumber]:
     bare = symbol.unit in ("s", "byte", "USD", "USD/s") and re.fullmatch(r"[~\d.,\s]+", text)
     if written.value is None or bare:  # 28 may be milliseconds
         message = f"{text.strip()[:40]!r} {'has no unit' if bare else 'is not a number'}"
-        raise InputError(Problem(where, message, hint=f"write {printed} = 14.2 with its unit"))
+        usual = {"s": "ms", "byte": "GB"}.get(symbol.unit, symbol.unit)
+        as_written = f"{text.strip()[:40] if bare else 14.2} {usual}".strip()
+        raise InputError(Problem(where, message, hint=f"write {printed} = {as_written}"))
     return printed, written
 
 

@@ -48,15 +48,21 @@ def up_to(batch: int) -> str:
     return f"up to {batch:,} request{'s' * (batch != 1)}"
 
 
+def instances(one: Purchase) -> tuple[int, int, int, int]:
+    """How many instances decode and of how many devices each is; the same of those that only prefill."""
+    own = one.group["decode"] // one.run.copies_of
+    apart = one.case.prefill_case
+    other = round(float(apart.case.value("instance_devices"))) if apart else own
+    return one.run.copies, own, one.replicas * one.group.get("prefill", 0) // other, other
+
+
 def layout_text(one: Purchase) -> str:
     """Replicas, the requests of each, and how prompts are read."""
-    own = one.group["decode"] // one.run.copies_of
+    copies, own, others, other = instances(one)
     said = []
     if len(one.group) > 1:
-        prefill = one.replicas * one.group["prefill"]
-        said.append(f"{one.run.copies:,} instances of {own:,} that decode, {up_to(one.batch)} each")
-        said.append(f"and {prefill // own:,} instances of {own:,} that prefill")
-        return " ".join(said)
+        decode = f"{copies:,} instance{'s' * (copies != 1)} of {own:,} that decode{"s" * (copies == 1)}, {up_to(one.batch)} each"
+        return f"{decode}, and {others:,} of {other:,} that only prefill"
     each = f" of {own:,}" if own > 1 else ""
     replicas = f"{one.replicas:,} replica{'s' * (one.replicas != 1)}{each}"
     said.append(f"{replicas}, {up_to(one.batch)}{' each' * (one.replicas > 1)}")  # fmt: skip
@@ -94,7 +100,9 @@ def _purchase_row(one: Purchase, ranges: bool, at_rate: bool) -> tuple[str, ...]
         times.append(Ranged(value, span) if ranges and span else value)
     load = f"{100 * one.load:.0f} %" if one.load is not None else ""
     chunk = f"{one.chunk:,}" if one.chunk is not None else ""
-    return (name, f"{one.devices:,}", one.layout, f"{one.batch:,}", chunk, paid, *times, load, one.lacks)  # fmt: skip
+    copies, own, others, other = instances(one)
+    layout = f"{copies:,} × {own}" + (f" + {others:,} × {other} prefill" if others else "")
+    return (name, f"{one.devices:,}", layout, f"{one.batch:,}", chunk, paid, *times, load, one.lacks)  # fmt: skip
 
 
 def price_text(one: Purchase) -> str:

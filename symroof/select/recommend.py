@@ -196,14 +196,6 @@ class Purchase:
     def _metric(self, target: str) -> str:
         return metrics_of(target, self.run.own.case)[0]
 
-    @property
-    def layout(self) -> str:
-        """Replicas and the devices of one in few words: ``9 × 2``, ``9 × 2 + 9 × 2 prefill``."""
-        own = round(float(self._number("instance_devices")))
-        said = f"{self.run.copies:,} × {own}"
-        prefill = self.devices - self.run.copies * own
-        return f"{said} + {prefill // own:,} × {own} prefill" if prefill else said
-
     @cached_property
     def lacks(self) -> str:
         """What keeps it from passing, in one phrase; empty where it passes."""

@@ -383,7 +383,7 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
     if kind == "hardware" and counted:
         count = counted[1] or counted[2]
         hint = f"write the name alone, and the number of GPUs as --tp {count} or parallel: {{tp: {count}}}"
-        return Problem(shown, "a device with a number", hint=hint)
+        return Problem(shown, "names a device and how many of them", hint=hint)
     known = [alias for entry in shipped.values() for alias in (entry.name, *entry.aliases)]
     hint = nearest(name.lower()[:LONGEST_NAME], known)
     if not hint and not re.fullmatch(r"[\w .()/-]*", name):

@@ -65,6 +65,8 @@ def precision_name(name: str) -> str:
     """
     lower = name.strip().lower()
     spelled = SPELLINGS.get(lower, lower)
+    if short := re.fullmatch(r"(\d+)-bit", spelled):  # 4-bit is 4bit
+        return f"{short[1]}bit"
     return name if re.match(r"[\d.+-]", spelled) else spelled
 
 
