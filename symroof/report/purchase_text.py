@@ -61,7 +61,7 @@ def layout_text(one: Purchase) -> str:
     copies, own, others, other = instances(one)
     said = []
     if len(one.group) > 1:
-        decode = f"{copies:,} instance{'s' * (copies != 1)} of {own:,} that decode{"s" * (copies == 1)}, {up_to(one.batch)} each"
+        decode = f"{copies:,} instance{'s' * (copies != 1)} of {own:,} that decode{'s' * (copies == 1)}, {up_to(one.batch)} each"
         return f"{decode}, and {others:,} of {other:,} that only prefill"
     each = f" of {own:,}" if own > 1 else ""
     replicas = f"{one.replicas:,} replica{'s' * (one.replicas != 1)}{each}"

@@ -79,10 +79,10 @@ OWN = [
             ["hbm", "ampere"],
             "plain",
             ("ampere", "server"),
-            "of plain engines on this family of devices (ampere): that of server engines",
+            "of plain on this family of devices (ampere); the value is that of server",
         ),
         (["cpu"], "server", ("cpu", "all"), ""),
-        (["mi"], "server", ("all", "all"), "on this family of devices (mi): that of all devices"),
+        (["mi"], "server", ("all", "all"), "on this family of devices (mi); the value is that of all devices"),
     ],
 )
 def test_the_entry_of_a_family_and_an_engine_or_the_nearest(families, engine, chosen, words):
