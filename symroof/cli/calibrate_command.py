@@ -141,15 +141,7 @@ def calibration_lines(fit: Calibration, everything: bool) -> list[str]:
     lines.append("for a study file:")
     for text in fit.block().splitlines():
         lines += wrapped(text, "      ", "  ") if not text.startswith("#") else []
-    return [
-        *lines,
-        *assumed(
-            fit.answers,
-            _metrics(fit),
-            but=fitted,
-            remark=MORE,
-        ),
-    ]
+    return [*lines, *assumed(fit.answers, _metrics(fit), but=fitted, remark=MORE)]
 
 
 def _shown(p: Parameter) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symroof.analysis.case_summary import (
@@ -16,11 +17,9 @@ from symroof.analysis.case_summary import (
 )
 from symroof.analysis.case_titles import case_label
 from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_checks
-from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.cli.case_screen import ALL, assumed
 from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
 from symroof.table_formats import FAILS, IN_PART, PASSES, width
-from symroof.units import format_quantity, scaled, significant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -107,11 +106,8 @@ def _value(case: BoundCase, name: str, ranged: bool) -> str:
     if not found:
         return "-"
     unit = found.symbol.unit
-    if ranged and found.ranged:
-        return compact(found, DIGITS).replace(f" {unit}" if unit != "s" else "\0", "")
-    number = significant(scaled(found.value, unit)[0], DIGITS)
-    text = format_quantity(found.value, unit, DIGITS) if unit == "s" else number
-    return text + ("†" if DOES_NOT_FIT in found.flags else "")
+    text = compact(found if ranged else replace(found, low=None, high=None), DIGITS)
+    return text if unit in ("", "s") else text.replace(f" {unit}s", "").replace(f" {unit}", "")
 
 
 def single(case: BoundCase, names: Sequence[str]) -> str:

@@ -83,16 +83,15 @@ def _value(derivation: Derivation, everything: bool) -> list[str]:
     case, name = derivation.bound_case, derivation.name
     if derivation.result is None:
         option = option_for(case, missing_input(case, name))
-        why = f"{derivation.why_unknown}{f', for example {option}' if option else ''}"
-        return wrapped(
-            f"{name}: no number yet: it {why}" if option else f"{name}: no number: {why}"
-        )
+        if option:
+            why = f"yet: it {derivation.why_unknown}, for example {option}"
+            return wrapped(f"{name}: no number {why}")
+        return wrapped(f"{name}: no number: {derivation.why_unknown}")
     own, least = both(case, name)
     basis = "" if least and not everything else "; ".join(basis_of(case, (name,)))
     kind = "limit" if least.startswith("at most") else "minimum"
-    return wrapped(
-        "; ".join(filter(None, (f"{name} = {own}", least and f"theoretical {kind} {least}", basis)))
-    )
+    least = least and f"theoretical {kind} {least}"
+    return wrapped("; ".join(filter(None, (f"{name} = {own}", least, basis))))
 
 
 def _definition(derivation: Derivation, everything: bool) -> list[str]:

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.compared_cases import quantities_option, study_of_case, waterfalls_between
-from symroof.cli.options import (
-    all_option,
-    case_options,
-    json_option,
-    study_from,
-)
+from symroof.cli.options import all_option, case_options, json_option, study_from
 from symroof.cli.output import say, say_json, write_file
 from symroof.cli.terminal import fitted_table, reflowed, wrapped
 from symroof.errors import InputError
@@ -139,11 +134,7 @@ def _label(step: WaterfallStep) -> str:
 
 
 def _diagnose(
-    sides: tuple[str, ...],
-    measured: str,
-    everything: bool,
-    as_json: bool,
-    options: dict[str, Any],
+    sides: tuple[str, ...], measured: str, everything: bool, as_json: bool, options: dict[str, Any]
 ) -> None:
     """Print which usual cause explains a measured figure, as text or JSON."""
     from symroof.analysis.diagnosis import diagnose

@@ -143,10 +143,7 @@ def main(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         say("interrupted", err=True)
         return INTERRUPTED
-    except (
-        BrokenPipeError,
-        SystemExit,
-    ):  # click exits this way when the reader of its output is gone
+    except (BrokenPipeError, SystemExit):  # of click, when the reader of its output is gone
         # the reader closed our output (``symroof ... | head``): discard later writes
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK

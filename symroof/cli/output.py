@@ -81,13 +81,11 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *read: str | 
 def print_problems(problems: Iterable[Problem], as_json: bool) -> None:
     """Print every problem with its place and hint, or all of them as one JSON object."""
     if as_json:
-        say_json(
-            {"schema": "symroof/error/1", "errors": [problem.as_json() for problem in problems]},
-            err=True,
-        )
-    else:
-        for problem in problems:
-            say(str(problem), err=True)
+        errors = [problem.as_json() for problem in problems]
+        say_json({"schema": "symroof/error/1", "errors": errors}, err=True)
+        return
+    for problem in problems:
+        say(str(problem), err=True)
 
 
 def report_bug(error: Exception, where: str = "", debug: bool = False) -> int:
@@ -95,8 +93,8 @@ def report_bug(error: Exception, where: str = "", debug: bool = False) -> int:
     if debug:
         say("".join(traceback.format_exception(error)), err=True)
     place = f"{where}: " if where else ""
-    shown = "report it with the traceback above"
-    ask = shown if debug else "`symroof --debug …` shows where; report it"
+    above = "report it with the traceback above"
+    ask = above if debug else "`symroof --debug …` shows where; report it"
     line = f"symroof: {place}a bug in symroof: {type(error).__name__}: {str(error)[:200]} ({ask})"
     say(visible(line), err=True)
     return BUG

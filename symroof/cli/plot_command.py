@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.compared_cases import (
-    against_option,
-    other_side,
-    quantities_option,
-    waterfalls_to,
-)
+from symroof.cli.compared_cases import against_option, other_side, quantities_option, waterfalls_to
 from symroof.cli.options import study_from, study_options
 from symroof.cli.output import say, write_file
 from symroof.cli.terminal import reflowed

@@ -14,7 +14,7 @@ import click
 from symroof.cli.compared_cases import against_option, other_side
 from symroof.cli.options import pairs, strict_option, study_from, study_options, words_without
 from symroof.cli.output import report_bug, say
-from symroof.cli.terminal import wrapped
+from symroof.cli.terminal import fitted_table, wrapped
 from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
 from symroof.report.review_parts import BRIEF, PARTS
@@ -46,9 +46,7 @@ DEFAULT_FORMATS = "html,md"
     help="Add the appendix: every derivation, threshold, sensitivity, input and source.",
 )
 @click.option(
-    "--sections",
-    metavar="LIST",
-    help=f"Only these sections, comma-separated: {', '.join(PARTS)}.",
+    "--sections", metavar="LIST", help=f"Only these sections, comma-separated: {', '.join(PARTS)}."
 )
 @click.option(
     "--among", multiple=True, metavar="NAME=LIST", help="Candidates, as in `symroof select`."
@@ -121,8 +119,7 @@ def _targets(page: dict[str, Any]) -> list[str]:
         least = f"theoretical limit {limit}" if limit else ""
         beside = f"target {limit}: {outcome[0]}" if outcome else least
         rows.append((words, f"{value} ({span})" if span else value, beside))
-    wide = [max(map(len, column), default=0) + 2 for column in list(zip(*rows, strict=True))[:2]]
-    return [f"  {a:<{wide[0]}}{b:<{wide[1]}}{c}".rstrip() for a, b, c in rows]
+    return fitted_table(rows, (), "  ", left=True).splitlines()
 
 
 def _own_folder(name: str) -> Path:

@@ -54,9 +54,8 @@ def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
         for word in served.others:
             near = difflib.get_close_matches(word, known, n=1, cutoff=0.82)
             if near and not word.startswith(near[0]):  # a longer name of one is another flag
-                lines += wrapped(
-                    f"{word} is unknown and was ignored: did you mean {near[0]}?", first="! "
-                )
+                said = f"{word} is unknown and was ignored: did you mean {near[0]}?"
+                lines += wrapped(said, first="! ")
     if everything:
         return "\n".join([*lines, *_details(advised)])
     flags = ", ".join(f"{flag.flag} {flag.value}" for flag in served.flags if flag.defaulted)
@@ -89,9 +88,8 @@ def _replicas(advised: Review) -> str:
     if pick is None or pick.load is None:
         return ""
     rate, paid = pick.case.result("arrival_rate").plain(), price_text(pick)
-    many = "replica" if pick.replicas == 1 else "replicas"
-    price = f", {paid}" if paid else ""
-    return f"for {rate}: {pick.replicas:,} {many}, {pick.devices:,} GPUs{price}"
+    many = f"for {rate}: {pick.replicas:,} replica{'s' * (pick.replicas != 1)}"
+    return ", ".join(filter(None, (many, f"{pick.devices:,} GPUs", paid)))
 
 
 def _details(advised: Review) -> list[str]:

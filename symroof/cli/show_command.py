@@ -44,7 +44,6 @@ BEHIND = ("source", "note", "definition of", "with fp16 accumulation")
 
 def screen(shown: CatalogueEntry) -> list[str]:
     """Title, facts, and as much of the tables as fits; the rest is named."""
-
     facts = [
         [name, clipped(value, columns() - SLIMMEST) if name == "source" else value]
         for name, value, *_ in shown.facts[:MOST_FACTS]

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import (
-    all_option,
-    json_option,
-    pairs,
-    study_from,
-    study_options,
-)
+from symroof.cli.options import all_option, json_option, pairs, study_from, study_options
 from symroof.cli.output import json_text, say, say_marked, say_one_of, write_file
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.table_formats import FAILS, PASSES

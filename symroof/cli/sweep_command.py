@@ -82,7 +82,6 @@ def table(grid: dict[str, Any]) -> str:
         1  4.52 ms
         2
     """
-
     points = list(product(*(range(len(grid["coords"][name])) for name in grid["dims"])))
     step = max(-(-len(points) // MOST_ROWS), 1)
     rows = []

@@ -16,18 +16,6 @@ from symroof.vllm.flags import NOT_MODELLED
 
 NEAR, VERY_NEAR = 0.6, 0.8
 """How alike two names are for one to be suggested: a command of few, an option of many."""
-SET = (
-    "arrival_rate",
-    "mem_bandwidth",
-    "mem_capacity",
-    "peak_flops",
-    "memory_share",
-    "token_budget",
-    "chunk",
-    "block_size",
-    "draft_tokens",
-)
-"""Inputs without an option of their own that other tools have one for."""
 OPTIONS_OF_FILES = {"targets": "--target"}  # places of problems that are options of another name
 
 
@@ -116,11 +104,14 @@ def in_our_words(args: Sequence[str], command: click.Command) -> list[str]:
 
 def _meant(flag: str, own: Mapping[str, str]) -> list[str]:
     """The options, or else the inputs, that people mean by an option of another tool."""
+    from symroof.theory.symbols import INPUTS
+
     name = flag.lstrip("-").replace("-", "_")
-    meant = [name] if name in own and len(name) > 1 else meant_by(name)
-    settable = SET if "settings" in own else ()
-    meant = [name] if name in settable else meant
-    return [each for each in meant if each in own or each in settable]
+    settable = INPUTS if "settings" in own else {}
+    known = name in settable or (name in own and len(name) > 1)
+    return [
+        each for each in ([name] if known else meant_by(name)) if each in own or each in settable
+    ]
 
 
 def _option_hint(error: click.NoSuchOption) -> str:

@@ -28,13 +28,7 @@ from symroof.cases.bind_cases import has_mix
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import EFFICIENCIES, slow_first
 from symroof.errors import InputError
-from symroof.select.configuration import (
-    CLOSE,
-    ISOLATED,
-    PRICE,
-    PRICED,
-    prices_move,
-)
+from symroof.select.configuration import CLOSE, ISOLATED, PRICE, PRICED, prices_move
 from symroof.select.search_space import Candidate
 from symroof.symbolic.blocks import Array
 from symroof.theory.layout import DEGREES
