@@ -231,3 +231,14 @@ def _value(name: str, formula: Input, case: Case, point: Mapping[str, float]) ->
         message = f"{written} is {shortened_formula(as_written(name, value), LONGEST)}{at}, but {name} {error}"
         raise InputError(Problem(formula.source, message, path=name, hint=hint)) from None
     return value
+
+
+def check_load(case: BoundCase) -> None:
+    """An arrival rate is a load only with the length of the responses.
+
+    Raises:
+        InputError: there is none.
+    """
+    if case.model and case.chosen("arrival_rate") and not case.case.has_value("output"):
+        message = "the load of these requests is not known without the length of their responses"
+        raise InputError(Problem("arrival_rate", message, hint="--output 300"))

@@ -12,11 +12,11 @@ from functools import cached_property
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import target_checks
 from symroof.cases.bound_case import BoundCase
+from symroof.cases.checks import check_load
 from symroof.errors import InputError, Problem
 from symroof.select.configuration import Configuration, Run
 from symroof.select.recommend import Purchase, Ranking, Recommendation, recommend
 from symroof.select.screening import NEAR
-from symroof.select.selection import check_load
 
 SOLVED = ("batch", "dp", "tp", "chunk", "token_budget")
 """Inputs that are left open where what a study says of them fails, or costs more than it needs."""

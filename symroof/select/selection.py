@@ -12,14 +12,14 @@ import numpy as np
 
 from symroof.analysis.study import Study, Track, untracked
 from symroof.analysis.verdict import LOAD, MEMORY, basis_lines
-from symroof.cases.bound_case import BoundCase
+from symroof.cases.checks import check_load
 from symroof.cases.input import EFFICIENCIES
 from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem, nearest
 from symroof.select.candidates import check_open, device_counts, with_candidates
 from symroof.select.configuration import PRICED, Configuration, Run, prefill_ratio
 from symroof.select.screening import screen
-from symroof.select.search_space import Layouts, candidates_of
+from symroof.select.search_space import DEGREES, Layouts, candidates_of
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
@@ -190,7 +190,11 @@ class Selection:
         if request.percentiles and not drawn | ({"prompt", "output"} & request.traffic.keys()):
             prompt = significant(self.study.first.case.value("prompt"), 6).replace(",", "")
             said.append(f"percentiles are simulated with requests of one length, the kindest case: traffic: {{prompt: 'lognormal:{prompt},0.8', output: …, arrivals: bursty}} in the study gives others")  # fmt: skip
-        fixed = [name for name in LAYOUT if len(request.values.get(name, ())) == 1]
+        fixed = [
+            name
+            for name in (*DEGREES, "dp", "batch", "chunk")
+            if len(request.values.get(name, ())) == 1
+        ]
         if fixed and not self.passing:
             said.append(f"{', '.join(fixed)}: fixed; more layouts are searched where they are open")
         unpriced = [c.run.own for c in self.configurations if not c.run.own.case.has("price")]
@@ -199,10 +203,6 @@ class Selection:
             more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
             said.append(f"no price of {', '.join(names[:MOST_NAMED])}{more} was found: ranked last, and what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device")  # fmt: skip
         return tuple(said)
-
-
-LAYOUT = ("tp", "pp", "ep", "attention_dp", "dp", "batch", "chunk")
-"""What is searched where nobody fixes it."""
 
 
 def nearest_misses(choice: Selection) -> list[Configuration]:
@@ -298,17 +298,6 @@ def _order(study: Study, configurations: Sequence[Configuration]) -> str:
     name = ORDERS[word][0]
     priced = [c.run.rank(name) is not None for c in configurations if c.state == "passes"]
     return word if not priced or any(priced) else "rate"
-
-
-def check_load(case: BoundCase) -> None:
-    """An arrival rate is a load only with the length of the responses.
-
-    Raises:
-        InputError: there is none.
-    """
-    if case.model and case.chosen("arrival_rate") and not case.case.has_value("output"):
-        message = "the load of these requests is not known without the length of their responses"
-        raise InputError(Problem("arrival_rate", message, hint="--output 300"))
 
 
 def _check_complete(study: Study) -> None:

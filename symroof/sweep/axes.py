@@ -3,7 +3,7 @@ parallel degrees, which shape the formulas themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -126,7 +126,8 @@ def axis(name: str, values: Any, own: Declarations = NONE) -> Axis:
     """One axis by its printed name; a ValueError says what cannot be read."""
     if name in LABELLED or name in SWITCHES:
         items = split(values) if isinstance(values, str) else _items(values)
-        return choosing(name, {_label(item): _choice(name, item) for item in items})
+        choices = {_label(item): _choice(name, item) for item in items}
+        return Axis(name, tuple(choices), tuple(choices.values()))
     try:
         symbol = symbol_of(name, own)
     except ValueError:
@@ -137,11 +138,6 @@ def axis(name: str, values: Any, own: Declarations = NONE) -> Axis:
     if definition and is_condition_or_label(parse(definition)):
         raise ValueError("is not a number; an axis is an input, or a quantity that can be measured")
     return numeric(symbol, _numbers(symbol, values, own))
-
-
-def choosing(name: str, choices: Mapping[str, Request]) -> Axis:
-    """An axis of labels, each with its choice."""
-    return Axis(name, tuple(choices), tuple(choices.values()))
 
 
 def numeric(symbol: Symbol, values: Values) -> Axis:

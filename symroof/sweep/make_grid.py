@@ -15,7 +15,7 @@ from symroof.cases.request import Request
 from symroof.errors import InputError, Problem
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import symbol_of
-from symroof.sweep.axes import Axis, choosing, numeric
+from symroof.sweep.axes import Axis, numeric
 from symroof.sweep.axes import axis as axis_of
 from symroof.sweep.grid import Grid
 from symroof.sweep.sweep_quantities import available, requested_quantities
@@ -91,7 +91,8 @@ def listed(request: Request, named: set[str]) -> list[Axis]:
         elif len(settings) > 1:
             labels = [x.text if isinstance(x, ValueRange) else text(x) for x in settings]
             requests = (Request(values={name: (each,)}) for each in settings)
-            axes.append(choosing(name, dict(zip(labels, requests, strict=True))))
+            choices = dict(zip(labels, requests, strict=True))  # of equal labels the last
+            axes.append(Axis(name, tuple(choices), tuple(choices.values())))
     return [each for each in axes if each.name not in named]
 
 
