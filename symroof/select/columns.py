@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from symroof.errors import InputError
 from symroof.select.configuration import CLOSE, ISOLATED, PRICE, PRICED, prices_move
 from symroof.select.search_space import Candidate
 from symroof.symbolic.blocks import Array
+from symroof.symbolic.searches import largest_whole
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
 from symroof.theory.theory_files import listed
@@ -234,6 +236,19 @@ class Group:
         """Whether a metric is within its limit at every corner."""
         limit = self.limits[target][rows] * (1 + CLOSE)
         return np.asarray((np.nan_to_num(metric, nan=np.inf) <= limit).all(axis=0))
+
+    @cached_property
+    def largest(self) -> Array:
+        """The largest batch of each candidate that fits and meets what rises with it; 0 where none does."""
+        most, fitting = np.zeros(len(self.cases)), np.flatnonzero(self.capacity >= 1)
+
+        def within(batch: Array) -> Array:
+            met = self.unqueued(Points(fitting, batch, np.ones(1))).values()
+            return np.asarray(np.logical_and.reduce([np.ones(batch.shape, bool), *met]))
+
+        if len(fitting):
+            most[fitting] = largest_whole(within, self.capacity[fitting])
+        return self.shared_out(np.arange(len(most)), most)
 
     def unqueued(self, at: Points) -> dict[str, Array]:
         """Whether what rises with the batch is within its limits, by target, at every slow corner: no copies needed, no queue counted."""

@@ -29,6 +29,8 @@ TOGETHER = 16
 """Points of a case whose queues are looked at at once."""
 BATCHES = np.array([1, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 """Shares of the largest batch that are tried: a smaller one leaves more of a step to prompts."""
+BEYOND = np.array([1.25, 2, 4])
+"""At a rate larger ones of the best layout as well: not all slots are taken then, and the ITL of full ones decides nothing."""
 NEAR = 0.02
 """Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner."""
 ARGUMENTS = SHARED | {"batch"}
@@ -47,10 +49,13 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
     """
     every = [(candidate, i) for i, candidates in enumerate(cases) for candidate in candidates]
     best: dict[int, tuple[Rank, Configuration]] = {}
+    group_of: dict[int, Group] = {}
     for group in _groups(every):
         for i, result in results(group, listed).items():
             if i not in best or result[0] < best[i][0]:
-                best[i] = result
+                best[i], group_of[i] = result, group
+    for i, group in group_of.items():
+        best[i] = _larger(group, i, best[i], listed)
     found = []
     for i, (candidate, *_) in enumerate(cases):
         own = candidate.bound_case
@@ -119,33 +124,43 @@ def _relevant(theory: Theory, formulas: Collection[str]) -> frozenset[str]:
 
 def results(group: Group, listed: bool) -> dict[int, tuple[Rank, Configuration]]:
     """The best candidate of every case; no window of batches where the study lists them."""
-    most = _largest(group)
+    most = group.largest
     if group.chosen_batch:
         rows = np.flatnonzero(group.own_batch <= group.capacity)
         tried = points_at(rows, group.own_batch[rows])
     else:
         rows = np.flatnonzero(most >= 1)
-        batch = np.maximum(np.ceil(most[rows][:, None] * BATCHES), 1)
-        batch = group.shared_out(rows[:, None], batch)
-        tried = points_at(np.repeat(rows, len(BATCHES)), batch.ravel())
+        tried = _batches(group, rows, BATCHES)
     best = _cheapest(group, tried) if len(tried.rows) else {}
     others = np.flatnonzero(~np.isin(group.owners, list(best)))
     if len(others):
         best |= _nearest(group, others, most)
-    return _made(group, best, most, listed)
+    return _made(group, best, listed)
 
 
-def _largest(group: Group) -> Array:
-    """The largest batch of each candidate that fits and meets what rises with it; 0 where none does."""
-    most, fitting = np.zeros(len(group.cases)), np.flatnonzero(group.capacity >= 1)
+def _larger(
+    group: Group, owner: int, best: tuple[Rank, Configuration], listed: bool
+) -> tuple[Rank, Configuration]:
+    """The best of a case, or a larger batch of its layout where that needs fewer copies at the rate."""
+    rank, one = best
+    fewer = one.run.copies - one.run.copies_of
+    if not group.rate or not group.open_copies or group.chosen_batch or rank[0] or not fewer:
+        return best
+    alike = [i for i, each in enumerate(group.candidates) if each.bound_case is one.run.own]
+    rows = np.array([i for i in alike if group.owners[i] == owner and group.largest[i] >= 1])
+    tried = _batches(group, rows, BEYOND)
+    met = group.met(Points(tried.rows, tried.batch, np.full(len(tried.rows), float(fewer))))
+    found = _cheapest(group, tried.at(np.flatnonzero(met))) if met.any() else {}
+    cheaper = found and found[owner][1][1] < rank[1]
+    return _made(group, found, listed)[owner] if cheaper else best
 
-    def within(batch: Array) -> Array:
-        met = group.unqueued(Points(fitting, batch, np.ones(1))).values()
-        return np.asarray(np.logical_and.reduce([np.ones(batch.shape, bool), *met]))
 
-    if len(fitting):
-        most[fitting] = largest_whole(within, group.capacity[fitting])
-    return group.shared_out(np.arange(len(most)), most)
+def _batches(group: Group, rows: Array, shares: Array) -> Points:
+    """Points at shares of the largest batch of each row, within its memory."""
+    batch = np.maximum(np.ceil(group.largest[rows][:, None] * shares), 1)
+    batch = np.minimum(batch, group.capacity[rows][:, None])
+    batch = group.shared_out(rows[:, None], batch)
+    return points_at(np.repeat(rows, len(shares)), batch.ravel())
 
 
 def _cheapest(group: Group, tried: Points) -> dict[int, tuple[Points, Rank]]:
@@ -280,10 +295,10 @@ def _nearest(group: Group, rows: Array, most: Array) -> dict[int, tuple[Points, 
 
 
 def _made(
-    group: Group, best: Mapping[int, tuple[Points, Rank]], largest: Array, listed: bool
+    group: Group, best: Mapping[int, tuple[Points, Rank]], listed: bool
 ) -> dict[int, tuple[Rank, Configuration]]:
     """The chosen points as one answer a case."""
-    chosen = [point for point, _ in best.values()]
+    chosen, largest = [point for point, _ in best.values()], group.largest
     parts = ("rows", "batch", "copies")
     at = Points(*(np.concatenate([getattr(p, name) for p in chosen]) for name in parts))
     most = np.where([rank[0] == 0 for _, rank in best.values()], at.batch, 0)

@@ -76,3 +76,15 @@ def test_what_would_do_if_the_prediction_holds_meets_the_targets_there_and_less_
         return study.value("loaded_ttft") <= 1 and study.value("loaded_itl") <= 0.05
 
     assert holds(at) and not holds(less)
+
+
+def test_a_batch_whose_full_slots_miss_the_itl_is_bought_where_the_rate_meets_it_for_less():
+    """11 with the batch that full slots bear, 10 with a larger one: at the rate not all slots are taken."""
+    case = {"model": "llama-3.1-8b", "hardware": "b200", "prompt": 1500, "output": 300}
+    case |= {"long_prompt": 6000, "long_output": 300, "long_share": 0.1, "arrival_rate": 120}
+    targets = {"itl": "12 ms", "ttft": "0.6 s"}
+    pick = recommend(Study(**case, targets=targets)).pick
+    assert pick.devices == 10
+    slow = Study(**case, batch=pick.batch, chunk=pick.chunk, dp=10).first.slow_end
+    assert float(slow.result("loaded_itl").value) <= 0.012 < float(slow.result("sustained_itl").value)
+    assert float(slow.result("mix_loaded_ttft").value) <= 0.6
