@@ -217,17 +217,16 @@ def _answers_to(choice: Selection, most: int) -> SelectionTable:
 def fronts_table(choice: Selection, most: int) -> SelectionTable:
     """The Pareto-optimal runs for each pair of metrics."""
     rows: list[tuple[str, ...]] = []
-    for over, fronts in (("pass", choice.fronts), ("fit", choice.fitting_fronts)):
-        for front in fronts:
-            names, more = [name for name, _ in front.respects], len(front.runs) - most
-            head = (over, " and ".join(WORDS[name] for name in names))
-            for run in front.runs[:most]:
-                cells = (shown(run, name) for name in names)
-                rows.append((*head, run.label, f"{run.batch:,}", *cells))
-                head = ("", "")
-            rows += [("", "", f"and {more:,} more", "", "", "")] if more > 0 else []
-    says = "for each pair of metrics, the configurations that no other beats in both"
-    header = ("among those that", "best in", "configuration", "batch", "", "")
+    for front in choice.fronts:
+        names, more = [name for name, _ in front.respects], len(front.runs) - most
+        head = " and ".join(WORDS[name] for name in names)
+        for run in front.runs[:most]:
+            cells = (shown(run, name) for name in names)
+            rows.append((head, run.label, f"{run.batch:,}", *cells))
+            head = ""
+        rows += [("", f"and {more:,} more", "", "", "")] if more > 0 else []
+    says = "for each pair of metrics, the passing configurations that no other beats in both"
+    header = ("best in", "configuration", "batch", "", "")
     return SelectionTable("Pareto fronts", header, rows, says)
 
 

@@ -17,9 +17,7 @@ from symroof.theory.sympy_input import symbol_name
 ALL = "all"
 KINDS = {"hardware": "hardware", "model": "models"}
 """Candidates that are chosen by name, and the part of the catalogue that has the names."""
-
 ORIGIN = "among"
-
 MOST_CANDIDATES = 20_000
 """Configurations of one selection at most."""
 
@@ -119,8 +117,7 @@ def _matching(name: str, item: str) -> list[str]:
         return [item]
     matching = [entry for entry in entries(KINDS[name]) if item == ALL or fnmatchcase(entry, item)]
     if not matching:
-        message = f"no {name} of the catalogue is like {item[:40]!r}"
-        hint = f"`symroof list {KINDS[name]}`"
+        message, hint = f"no {name} is like {item[:40]!r}", f"`symroof list {KINDS[name]}`"
         raise InputError(Problem(ORIGIN, message, path=name, hint=hint))
     return matching
 
@@ -149,8 +146,7 @@ def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[int, 
         message = f"{wrong[0][:40]!r} is not a number of devices"
         hint = f"{DEVICES}=4,8, at most {MOST_DEVICES:,}"
         raise InputError(Problem(ORIGIN, message, path=DEVICES, hint=hint))
-    counts = tuple(dict.fromkeys(map(int, words)))
-    return rest, counts
+    return rest, tuple(dict.fromkeys(map(int, words)))
 
 
 def check_open(study: Study, counts: Sequence[int]) -> None:

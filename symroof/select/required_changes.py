@@ -17,13 +17,10 @@ from symroof.theory.theory_files import listed
 
 LEVERS = listed("moving", "lacks")
 """What can be bought, tuned or bargained for."""
-
 BOUGHT = ("mem_capacity", "peak_flops", "mem_bandwidth", "price")
 """What a device brings: together they say what to look for in another."""
-
 ENDLESS = 1e30
 """So many times an input that its share of a time is below the last digit of a double."""
-
 NUDGE = 1e-12
 """A crossing is known in double precision: so little further it is surely passed."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.study import Study, Track, untracked
-from symroof.analysis.verdict import LOAD, MEMORY, basis_lines
+from symroof.analysis.verdict import LOAD, basis_lines
 from symroof.cases.checks import check_load
 from symroof.cases.input import EFFICIENCIES
 from symroof.cases.request import request_of
@@ -24,7 +24,6 @@ from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 from symroof.theory.theory_files import column
-from symroof.units import significant
 
 
 def pareto_front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tuple[int, ...]:
@@ -168,11 +167,6 @@ class Selection:
         return _fronts(self.runs)
 
     @property
-    def fitting_fronts(self) -> tuple[Front, ...]:
-        """The same over all that fit, targets aside."""
-        return _fronts(tuple(c.run for c in self.configurations if _fits(c.run)))
-
-    @property
     def basis(self) -> tuple[str, ...]:
         """What the latencies rest on, each once, and where ranges that are given are looked at."""
         at_corners = any(not c.run.own.search_inside for c in self.configurations)
@@ -188,8 +182,7 @@ class Selection:
         request = self.study.request
         drawn = {"output_spread", "long_share"} & self.study.first.given.keys()
         if request.percentiles and not drawn | ({"prompt", "output"} & request.traffic.keys()):
-            prompt = significant(self.study.first.case.value("prompt"), 6).replace(",", "")
-            said.append(f"percentiles are simulated with requests of one length, the kindest case: traffic: {{prompt: 'lognormal:{prompt},0.8', output: …, arrivals: bursty}} in the study gives others")  # fmt: skip
+            said.append("percentiles are simulated with requests of one length, the kindest case: traffic: {prompt: 'lognormal:MEAN,0.8', output: …, arrivals: bursty} in the study gives others")  # fmt: skip
         fixed = [
             name
             for name in (*DEGREES, "dp", "batch", "chunk")
@@ -347,12 +340,6 @@ def _best(runs: Sequence[Run], name: str, larger: bool) -> Run | None:
     known = [(value, run) for run in runs if (value := run.rank(name)) is not None]
     sign = -1 if larger else 1
     return min(known, key=lambda pair: sign * pair[0], default=(None, None))[1]
-
-
-def _fits(run: Run) -> bool:
-    if run.shares:
-        return MEMORY not in run.missed
-    return run.bound_case.fits is not None and not run.bound_case.does_not_fit
 
 
 def _fronts(runs: tuple[Run, ...]) -> tuple[Front, ...]:

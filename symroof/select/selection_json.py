@@ -4,7 +4,6 @@ from dataclasses import asdict
 from typing import Any
 
 from symroof.analysis.case_warnings import case_warnings
-from symroof.analysis.sensitivity import elasticities_over_ranges
 from symroof.analysis.study import Track, untracked
 from symroof.analysis.tipping_points import Flip
 from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, metrics_of
@@ -26,7 +25,7 @@ QUANTITIES = listed("shown", "selection")
 
 
 COMPUTED = 20
-"""Configurations with exact quantities, headroom and elasticities; of the others the verdict and what they are compared by."""
+"""Configurations with exact quantities and headroom; of the others the verdict and what they are compared by."""
 
 
 def selection_json(
@@ -39,8 +38,6 @@ def selection_json(
     short = {id(c) for c in nearest_misses(choice)[:lacking]}
     worked_out = {id(c) for c in choice.configurations[:most]} | short
     owner = {id(run): i for i, c in enumerate(choice.configurations) for run in (c.run, *c.runs)}
-    fronts = [("passing", front) for front in choice.fronts]
-    fronts += [("fitting", front) for front in choice.fitting_fronts]
     return {
         "schema": "symroof/select/1",
         "targets": {name: _target(choice, name) for name in choice.targets},
@@ -55,7 +52,7 @@ def selection_json(
             what: _place(best, owner, [BESTS[what][0]]) if (best := choice.best(what)) else None
             for what in BESTS
         },
-        "fronts": [_front(front, over, owner) for over, front in fronts],
+        "fronts": [_front(front, owner) for front in choice.fronts],
     }
 
 
@@ -119,10 +116,6 @@ def _solved(c: Configuration, short: bool) -> dict[str, Any]:
         "lacks": lacks,
         "together": {name: one.as_json() for name, one in bought.items()} if bought else None,
         "keeps": [margin_json(keep) for keep in keeps],
-        "elasticities": {
-            metric: {by: _elasticity(c.run, metric, by) for by in ("peak_flops", "mem_bandwidth")}
-            for metric in ("ttft", "itl", "sustained_itl")
-        },
         "inputs": {name: entry.as_json() for name, entry in inputs.items()},
         "assumptions": {
             s: {"value": assumed[s], "defaulted": assumed.defaulted(s)} for s in SWITCHES
@@ -189,11 +182,6 @@ def margin_json(flip: Flip) -> dict[str, Any]:
     }
 
 
-def _elasticity(run: Run, metric: str, by: str) -> Any:
-    span = elasticities_over_ranges(run.bound_case, metric, (by,)).get(by)
-    return plain_value(span[0]) if span else None
-
-
 def _place(run: Run, owner: dict[int, int], names: list[str]) -> dict[str, Any]:
     """A run by the place of its configuration in the list, its batch, and some of its quantities."""
     results = filter(None, map(run.result, names))
@@ -201,12 +189,11 @@ def _place(run: Run, owner: dict[int, int], names: list[str]) -> dict[str, Any]:
     return {"configuration": owner[id(run)], "batch": run.batch, "values": values}
 
 
-def _front(front: Front, over: str, owner: dict[int, int]) -> dict[str, Any]:
+def _front(front: Front, owner: dict[int, int]) -> dict[str, Any]:
     names = [name for name, _ in front.respects]
     better = [("larger" if larger else "smaller") for _, larger in front.respects]
     pairs = zip(names, better, strict=True)
     return {
-        "over": over,
         "respects": [{"quantity": name, "better": which} for name, which in pairs],
         "runs": [_place(run, owner, names) for run in front.runs],
     }

@@ -86,5 +86,7 @@ def test_a_batch_whose_full_slots_miss_the_itl_is_bought_where_the_rate_meets_it
     pick = recommend(Study(**case, targets=targets)).pick
     assert pick.devices == 10
     slow = Study(**case, batch=pick.batch, chunk=pick.chunk, dp=10).first.slow_end
-    assert float(slow.result("loaded_itl").value) <= 0.012 < float(slow.result("sustained_itl").value)
+    assert (
+        float(slow.result("loaded_itl").value) <= 0.012 < float(slow.result("sustained_itl").value)
+    )
     assert float(slow.result("mix_loaded_ttft").value) <= 0.6
