@@ -33,6 +33,8 @@ BEYOND = np.array([1.25, 2, 4])
 """At a rate larger ones of the best layout as well: not all slots are taken then, and the ITL of full ones decides nothing."""
 NEAR = 0.02
 """Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner."""
+LITTLE = 1.3
+"""Times the price of the cheapest: layouts up to there may be the cheapest with a larger batch."""
 ARGUMENTS = SHARED | {"batch"}
 """Inputs whose numbers do not tell functions apart."""
 
@@ -48,14 +50,16 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
     ['1 to 16', 'None']
     """
     every = [(candidate, i) for i, candidates in enumerate(cases) for candidate in candidates]
-    best: dict[int, tuple[Rank, Configuration]] = {}
-    group_of: dict[int, Group] = {}
+    each: dict[int, list[tuple[tuple[Rank, Configuration], Group]]] = {}
     for group in _groups(every):
         for i, result in results(group, listed).items():
-            if i not in best or result[0] < best[i][0]:
-                best[i], group_of[i] = result, group
-    for i, group in group_of.items():
-        best[i] = _larger(group, i, best[i], listed)
+            each.setdefault(i, []).append((result, group))
+    best: dict[int, tuple[Rank, Configuration]] = {}
+    for i, own in each.items():
+        kind, price, _ = min(result[0] for result, _ in own)
+        near = [(r, group) for r, group in own if r[0][:2] <= (kind, max(price, price * LITTLE))]
+        larger = [_larger(group, i, result, listed) for result, group in near]
+        best[i] = min(larger, key=lambda result: result[0])
     found = []
     for i, (candidate, *_) in enumerate(cases):
         own = candidate.bound_case
