@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from symroof.analysis.case_summary import compact
 from symroof.analysis.verdict import limit_of, metrics_of
 from symroof.cases.measured_efficiencies import beyond_measurements
+from symroof.cases.quantity_result import Result
 from symroof.cli.case_screen import assumed
 from symroof.cli.options import words_without
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
@@ -90,9 +91,14 @@ def _use(found: Recommendation) -> list[str]:
         return wrapped(found.reason)
     lines = wrapped(f"Use {pick.devices:,} × {device_word(pick)}: {layout_text(pick)}", "    ")
     price = ", ".join(text for text in (price_text(pick), tokens_text(pick)) if text)
-    decided = [(f"{c.name.upper()} {c.statistic}", c.metric) for c in pick.run.simulated]
-    latencies = [("TTFT", pick.ttft), ("ITL", pick.itl), *decided]
+    latencies = [("TTFT", pick.ttft), ("ITL", pick.itl)]
     times = [f"{name} {compact(result, DIGITS)}" for name, result in latencies if result]
+    for check in pick.run.simulated:  # at the predicted values, and where all is slow
+        own = check.metric
+        value, slow = (
+            Result(own.symbol, x).plain(DIGITS) for x in (own.value, own.high or own.value)
+        )
+        times.append(f"{check.name.upper()} {check.statistic} {value}, {slow} at the slow end")
     times += [f"at {100 * pick.load:.0f} % of capacity"] if pick.load is not None else []
     said = [price or "price unknown", "   ".join(times)]
     if pick.highest_rate and pick.headroom is not None:

@@ -280,7 +280,10 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
         if name == "prompt":
             slow = case.slow_end.case.changed({name: value})
             wrong = [c.name for c in constraints(case) if not c.holds(slow)]
-            then = f"prompts are {much} or longer (now {now}): at the slow end of the interval it then {then_text(wrong, True)}"
+            where = "" if wrong == [MEMORY] else "at the slow end of the interval "
+            then = (
+                f"prompts are {much} or longer (now {now}): {where}it then {then_text(wrong, True)}"
+            )
         else:
             then = f"more than {much} (now {now}) arrive: at the slow end of the interval it then needs another replica"
         said.append([then])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import MEMORY, queues
+from symroof.analysis.verdict import MEMORY, at_rate, queues
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError
@@ -20,7 +20,7 @@ OPEN = ("batch", "chunk", "token_budget", "dp")
 """What a command is searched for: its largest batch and the tokens of a step; copies, where requests arrive."""
 FACTS = (
     "memory_bytes", "usable_memory", "fits", "concurrency", "itl", "itl_last", "mixed_time", "ttft", "chunk_steps", "chunked_ttft", "decode_throughput",
-    "sustained_itl", "loaded_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "sustained_throughput_per_device", "cost_per_mtok", "speculation_speedup",
+    "sustained_itl", "loaded_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "sustained_throughput_per_device", "load", "cost_per_mtok", "fleet_price", "speculation_speedup",
 )  # fmt: skip
 RESULTS = (
     "sustained_itl", "loaded_itl", "worst_itl", "loaded_ttft", "sustained_throughput", "sustained_throughput_per_device", "load", "cost_per_mtok", "fleet_price",
@@ -76,13 +76,19 @@ class Review:
     @cached_property
     def facts(self) -> dict[str, Result]:
         """Quantities of the command as given."""
-        return {n: found for n in FACTS if (found := self.case_of(n).get(n)) is not None}
+        each = {name: _of_rate(name, self.case_of(name)) for name in FACTS}
+        return {name: result for name, result in each.items() if result is not None}
 
     @cached_property
     def gives(self) -> dict[str, Result]:
         """Quantities of what is recommended."""
-        found = {name: self.pick.case.get(name) if self.pick else None for name in RESULTS}
+        found = {n: _of_rate(n, self.pick.case) if self.pick else None for n in RESULTS}
         return {name: result for name, result in found.items() if result is not None}
+
+
+def _of_rate(name: str, case: BoundCase) -> Result | None:
+    """A quantity of a case; the cost of a token at the rate where requests arrive at one."""
+    return case.get(at_rate(name, case.case) if name == "cost_per_mtok" else name)
 
 
 def review(served: ServedCase) -> Review:
