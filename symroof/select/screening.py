@@ -55,9 +55,11 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
         for i, result in results(group, listed).items():
             each.setdefault(i, []).append((result, group))
     best: dict[int, tuple[Rank, Configuration]] = {}
-    for i, own in each.items():
-        kind, price, _ = min(result[0] for result, _ in own)
-        near = [(r, group) for r, group in own if r[0][:2] <= (kind, max(price, price * LITTLE))]
+    for i, answers in each.items():
+        kind, price, _ = min(result[0] for result, _ in answers)
+        near = [
+            (r, group) for r, group in answers if r[0][:2] <= (kind, max(price, price * LITTLE))
+        ]
         larger = [_larger(group, i, result, listed) for result, group in near]
         best[i] = min(larger, key=lambda result: result[0])
     found = []

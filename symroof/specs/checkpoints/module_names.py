@@ -164,8 +164,8 @@ def _below_layer(parts: list[str]) -> tuple[bool, set[int | None], list[str]]:
             layers: set[int | None] = {None}
             begin = following.removesuffix("*")
             if 0 < len(begin) < 6:  # a number, or one and a wildcard: 6* is 6, 60, 61 ...
-                starting = {n for n in range(MOST_LAYERS) if str(n).startswith(begin)}
-                layers = {int(begin)} if begin == following else starting
+                layers = {n for n in range(MOST_LAYERS) if str(n).startswith(begin)}
+                layers = {int(begin)} if begin == following else layers
             return True, layers, [_any_number(p) for p in parts[i + 2 :]]
     named = [_any_number(p) for p in parts if p not in MODEL_PREFIXES]
     return False, {None}, named[1:] if len(named) > 1 and named[0] == "*" else named
