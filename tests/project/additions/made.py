@@ -75,7 +75,7 @@ OF_REVIEWS = {
             '    return {"sheets": -(-int(subject.case.value("peak_kv_cache_bytes")) // 3000), "size": "3 kB"}\n',
         ),
         Insert("symroof/report/view.py", "    view_pages,\n", "    view_times,\n"),
-        Insert("symroof/report/view.py", '    "pages": (view_pages.pages, ("ledger",)),\n', '    "thresholds": view_thresholds'),
+        Insert("symroof/report/view.py", '    "pages": (view_pages.pages, ("ledger",)),\n', '    "thresholds": (view_thresholds'),
         Insert(
             REVIEW,
             '<< f.section("On paper") >>\n<% call f.p() %>The cache fills << pages.sheets >> sheets of << pages.size >>.<% endcall %>\n',
