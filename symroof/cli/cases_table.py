@@ -69,9 +69,8 @@ def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 
     title = f"{models.pop()}: " if len(models) == 1 else ""
     how = "predicted" if cases[0].measured_box else efficiency_basis(cases[0])
     load = ", under load" if "loaded_itl" in shown.values() else ""
-    meaning = MEANING[bool(cases[0].targets)]
     lines = [
-        *wrapped(f"{title}{len(cases)} cases, {how}{load} ({meaning})"),
+        *wrapped(f"{title}{len(cases)} cases, {how}{load} ({MEANING[bool(cases[0].targets)]})"),
         fitted_table(rows, header, "  ", flexible=1),
         *([f"  and {len(cases) - most} more: --all"] if len(cases) > most else []),
         *([] if shown else wrapped("No time is known without prompt: --prompt 1024 --output 256.")),

@@ -79,7 +79,7 @@ def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
     from symroof.analysis.case_warnings import case_warnings, why_no_batch
     from symroof.analysis.verdict import target_warnings
 
-    reason = why_no_batch(answers)
+    reason = filter(None, [why_no_batch(answers)])
     shown = [name for name in answers.known if not chosen or name in chosen]
     return {
         "model": answers.model.name if answers.model else None,
@@ -90,9 +90,5 @@ def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
         "unknown": {
             name: why for name in answers.quantity_names if (why := answers.why_unknown(name))
         },
-        "warnings": [
-            *case_warnings(answers),
-            *target_warnings(answers),
-            *([reason] if reason else []),
-        ],
+        "warnings": [*case_warnings(answers), *target_warnings(answers), *reason],
     }

@@ -121,6 +121,5 @@ def inputs_table(inputs: dict[str, Result]) -> str:
     """Name, value and source of every input."""
     from symroof.table_formats import text_table
 
-    return text_table(
-        [[starred(name, i.defaulted), i.text(), i.source] for name, i in inputs.items()]
-    )
+    rows = [[starred(name, i.defaulted), i.text(), i.source] for name, i in inputs.items()]
+    return text_table(rows)

@@ -84,7 +84,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     asked = with_candidates(made, rest, True)
     named = (made.first.model, made.first.hardware)  # of a case, so that another keeps its own
     name = slug(Path(study).stem) if study else "case"
-    own = name if study else slug("-".join(each.name for each in named if each))
+    own = slug(name if study else "-".join(each.name for each in named if each))
     folder = Path(out) if out else _own_folder(own)
     if out not in (None, "-"):  # one that cannot be written is noticed before the work
         folder.mkdir(parents=True, exist_ok=True)

@@ -94,10 +94,8 @@ def _use(found: Recommendation) -> list[str]:
     latencies = [("TTFT", pick.ttft), ("ITL", pick.itl)]
     times = [f"{name} {compact(result, DIGITS)}" for name, result in latencies if result]
     for check in pick.run.simulated:  # at the predicted values, and where all is slow
-        own = check.metric
-        value, slow = (
-            Result(own.symbol, x).plain(DIGITS) for x in (own.value, own.high or own.value)
-        )
+        ends = (check.metric.value, check.metric.high or check.metric.value)
+        value, slow = (Result(check.metric.symbol, x).plain(DIGITS) for x in ends)
         times.append(f"{check.name.upper()} {check.statistic} {value}, {slow} at the slow end")
     times += [f"at {100 * pick.load:.0f} % of capacity"] if pick.load is not None else []
     said = [price or "price unknown", "   ".join(times)]

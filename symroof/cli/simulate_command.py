@@ -141,7 +141,6 @@ def _target(found: Simulation, name: str, digits: int) -> list[str]:
         return ["", ""] if found.limits else []
     limit = {name: found.limits[name]}
     late = 1 - sum(run.within(limit) for run in found.runs) / len(found.runs)
-    said = f"{FAILS} missed by {100 * late:.0f} % of requests"
-    if check["met"]:
-        said = f"{PASSES} met by {100 * (1 - late):.0f} % of requests"
+    share, verdict = (1 - late, f"{PASSES} met") if check["met"] else (late, f"{FAILS} missed")
+    said = f"{verdict} by {100 * share:.0f} % of requests"
     return [f"{found.judged[name]} {format_quantity(check['limit'], 's', digits)}", said]

@@ -320,14 +320,13 @@ def prefill_ratio(bound_case: BoundCase, columns: Mapping[str, Fraction]) -> lis
     if bound_case.assumptions["scheduling"] != "disaggregated":
         return []
     try:
-        own = columns.get("prefill_devices") or bound_case.case.value("prefill_devices")
-        devices = Fraction(own)
+        devices = columns.get("prefill_devices") or bound_case.case.value("prefill_devices")
     except MissingInput as error:
         message = "devices that prefill on their own (scheduling disaggregated) need a number"
         hint = f"`--set {error.name}=4`, or `--among {error.name}=2,4` to compare"
         raise InputError(Problem("select", message, path=error.name, hint=hint)) from None
     group = Fraction(bound_case.case.value("instance_devices"))
-    ratio = (devices / group).limit_denominator(1000)
+    ratio = (Fraction(devices) / group).limit_denominator(1000)
     return [f"prefill {ratio.numerator} to {ratio.denominator}"]
 
 

@@ -33,8 +33,6 @@ BEYOND = np.array([1.25, 2, 4])
 """At a rate larger ones of the best layout as well: not all slots are taken then, and the ITL of full ones decides nothing."""
 NEAR = 0.02
 """Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner."""
-LITTLE = 1.3
-"""Times the price of the cheapest: layouts up to there may be the cheapest with a larger batch."""
 ARGUMENTS = SHARED | {"batch"}
 """Inputs whose numbers do not tell functions apart."""
 
@@ -57,17 +55,14 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
     best: dict[int, tuple[Rank, Configuration]] = {}
     for i, answers in each.items():
         kind, price, _ = min(result[0] for result, _ in answers)
-        near = [
-            (r, group) for r, group in answers if r[0][:2] <= (kind, max(price, price * LITTLE))
-        ]
-        larger = [_larger(group, i, result, listed) for result, group in near]
-        best[i] = min(larger, key=lambda result: result[0])
+        # with a larger batch a layout that is somewhat dearer may be the cheapest
+        near = [(r, group) for r, group in answers if r[0][:2] <= (kind, max(price, price * 1.3))]
+        best[i] = min((_larger(group, i, r, listed) for r, group in near), key=lambda r: r[0])
     found = []
     for i, (candidate, *_) in enumerate(cases):
         own = candidate.bound_case
-        found.append(
-            best[i][1] if i in best else Configuration(Run(own), None, own.chosen("batch"))
-        )
+        alone = Configuration(Run(own), None, own.chosen("batch"))
+        found.append(best[i][1] if i in best else alone)
     return found
 
 

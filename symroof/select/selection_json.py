@@ -22,8 +22,6 @@ from symroof.theory.theory_files import listed
 
 QUANTITIES = listed("shown", "selection")
 """The quantities of each run; what a selection shows depends on nothing else."""
-
-
 COMPUTED = 20
 """Configurations with exact quantities and headroom; of the others the verdict and what they are compared by."""
 

@@ -21,7 +21,7 @@ ARRIVALS = {
 }
 OPEN = ("poisson", "bursty", "uniform")
 """Kinds of arrivals that come at a rate, whatever the server does."""
-MOST_REQUESTS, LONGEST = 1_000_000, 10_000_000
+MOST_REQUESTS, LONGEST = 200_000, 10_000_000
 """Requests of a simulation, tokens of one."""
 
 Numbers = Any

@@ -23,8 +23,6 @@ from symroof.symbolic.expressions import fraction, is_number, number
 from symroof.symbolic.printing import text
 from symroof.theory.switches import expand_detail
 
-MOST_POINTS = 10**10
-
 
 def make_grid(
     request: Request,
@@ -69,9 +67,9 @@ def within_limits(axes: Sequence[Axis]) -> None:
     message = hint = ""
     if not axes:
         message, hint = "nothing to sweep over", "--over batch=1:512, or a list in the study"
-    elif points > MOST_POINTS:
+    elif points > 10**10:
         sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in axes)
-        message = f"{sizes} are {points:,} points; at most {MOST_POINTS:,} are computed"
+        message = f"{sizes} are {points:,} points; at most {10**10:,} are computed"
         hint = "take larger steps, such as :x2"
     elif cases > MOST_CASES:
         message = f"labels multiply to {cases:,} cases; at most {MOST_CASES:,} are computed"
@@ -91,7 +89,7 @@ def listed(request: Request, named: set[str]) -> list[Axis]:
         elif len(settings) > 1:
             labels = [x.text if isinstance(x, ValueRange) else text(x) for x in settings]
             requests = (Request(values={name: (each,)}) for each in settings)
-            choices = dict(zip(labels, requests, strict=True))  # of equal labels the last
+            choices = dict(zip(labels, requests, strict=True))
             axes.append(Axis(name, tuple(choices), tuple(choices.values())))
     return [each for each in axes if each.name not in named]
 
@@ -112,9 +110,8 @@ def _cases(request: Request, axes: Sequence[Axis]) -> Iterator[BoundCase]:
         made = replace(made, assume=assume, origin=origin).over(weaker)
         bound, *more = itertools.islice(bound_cases(made), 2)
         if more:
-            hint = "name the input with --over"
             message = "the preset lists several values for one input"
-            raise InputError(Problem("sweep", message, hint=hint))
+            raise InputError(Problem("sweep", message, hint="name the input with --over"))
         yield bound
 
 
