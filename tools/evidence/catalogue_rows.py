@@ -10,7 +10,6 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.measured_efficiencies import (
     OF_EXPERTS,
     OF_NETWORK,
-    as_expected,
     kind_of,
     share_of_tile,
 )
@@ -21,13 +20,14 @@ from symroof.specs.efficiencies import MeasuredKind, model_part
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.measured import OF_LOOPS, MeasuredSpec, Measurement, ServedRate
+from symroof.specs.measured import MeasuredSpec, Measurement, ServedRate
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 
 FREE = Fraction(10) ** 12
 """A share so large that what it divides takes no time, which isolates the other arm of a maximum."""
 
+OF_LOOPS = ("loop_tpot", "loop_rate")
 SHARES = ("mfu", "mbu", "link_share")
 LATENCIES = ("layer_overhead", "elementwise_bytes", "link_latency")
 
@@ -207,7 +207,9 @@ def row_binding(spec: MeasuredSpec, row: Measurement) -> BoundCase:
     if row.attention_dp > 1 or row.ep:
         degrees = {"attention_dp": row.attention_dp, "ep": row.ep or 1}
         given |= {name: degree for name, degree in degrees.items() if degree > 1}
-        given |= as_expected(OF_EXPERTS)  # experts as engines run them
+        given |= {
+            name: own.value for name, own in OF_EXPERTS.items()
+        }  # experts as engines run them
     if row.metric not in OF_LOOPS:
         given["prefill_batch"] = row.batch
     if row.accumulate:
@@ -245,7 +247,7 @@ def _of(case: Case, metric: str, tile: Fraction | None) -> TimeParts:
     memory = alone(mbu=1)
     costs = [alone(**{name: 1}) for name in (*LATENCIES, "link_share")]
     added = float(case.theory.layout.attention_dp and case.has("n_experts"))
-    network = alone(**as_expected(OF_NETWORK))
+    network = alone(**{name: own.value for name, own in OF_NETWORK.items()})
     return TimeParts(
         alone(mfu=1),
         memory,

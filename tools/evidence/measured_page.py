@@ -13,9 +13,9 @@ from matplotlib.ticker import NullLocator
 
 from symroof.report.pictures.styles import RC, Colours, themed
 from symroof.specs.efficiencies import ALL, TILE_ROWS, shipped_efficiencies, unit_of
-from symroof.specs.measured import OF_LOOPS
 from tools.evidence import filled, grouped, median_error, middle, within
 from tools.evidence.catalogue_fit import ENOUGH, HeldOutPrediction, share_held
+from tools.evidence.catalogue_rows import OF_LOOPS
 from tools.evidence.catalogue_table import CatalogueFit
 from tools.markdown import cells, headed, table
 
