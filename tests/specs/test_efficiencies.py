@@ -82,7 +82,12 @@ OWN = [
             "of plain on this family of devices (ampere); the value is that of server",
         ),
         (["cpu"], "server", ("cpu", "all"), ""),
-        (["mi"], "server", ("all", "all"), "on this family of devices (mi); the value is that of all devices"),
+        (
+            ["mi"],
+            "server",
+            ("all", "all"),
+            "on this family of devices (mi); the value is that of all devices",
+        ),
     ],
 )
 def test_the_entry_of_a_family_and_an_engine_or_the_nearest(families, engine, chosen, words):
