@@ -48,7 +48,7 @@ BUDGETS = {
     "report": 6486,
     "cli": 3885,
     "tests": 39280,
-    "other": 3658,
+    "other": 3653,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02
