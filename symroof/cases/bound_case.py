@@ -368,11 +368,11 @@ class BoundCase(DropsCaches):
         given, case = self.case.given, self.case
         reached = case.inputs_used(*(quantities or self.known))
         names = [name for name in reached if name in given or case.default(name) is not None]
-        if everything:
-            names += [name for name in self.given if name in given]
-        formulas = {name for name, own in self.given.items() if own.defaulted or own.is_formula}
-        shown = [n for n in dict.fromkeys(names) if n not in formulas or not self.why_unknown(n)]
-        return {name: self._input(name) for name in shown}
+        names += [name for name in self.given if name in given] if everything else []
+        open_ = {n for n, own in self.given.items() if own.is_formula} - self.request.values.keys()
+        open_ |= {n for n, own in self.given.items() if own.defaulted}
+        known = dict.fromkeys(n for n in names if n not in open_ or not self.why_unknown(n))
+        return {name: self._input(name) for name in known}
 
     def _input(self, name: str) -> Result:
         """The value of an input with its ends, its source, and whether it is a default."""
@@ -381,8 +381,9 @@ class BoundCase(DropsCaches):
             default: Any = self.case.default(name)
             return Result(declared, float(default), source="default", defaulted=True)
         ends: Any = (self.list_prices if name == PRICE else ()) or self.box.get(name, ())
-        of_ranged = self.box and name not in self.box and not is_number(own.setting)
-        found = self.result(name) if of_ranged else Result(declared, self.number(name), *ends)
+        found = Result(declared, self.number(name), *ends)  # a formula without a value ends here
+        if self.box and name not in self.box and not is_number(own.setting):
+            found = self.result(name)
         return replace(found, source=own.source, defaulted=own.defaulted)
 
     def ledger(

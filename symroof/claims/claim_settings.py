@@ -13,7 +13,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.cases.request import Request
-from symroof.errors import InputError, Problem, split_hint
+from symroof.errors import InputError, Problem, split_hint, why
 from symroof.specs.catalogue import is_path, resolve_path
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.engine_profile import IDEAL
@@ -192,7 +192,10 @@ def normalized(
             if is_switch(str(name), value):
                 switches[name] = value
             elif name in SPECS and isinstance(value, str) and is_path(value, base):
-                others[name] = str(resolve_path(value, base))
+                try:
+                    others[name] = str(resolve_path(value, base))
+                except InputError as error:
+                    faults.append(((*place, name), f"{value}: {why(error.problems)}", ""))
             else:
                 others[name] = value
         assumed = settings.get("assume", {})

@@ -72,7 +72,7 @@ def _standing(subject: BoundCase) -> str:
     if subject.slow_end is subject:
         return range_position(subject) if subject.box else ""
     interval = "80 % interval" if measured_alone(subject) else "ranges"
-    return f"at the slow end of the {interval}, as targets are judged"
+    return f"at the slow end of the {interval}"
 
 
 def _with_nearer(

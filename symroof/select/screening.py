@@ -55,7 +55,6 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
     best: dict[int, tuple[Rank, Configuration]] = {}
     for i, answers in each.items():
         kind, price, _ = min(result[0] for result, _ in answers)
-        # with a larger batch a layout that is somewhat dearer may be the cheapest
         near = [(r, group) for r, group in answers if r[0][:2] <= (kind, max(price, price * 1.3))]
         best[i] = min((_larger(group, i, r, listed) for r, group in near), key=lambda r: r[0])
     found = []
@@ -234,10 +233,11 @@ def _price(group: Group, at: Points) -> Array:
 
 
 def _soonest(group: Group, tried: Points, price: Array) -> Array:
-    """The chunk and the batch of each layout whose first token comes soonest, of those that pass and cost hardly more than its cheapest; every point where
+    """The chunk and the batch of each layout whose first token comes soonest, of those that pass and cost hardly more than its cheapest; all of these where
     no TTFT is known."""
     found = group.called(group.quick, tried, group.expected)
-    ttft = np.nan_to_num(found[group.named("loaded_ttft")][0], nan=np.inf)
+    known = found.get(group.named("loaded_ttft"), np.zeros((1, len(tried.rows))))
+    ttft = np.nan_to_num(known[0], nan=np.inf)
     ids = [id(candidate.bound_case) for candidate in group.candidates]
     layout = np.unique(ids, return_inverse=True)[1][tried.rows]
     price = np.where(group.met(tried), price, np.inf)

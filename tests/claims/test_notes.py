@@ -233,7 +233,7 @@ FAULTS = {
     "1 GB <!-- symroof: kv_cache_bytes of llama -->": (1, 35, "'of' is not NAME=VALUE"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 assume.atention=full -->": (1, 62, "did you mean 'attention'"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 mem_bandwidth='3 TB' -->": (1, 62, "byte/s is needed"),
-    "1 GB <!-- symroof: kv_cache_bytes model=/dev/zero prompt=1 -->": (1, 35, "larger than"),
+    "1 GB <!-- symroof: kv_cache_bytes model=/dev/zero prompt=1 -->": (1, 35, "not a regular file"),
     "1 GB <!-- symroof: threshold=batch_to_rigde -->": (1, 20, "did you mean 'batch_to_ridge'"),
     "1 GB <!-- symroof: expression='1 byte + bananas' -->": (1, 20, "bananas"),
     "1 GB <!-- symroof: expression='9**9**9' -->": (1, 20, "exponent"),

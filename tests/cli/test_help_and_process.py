@@ -45,7 +45,7 @@ LIGHT = {
     },
     ("eval", "--help"): {"yaml", "pydantic", "symroof.symbolic"},
     ("schema", "study"): {"symroof.theory.theory"},
-    ("eval", str(CHAT)): {"symroof.symbolic.crossings", "symroof.claims", "symroof.report.view"},
+    ("eval", str(CHAT)): {"symroof.analysis.equation", "symroof.claims", "symroof.report.view"},
 }
 """Commands, and what each leaves unloaded beside the heavy packages."""
 EVALUATES = {("list", "models"), ("eval", str(CHAT))}

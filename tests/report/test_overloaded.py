@@ -144,7 +144,7 @@ def test_all_devices_of_both_roles_and_all_replicas_are_recommended():
     study = Study(**SEPARATE, dp=3, prefill_devices=2, arrival_rate="20 request/s")
     assert (
         conclusion(view(reviewed(study), "x", ("verdict",)))[0]
-        == "Use 9 × H100 SXM for Llama 3.1 8B."
+        == "Use 9 × H100 SXM (6 of them only prefill) for Llama 3.1 8B."
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from symroof.specs.efficiencies import ALL, FITTED
+from symroof.specs.efficiencies import ALL, CLASSES, FITTED, MeasuredKind
 from symroof.theory.symbols import INPUTS
 from tools.evidence import grouped, median_error, within
 from tools.evidence.catalogue_fit import (
@@ -207,6 +207,10 @@ def _at_share(values: Sequence[float], share: float) -> float:
     return values[math.ceil(share * len(values)) - 1]
 
 
+def _order(kind: MeasuredKind) -> tuple[str, ...]:
+    return f"{kind.model} in", str(kind.bits), kind.layout, f"{kind.device},", CLASSES[kind.engine]
+
+
 def efficiencies(fitted: CatalogueFit) -> str:
     """The table as a spec file: the values, and how far their intervals reach in each class."""
     errors = [each.error for each in fitted.predictions]
@@ -236,10 +240,9 @@ def efficiencies(fitted: CatalogueFit) -> str:
         )
     kinds = Counter(row.kind for row in fitted.rows if row.kind)
     lines.append("measured:" if kinds else "measured: []")
-    for kind, number in sorted(kinds.items(), key=lambda item: item[0].words):
-        described = ", ".join(
-            f"{name}: {value}" for name, value in kind.model_dump(exclude={"rows"}).items()
-        )
+    for kind, number in sorted(kinds.items(), key=lambda item: _order(item[0])):
+        pairs = kind.model_dump(exclude={"rows"}).items()
+        described = ", ".join(f"{name}: {value}" for name, value in pairs)
         lines.append(f"- {{{described}, rows: {number}}}")
     return "\n".join(lines) + "\n"
 

@@ -309,9 +309,10 @@ def _panel(
             if math.isfinite(end):
                 chart.bar(row, middle, end, colour, f"at the {side} value")
         known = [*zip(pair[np.isfinite(pair)], ends[np.isfinite(pair)], strict=True)]
-        for value, end in (min(known), max(known)) if known else ():
-            if abs(value - base) > LEAST / 10 * base:
-                beside = "right" if value < base else "left"
+        # the lowest below the value and the highest above it: of two on one side the farther
+        labelled = [(*min(known), "right"), (*max(known), "left")] if known else []
+        for value, end, beside in labelled:
+            if (base - value if beside == "right" else value - base) > LEAST / 10 * base:
                 chart.text(end, row, Result(symbol, value).plain(3), ha=beside, size=7)
 
 
