@@ -20,9 +20,9 @@ from symroof.analysis.verdict import basis_lines, target_warnings, under_load, u
 from symroof.cases.input import ROLE_INPUT
 from symroof.cases.measured_efficiencies import beyond_measurements
 from symroof.cli.output import inputs_table, starred
-from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
+from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
 from symroof.symbolic.evaluation import NoValue
-from symroof.table_formats import text_table, width
+from symroof.table_formats import text_table
 from symroof.theory.declarations import OWN, MissingInput
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import GROUPS
@@ -90,8 +90,7 @@ def _table(case: BoundCase, rows: list[list[str]]) -> str:
             first = f"  {under}" if under and what == above else row[0]
             cells.append([first, *(row[i] for i in kept[1:])])
             above = what
-        table = [heads] * bool(heads) + cells
-        if sum(max(map(width, column)) + 2 for column in zip(*table, strict=True)) <= columns():
+        if fits([heads] * bool(heads) + cells):
             break
     return fitted_table(cells, heads, "  ", flexible=-1, left=True)
 

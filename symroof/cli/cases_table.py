@@ -18,8 +18,8 @@ from symroof.analysis.case_summary import (
 from symroof.analysis.case_titles import case_label
 from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_checks
 from symroof.cli.case_screen import ALL, assumed
-from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
-from symroof.table_formats import FAILS, IN_PART, PASSES, width
+from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
+from symroof.table_formats import FAILS, IN_PART, PASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,8 +62,7 @@ def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 
         header = ["", "case", *shown, "misses"]
         if not any(row[-1] for row in rows):
             header, rows = header[:-1], [row[:-1] for row in rows]
-        table = zip(header, *rows, strict=True)
-        if sum(max(map(width, column)) + 2 for column in table) <= columns():
+        if fits([header, *rows]):
             break
     models = {case.model.shown_name for case in cases if case.model}
     title = f"{models.pop()}: " if len(models) == 1 else ""

@@ -83,8 +83,7 @@ def print_problems(problems: Iterable[Problem], as_json: bool) -> None:
     if as_json:
         errors = [problem.as_json() for problem in problems]
         say_json({"schema": "symroof/error/1", "errors": errors}, err=True)
-        return
-    for problem in problems:
+    for problem in () if as_json else problems:
         say(str(problem), err=True)
 
 

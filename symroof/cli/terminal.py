@@ -103,6 +103,11 @@ def warning_lines(warnings: Iterable[str], most: int = 4) -> list[str]:
     return lines + [f"! and {left} more warning{'s' * (left > 1)}"] * (left > 0)
 
 
+def fits(table: Iterable[Sequence[str]]) -> bool:
+    """Whether a table has room in the terminal as it is."""
+    return sum(max(map(width, column)) + 2 for column in zip(*table, strict=True)) <= columns()
+
+
 def fitted_table(
     rows: Sequence[Sequence[str]],
     header: Sequence[str] = (),

@@ -109,9 +109,8 @@ def _meant(flag: str, own: Mapping[str, str]) -> list[str]:
     name = flag.lstrip("-").replace("-", "_")
     settable = INPUTS if "settings" in own else {}
     known = name in settable or (name in own and len(name) > 1)
-    return [
-        each for each in ([name] if known else meant_by(name)) if each in own or each in settable
-    ]
+    meant = [name] if known else meant_by(name)
+    return [each for each in meant if each in own or each in settable]
 
 
 def _option_hint(error: click.NoSuchOption) -> str:
@@ -137,11 +136,12 @@ def _value_as_option(word: str, own: Mapping[str, str]) -> str:
     from symroof.specs.study_fields import precision_names
     from symroof.theory.symbols import TARGET_SYMBOLS
 
-    if "target" in own and word in TARGET_SYMBOLS:
-        return f"write --target {word}=…"
-    written = nearest(word, TARGET_SYMBOLS)
-    if "target" in own and written.startswith("write "):
-        return written
+    if "target" in own:
+        said = (
+            f"write --target {word}=…" if word in TARGET_SYMBOLS else nearest(word, TARGET_SYMBOLS)
+        )
+        if said.startswith("write "):
+            return said
     with suppress(ValueError):
         if "weights" in own and precision_names(word):
             return f"did you mean '--weights {word}'?"

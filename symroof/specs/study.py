@@ -40,7 +40,6 @@ from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import GROUPS, INPUTS, TARGET_SYMBOLS, canonical
 
 BLOCKS = ("workload", "parallel", "efficiency")
-ROLES = ("weights", "kv", "activations")
 
 NEEDED: Any = Field(default=None, validate_default=True)
 """A field that a study needs unless it is about a theory of its own."""
@@ -125,9 +124,10 @@ class StudySpec(Spec):
     @classmethod
     def elsewhere(cls, key: str) -> str:
         """The block that an input belongs into, by its name or as other tools name it."""
+        blocks = {symbol.name: block for block in BLOCKS for symbol in GROUPS[block]}
+        blocks |= dict.fromkeys(Precision.model_fields, "precision")
         for name in (canonical(key), *meant_by(key)):
-            blocks = {symbol.name: block for block in BLOCKS for symbol in GROUPS[block]}
-            block = "precision" if name in ROLES else blocks.get(name, "set" * (name in INPUTS))
+            block = blocks.get(name, "set" * (name in INPUTS))
             if block and name not in cls.model_fields:
                 return f"write {block}: {{{name}: ...}}"
         return ""
