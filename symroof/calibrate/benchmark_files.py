@@ -1,4 +1,5 @@
-"""Benchmark reports in JSON as measurements: ``vllm bench serve`` and SGLang's, genai-perf and AIPerf, trtllm-bench, llama-bench.
+"""Benchmark results as measurements: JSON of ``vllm bench serve`` and SGLang's, genai-perf and AIPerf, trtllm-bench,
+llama-bench; and the block that ``vllm bench serve`` and SGLang's benchmark print.
 
 Times that include queueing or mix phases are not used; each comes with the reason.
 """
@@ -214,3 +215,42 @@ READERS: tuple[
     ({"request_info", "performance"}, _trtllm_bench),
 )
 """Keys that identify a report, and its reader."""
+
+BLOCK = re.compile(r"={3,} *Serving Benchmark Result *={3,}")
+LINE_OF_BLOCK = re.compile(
+    r"\s*(?P<name>[A-Za-z][^:]{1,60}):\s+(?P<value>\d[\d,]{0,20}(?:\.\d{1,20})?)\s*"
+)
+OF_BLOCK = {
+    "successful requests": "completed",
+    "maximum request concurrency": "max_concurrency",
+    "max request concurrency": "max_concurrency",
+    "max reqeuest concurrency": "max_concurrency",  # as SGLang spelled it until 2025
+    "total input tokens": "total_input_tokens",
+    "total generated tokens": "total_output_tokens",
+    "median ttft (ms)": "median_ttft_ms",
+    "median tpot (ms)": "median_tpot_ms",
+    "median itl (ms)": "median_itl_ms",
+    "accept length": "accept_length",
+}
+
+
+def parse_printed(
+    text: str, file: str = "<text>"
+) -> tuple[list[MeasuredLatency], list[UnusedTime]]:
+    """The measurements of every block that ``vllm bench serve`` or ``sglang.bench_serving`` printed, and the times that cannot be used.
+
+    Raises:
+        InputError: an invalid number, or nothing usable.
+    """
+    blocks: list[tuple[int, Entry]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if BLOCK.search(line):
+            blocks.append((number, {}))
+        match = LINE_OF_BLOCK.fullmatch(line[:200]) if blocks else None
+        key = OF_BLOCK.get(match["name"].strip().lower()) if match else None
+        if match and key:
+            blocks[-1][1].setdefault(key, Fraction(match["value"].replace(",", "")))
+    for _, entry in blocks:
+        entry.setdefault("median_tpot_ms", entry.get("median_itl_ms"))
+    numbered = blocks[:MAX_ROWS]
+    return told_apart((x for line, entry in numbered for x in vllm_serve(entry, line, file)), file)

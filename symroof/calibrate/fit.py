@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from symroof.calibrate.benchmark_files import parse_report
+from symroof.calibrate.benchmark_files import BLOCK, parse_printed, parse_report
 from symroof.calibrate.calibration_result import (
     Calibration,
     Parameter,
@@ -20,7 +20,6 @@ from symroof.calibrate.calibration_result import (
 )
 from symroof.calibrate.least_squares import Array, LeastSquares, solve, squares, times
 from symroof.calibrate.measurements import LOOP, MeasuredLatency, UnusedTime, parse_measured
-from symroof.calibrate.pasted_text import PASTED, parse_pasted
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, TimeTerms, fit_parameters, terms
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.checks import check_changed
@@ -69,21 +68,13 @@ def calibrate(
 def _read(
     path: str | os.PathLike[str], fitted: Sequence[str], own: Declarations
 ) -> tuple[list[MeasuredLatency], list[UnusedTime]]:
-    """The measurements of a CSV file with our names, of a JSON report, or of pasted output, and the times of a report that are not used."""
+    """The measurements of a CSV file, a JSON report or a printed result, and the times of a report that are not used."""
     text = read_text(path)
     if text.lstrip().startswith(("{", "[")):
         return parse_report(text, str(path))
-    try:
-        return parse_measured(text, str(path), fitted, own)
-    except InputError as ours:
-        try:
-            pasted = parse_pasted(text, str(path))
-        except InputError as theirs:
-            # whoever writes plain commas is told what is wrong with our columns
-            raise theirs if PASTED.search(text) else ours from None
-        if pasted is None:
-            raise
-        return pasted
+    if BLOCK.search(text):
+        return parse_printed(text, str(path))
+    return parse_measured(text, str(path), fitted, own)
 
 
 def _terms(

@@ -21,7 +21,7 @@ MAX_ROWS, MAX_COLUMNS, MAX_LINE_LENGTH = 1_000, 64, 4_096
 
 CELL = re.compile(r'[ \t]*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"]*?))[ \t]*(?P<end>,|$)')
 HEADING = re.compile(r"(?P<name>[A-Za-z]\w*)\s*(?:[\[(]\s*(?P<unit>[^\[\]()]+?)\s*[\])])?")
-COLUMNS = "columns such as prompt,batch,ttft_ms,itl_ms, comma-separated"
+COLUMNS = "columns such as prompt,batch,ttft_ms,itl_ms, comma-separated; llama-bench: -o json"
 BARE = re.compile(r"[-+\d.,_]+(?:[eE][-+]?\d+)?")
 
 
