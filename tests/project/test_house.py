@@ -43,11 +43,11 @@ BUDGETS = {
     "simulate": 2096,
     "servers": 1631,
     "sweep": 1326,
-    "calibrate": 1514,
+    "calibrate": 1259,
     "check": 6586,
     "report": 6487,
     "cli": 3887,
-    "tests": 39279,
+    "tests": 39185,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
