@@ -3,7 +3,6 @@
 import pytest
 
 from symroof.api import Study
-from tests.cli import good
 
 H200 = 8
 S, LAYERS, HEADS, WIDTH = 131072, 61, 128, 7168
@@ -13,7 +12,6 @@ ATTENTION = 2 * LAYERS * HEADS * (192 + 128) * S * (S + 1) / 2
 """Keys of 128 + 64, values of 128 a head, under the causal mask."""
 LINKS = 2 * LAYERS * 2 * 7 / 8 * S * WIDTH * 2 / 450e9
 """Two all-reduces a layer over NVLink 4."""
-CASE = ["--hardware", "h200", "--prompt", str(S), "--output", "1000", "--json"]
 
 
 def test_a_long_prompt_of_deepseek_r1_by_hand():
@@ -27,32 +25,3 @@ def test_a_long_prompt_of_deepseek_r1_by_hand():
     assert narrow.value("ttft") == pytest.approx(
         (LINEAR + ATTENTION) / 1978.9e12 / H200 + LINKS, rel=0.03
     )
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    ("model", "hub", "options", "flags"),
-    [
-        ("deepseek-r1", "deepseek-ai/DeepSeek-R1", [], ""),
-        (
-            "llama-3.1-70b",
-            "meta-llama/Llama-3.1-70B-Instruct",
-            ["--weights", "fp8"],
-            " --quantization fp8",
-        ),
-    ],
-)
-def test_every_command_computes_in_what_the_engine_does(model, hub, options, flags):
-    evaluated = good("eval", "--model", model, "--tp", "8", *options, *CASE).json["cases"][0]
-    line = good("vllm", f"vllm serve {hub} -tp 8{flags}", *CASE).json
-    chosen = good("select", "--model", model, "--among", "tp=8", *options, *CASE).json[
-        "configurations"
-    ][0]
-    peaks = {"peak_flops": 1978.9e12, "attention_peak_flops": 989.4e12, "act_bytes_per_element": 2}
-    for answer in (evaluated, line, chosen):
-        assert {name: answer["inputs"][name]["value"] for name in peaks} == peaks
-        assert answer["assumptions"]["attention_arithmetic"]["value"] == "wide"
-    ttft = evaluated["quantities"]["ttft"]
-    assert [line["quantities"]["ttft"][end] for end in ("bound", "value")] == [
-        ttft[end] for end in ("bound", "value")
-    ]

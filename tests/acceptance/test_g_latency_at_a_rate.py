@@ -11,32 +11,6 @@ FEW = {
     "model": "llama-3.1-8b", "hardware": "h100-sxm", "engine": "ideal", "batch": 16, "prompt": 512, "output": 200, "mfu": 0.6, "mbu": 0.8, "step_overhead": "1 ms",
 }  # fmt: skip
 MANY = {**FEW, "batch": 64, "prompt": 1024, "output": 65, "network_bandwidth": "50 GB/s"}
-EXCLUSIVE = {"assume": {"scheduling": "exclusive"}}
-SERVED = {
-    "dense, chunks of 512": {**MANY, "chunk": 512},
-    "dense, chunks of 2,048": {**MANY, "chunk": 2048},
-    "dense, few slots": {**FEW, "chunk": 256},
-    "experts": {**MANY, "model": "qwen3-30b-a3b", "chunk": 1024},
-    "exclusive": {**MANY, **EXCLUSIVE},
-    "exclusive, few slots": {**FEW, **EXCLUSIVE},
-    "disaggregated": {**MANY, "prefill_devices": 1, "assume": {"scheduling": "disaggregated"}},
-}
-LOADS = (0.3, 0.5, 0.7, 0.8)
-
-
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("named", SERVED)
-def test_the_latency_at_a_rate_is_that_of_a_simulated_server(named):
-    """Within 5 % in the mean, within 10 % at every load; with every slot taken it is up to 4 times as long."""
-    case = SERVED[named]
-    rate = float(sr.Study(**case).value("sustained_requests"))
-    off = []
-    for load in LOADS:
-        there = sr.Study(**case, arrival_rate=load * rate)
-        run = there.simulate("poisson", requests=1500, seed=3)
-        off.append(float(there.value("loaded_itl")) / run.summary["itl"]["mean"].value - 1)
-    assert max(map(abs, off)) < 0.1
-    assert sum(map(abs, off)) / len(off) < 0.05
 
 
 def test_the_latency_rises_with_the_rate_up_to_that_of_full_slots():

@@ -100,17 +100,6 @@ def test_every_chunk_meets_at_the_peak_what_only_small_ones_are_expected_to():
         assert evaluated["cases"][0]["quantities"]["sustained_itl"]["value"] < 0.06
 
 
-@pytest.mark.full
-def test_a_review_with_a_rate_and_no_target_says_how_many_replicas_keep_up(tmp_path):
-    study = tmp_path / "chat.yaml"
-    study.write_text(
-        "title: chat\nmodel: llama-3.1-8b\nhardware: h100-sxm\nworkload: {prompt: 2000, output: 300, batch: 32, arrival_rate: 60/s}\n",
-        encoding="utf-8",
-    )
-    found = call("report", str(study), "-o", "-", "--format", "md").out
-    assert "# Use 8 × H100 SXM" in found and "8 replicas" in found and "missed" not in found
-
-
 LOADED = (
     "--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "2000", "--output", "300",
     "--batch", "32",

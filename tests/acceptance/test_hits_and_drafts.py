@@ -6,7 +6,6 @@ import pytest
 
 from symroof.api import Study
 from symroof.select.selection import select
-from tests.cli import good
 
 from ..near import near
 
@@ -111,28 +110,3 @@ def test_drafts_that_are_never_accepted_cost_and_those_that_always_are_gain(sche
         for more in ({**drafted, "acceptance": 0}, {**drafted, "acceptance": 1}, {})
     )
     assert every < plain < none
-
-
-@pytest.mark.parametrize(
-    ("name", "missing"), [("draft_tokens=4", "acceptance"), ("acceptance=0.7", "draft_tokens")]
-)
-def test_drafts_that_cannot_be_counted_are_named_first(name, missing):
-    lines = good(
-        "select",
-        "--model",
-        "llama-3.1-8b",
-        "--hardware",
-        "h100-sxm",
-        "--prompt",
-        "2048",
-        "--output",
-        "300",
-        "--set",
-        name,
-    ).out.splitlines()
-    word = name.partition("=")[0]
-    warned = [line for line in lines if line.startswith("!")][:3]
-    assert (
-        f"! {word} without {missing}: latencies, rates and costs under load are those without drafts"
-        in warned
-    )

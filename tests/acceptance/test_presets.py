@@ -35,55 +35,6 @@ def printed(value, text):
 
 
 @pytest.mark.parametrize(
-    ("preset", "device", "batch", "prompt", "prefill", "decode"),
-    [
-        ("llm-viewer", "h100", 1, 2048, "41.52", "4.568"),
-        ("llm-viewer", "h100", 32, 4096, "3293.9", "10.012"),
-        ("llm-viewer", "a100", 32, 4096, "8236.4", "16.449"),
-        ("genz", "h100", 1, 2048, "35.48", "4.561"),
-        ("genz", "h100", 32, 4096, "2413.0", "9.647"),
-        ("genz", "a100", 32, 4096, "7649.0", "15.827"),
-        ("llm-analysis", "h100", 1, 2048, "34.26", "4.643"),
-        ("llm-analysis", "h100", 32, 4096, "2315.1", "14.800"),
-        ("llm-analysis", "a100", 32, 4096, "7275.5", "24.367"),
-        ("aiconfigurator", "h100", 1, 2048, "33.30", "4.564"),
-        ("aiconfigurator", "h100", 32, 4096, "2182.6", "9.705"),
-        ("aiconfigurator", "a100", 32, 4096, "6627.9", "15.945"),
-    ],
-)
-def test_a_preset_gives_what_the_tool_printed(preset, device, batch, prompt, prefill, decode):
-    length = (
-        prompt + 1 if preset == "llm-analysis" else prompt
-    )  # its step stands behind the token that is generated
-    study = case(device, batch, prompt, preset, context=length)
-    assert printed(1000 * study.value("ttft"), prefill), float(1000 * study.value("ttft"))
-    assert printed(1000 * study.value("itl"), decode), float(1000 * study.value("itl"))
-
-
-@pytest.mark.parametrize(
-    ("device", "weights", "prompt", "ttft", "itl"),
-    [
-        ("h100-sxm", "fp16", 2048, "70.9704", "5.1942"),
-        ("h100-sxm", "int8", 2048, "35.4723", "2.7571"),
-        ("t4", "fp16", 4096, "2294.73", "52.185"),
-        ("a100-80gb-sxm", "fp16", 4096, "478.078", "8.4597"),
-        ("h100-sxm", "fp16", 4096, "150.825", "5.2743"),
-        ("h200", "fp16", 4096, "150.825", "3.7777"),
-    ],
-)
-def test_mlsysim_gives_what_its_serving_model_printed(device, weights, prompt, ttft, itl):
-    study = case(device, 1, prompt, "mlsysim", weights=weights)
-    assert printed(1000 * study.value("ttft"), ttft), float(1000 * study.value("ttft"))
-    assert printed(1000 * study.value("itl"), itl), float(1000 * study.value("itl"))
-
-
-def test_mlsysim_fills_as_much_memory_as_it_printed():
-    study = case("h100-sxm", 1, 2048, "mlsysim")
-    assert study.value("kv_cache_bytes") == 2 * 32 * 8 * 128 * 2048 * 2
-    assert printed(100 * study.value("memory_utilization"), "19.009")
-
-
-@pytest.mark.parametrize(
     ("batch", "cache", "milliseconds"),
     [
         *((b, "6.7 GB", t) for b, t in ((1, "4.98"), (8, "12.13"), (16, "20.30"), (32, "36.65"), (64, "69.33"), (240, "249.09"))),
@@ -197,21 +148,6 @@ def test_what_llm_viewer_adds_to_the_multiplications():
     assert float(
         1000 * case("h100", 1, 2048, "llm-viewer").value("ttft")
     ) - 28.905 - 1.763 - 0.314 == pytest.approx(10.537, abs=2e-3)
-
-
-@pytest.mark.parametrize(
-    ("batch", "prompt", "device", "prefill", "decode"),
-    [
-        (1, 2048, "h100", 64.69, 5.228),
-        (32, 4096, "h100", 4179.7, 7.308),
-        (32, 4096, "a100", 10273.7, 11.960),
-    ],
-)
-def test_aiconfigurator_on_eight_devices(batch, prompt, device, prefill, decode):
-    """Within half a per cent: what it sends for the embedding is not in the preset."""
-    study = case(device, batch, prompt, "aiconfigurator", "llama-3-70b", tp=8)
-    assert float(1000 * study.value("ttft")) == pytest.approx(prefill, rel=5e-3)
-    assert float(1000 * study.value("itl")) == pytest.approx(decode, rel=5e-3)
 
 
 def test_the_vllm_preset_leaves_room_for_activations():

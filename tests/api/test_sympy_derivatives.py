@@ -235,36 +235,7 @@ def test_a_symbol_of_ones_own_is_a_constant_and_the_error_says_so():
             STUDY.value(slope)
 
 
-# ------------------------------------------------------------------------------------------------------- every other door
-
-
-def test_solved_for_where_it_vanishes():
-    """B/(a + bB)**2 is largest at B = a/b, a step's time being a + bB."""
-    one, two = (sr.Study(**{**CASE, "batch": batch}).value("itl") for batch in (1, 2))
-    solution = STUDY.solve(Eq(diff(s.batch / s.itl**2, s.batch), 0), for_=s.batch)
-    assert float(solution.value) == pytest.approx(float((2 * one - two) / (two - one)), rel=1e-9)
-
-
 # ------------------------------------------------------------------------------ they are functions of what they depend on
-
-
-def test_sympy_takes_them_as_functions_of_their_inputs():
-    assert sympy.solve(Eq(s.itl * s.batch, 3), s.itl) == [3 / s.batch]
-    assert {s.batch, s.prompt} < (s.itl * s.batch).free_symbols and s.itl.is_nonnegative
-    assert sympy.lambdify([s.itl, s.ttft, s.batch], s.itl * s.batch / s.ttft)(2, 4, 3) == 1.5
-    assert (
-        sympy.latex(diff(s.itl, s.batch), symbol_names=s.latex)
-        == rf"\frac{{\partial}}{{\partial B}} {s.latex[s.itl]}"
-    )
-    assert (
-        sympy.Matrix([s.itl]).jacobian([s.batch])
-        == sympy.Matrix([diff(s.itl, s.batch)])
-        == sympy.Matrix([s.itl]).diff(s.batch)
-    )
-    with pytest.raises(NotImplementedError):
-        sympy.solve(Eq(s.itl, Rational(1, 20)), s.batch)
-    with pytest.raises(sympy.PolynomialError):
-        sympy.Poly(s.itl * s.batch + 1, s.batch)
 
 
 # ------------------------------------------------------------------------------------------------- where two arms meet

@@ -29,19 +29,6 @@ def test_html_forms_hold_the_numbers_and_escape(tmp_path):
     assert "<table>" in shown and "&lt; 295" in shown
 
 
-def test_a_study_of_three_devices_says_how_many_meet_its_targets():
-    """16.06 GB of weights: at 0.3 TB/s a step takes 53 ms, at 3.35 TB/s 5 ms."""
-    card = sr.Study(
-        "llama-3-8b",
-        ["h100-sxm", "h200", "l4"],
-        prompt=100,
-        output=20,
-        batch=1,
-        targets={"itl": "25 ms"},
-    )._repr_html_()
-    assert "3 cases; 2 fit and meet every target" in card
-
-
 def test_latex_of_solutions_and_derivations():
     solution = STUDY.solve("max_batch_memory")
     assert (

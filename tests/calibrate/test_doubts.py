@@ -1,15 +1,9 @@
 """What a fit says of itself: limits, intervals, what limits each row, and what it is not sure of."""
 
-from fractions import Fraction
-
 import pytest
 
 import symroof as sr
 from symroof.calibrate.calibration_result import Parameter, written
-from symroof.calibrate.fit import _parameter
-from symroof.calibrate.measurements import MeasuredLatency
-from symroof.calibrate.terms import terms
-from symroof.errors import InputError
 
 from . import BANDWIDTH, CASES, DH, FLOPS, MATRICES, H, L, Truth, device_bytes, table
 
@@ -26,32 +20,6 @@ def steps(truth, noise=lambda i: 0.0):
     return "prompt,batch,itl\n" + "".join(
         f"{s},{b},{truth.itl(b, s) * (1 + noise(i))!r}\n" for i, (s, b) in enumerate(CASES)
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "slope", "reach", "expected"),
-    [
-        ("mfu", 1.25, 0.05, (0.8, 0.768, 0.832)),  # one over its slope, and d(1/x) = dx/x²
-        ("mfu", 1.0, 0.1, (1.0, 0.9, 1.0)),
-        ("mbu", 2.0, 0.9, (0.5, 0.275, 0.725)),
-        ("mbu", 2.0, 1.1, None),  # off by more than half of it
-        ("mbu", 2.0, 9.0, None),
-        ("step_overhead", 1.0, 0.25, (1.0, 0.75, 1.25)),
-        ("step_overhead", 1e-3, 2e-3, (1e-3, 0.0, 3e-3)),  # nothing beside steps of 0.1 s
-        ("step_overhead", 0.0, 1e-3, (0.0, 0.0, 1e-3)),
-        ("step_overhead", 1e-3, 11e-3, None),
-    ],
-)
-def test_a_parameter_from_its_slope(name, slope, reach, expected):
-    """A share of one, and a time of nothing, are at their limits; no interval leaves what there is; a wide one is no value."""
-    made, alone = _parameter(name, slope, reach, 0.1), _parameter(name, slope, None, 0.1)
-    assert (alone.low, alone.high) == (None, None)
-    if expected is None:
-        assert made.value is None and made.note.startswith("its interval is 0")
-    else:
-        assert [made.value, made.low, made.high] == pytest.approx(list(expected), rel=1e-12)
-        at_limit = made.value == (0 if name == "step_overhead" else 1)
-        assert (made.note[:9] == "at its li") is at_limit and alone.value == made.value
 
 
 def test_only_what_the_rows_do_not_tell_is_said_to_be_open(tmp_path):
@@ -87,30 +55,6 @@ def test_each_row_says_what_limits_it(cases, tmp_path):
             limits.append("compute" if compute else "memory")
     assert [row.bound for row in found.residuals] == limits
     assert {"compute", "memory"} <= set(limits)
-
-
-@pytest.mark.parametrize("metric", ["ttft", "itl"])
-def test_the_terms_of_a_time_make_the_time(metric):
-    """At mfu 1/2, mbu 4/5 and overheads of their own, each entering as its rate says: the engine's own time there."""
-    costs = {"tp": 2, "layer_overhead": "10 us", "link_latency": "3 us"}
-    case = sr.Study(**LLAMA, **costs).first.case
-    row = MeasuredLatency(
-        metric, Fraction(1), {"prompt": Fraction(300), "batch": Fraction(7)}, 1, 1
-    )
-    overheads = {"step_overhead": 0.002, "link_latency": 1e-5, "queue_time": 0.02}
-    made = terms(case, row, ("mfu", "mbu", *overheads))
-    there = case.changed({**row.inputs, "mfu": 0.5, "mbu": 0.8, **overheads})
-    roofline = sum(max(c / 0.5, m / 0.8) for c, m in made.arms)
-    added = sum(rate * each for rate, each in zip(made.rates, overheads.values(), strict=True))
-    assert float(roofline + added + made.fixed) == pytest.approx(there.value(metric), rel=1e-12)
-    assert list(map(float, made.rates)) == pytest.approx([1, 2 * 32, int(metric == "ttft")])
-
-
-@pytest.mark.parametrize("name", ["itl", "decode_compute_time"])
-def test_a_time_with_a_number_leaves_nothing_to_fit(name):
-    given = sr.Study(**LLAMA, prompt=8, **{name: 0.5}).first.case
-    with pytest.raises(InputError, match="is given a number, so there is nothing to fit"):
-        terms(given, MeasuredLatency("itl", Fraction(1), {}, 1, 1), ("mfu",))
 
 
 def test_rows_that_do_not_fit_are_named(tmp_path):

@@ -6,44 +6,6 @@ import pytest
 
 import symroof as sr
 from symroof.specs.efficiencies import shipped_efficiencies
-from symroof.specs.measured import Measurement
-
-ROW = {
-    "engine": "vLLM 0.6", "device": "H100", "place": "table 1", "model": "Llama 3 8B", "weights": "fp16", "kv": "fp16", "batch": 4, "prompt": 100,
-    "output": 11, "metric": "response_rate", "value": "20 token/s",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("changes", "seconds"),
-    [
-        ({}, 2.2),
-        ({"metric": "decode_rate"}, 0.2),
-        ({"metric": "prefill_rate", "value": "800 token/s"}, 0.5),
-        ({"metric": "tpot", "value": "25 ms"}, 0.025),
-    ],
-)
-def test_the_time_behind_a_figure(changes, seconds):
-    """44 tokens at 20 a second; 4 tokens at 20; 400 tokens at 800; as it stands."""
-    assert float(Measurement.model_validate({**ROW, **changes}).seconds) == pytest.approx(seconds)
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"value": "20 ms"}, "response_rate is in token/s"),
-        ({"value": "20"}, "write the unit"),
-        ({"value": "-3 token/s"}, "must be positive"),
-        ({"output": None}, "is missing"),
-        ({"engine": "spreadsheet"}, "no such engine"),
-        ({"weights": "fp17"}, "unknown precision"),
-        ({"metric": "tpot", "value": "25 ms", "output": 1}, "no decode"),
-    ],
-)
-def test_bad_rows_are_refused_with_their_reason(changes, words):
-    with pytest.raises(ValueError, match=words):
-        Measurement.model_validate({**ROW, **changes})
-
 
 # --------------------------------------------------------------------------------------------------- efficiency: measured
 
@@ -193,61 +155,6 @@ def test_a_study_file_says_where_efficiencies_come_from(text, mbu, tmp_path):
         else float(shipped_efficiencies().chosen("mbu", ["hbm"], "compiled")[0].value.value)
     )
     assert (study.value("mfu").low < 1) == ("measured" in text)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("best", "no such efficiency 'best'"),
-        ("{from: measured, engine: foo}", "no such engine"),
-        ("{mfv: 1}", "mfu"),
-    ],
-)
-def test_a_study_file_with_a_wrong_word(text, words, tmp_path):
-    path = tmp_path / "study.yaml"
-    path.write_text(STUDY + text + "\n", encoding="utf-8")
-    with pytest.raises(sr.InputError, match=words):
-        sr.Study.load(path)
-
-
-@pytest.mark.sample(6)
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["--efficiency", "peak"], "theoretical minimum (100 % of peak)"),
-        (["--mbu", "0.8"], "at the efficiencies given"),
-        (
-            ["--engine", "ollama"],
-            "predicted from measurements of llama.cpp-class engines; ranges are 80 % intervals",
-        ),
-    ],
-)
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["eval", "--all"],
-        ["derive", "itl", "--all"],
-        ["solve", "max_batch_itl", "--all", "--target", "itl=50 ms"],
-    ],
-)
-def test_the_first_lines_say_what_a_time_rests_on(command, words, line, capsys):
-    from symroof.cli.main import main
-
-    assert (
-        main(
-            [*command, "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512", *words]
-        )
-        == 0
-    )
-    assert line in " ".join(" ".join(capsys.readouterr().out.splitlines()[:4]).split())
-
-
-def test_the_line_wins_over_the_study(tmp_path):
-    from symroof.cases.request import request_of
-
-    path = tmp_path / "study.yaml"
-    path.write_text(STUDY + "measured\n", encoding="utf-8")
-    assert sr.Study.load(path, request_of(efficiency="peak")).value("mbu") == 1
 
 
 def test_a_class_of_engines_is_predicted_from_its_measurements():

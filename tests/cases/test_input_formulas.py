@@ -43,25 +43,6 @@ def test_a_formula_that_comes_to_no_value_of_its_name(values, words):
         Study(**CASE | values).first.result("itl")
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"batch": "prompt/1024"},
-        {"batch": "concurrency"},
-        {"batch": "floor(concurrency/3)"},
-        {"tp": "n_layers/8"},
-        {"cached_prefix": "prompt"},
-        {"prompt": "1000..4000", "cached_prefix": "prompt/2"},
-        {"prompt": "1000..4000", "batch": "ceil(prompt/1000)"},
-        {"itl": "2*decode_roofline_time"},
-        {"batch": "best_batch", "itl_target": "20 ms"},
-    ],
-)
-def test_a_formula_that_comes_to_one(values):
-    result = Study(**CASE | values).first.result("itl")
-    assert result.value > 0
-
-
 def test_a_range_of_parallel_degrees_is_refused():
     """Each degree has a layout of its own, and few between two are permitted: three devices share out no eight heads."""
     with pytest.raises(InputError, match=r"tp is a range.*\n.*one of 1, 2, 4, 8, or a list"):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from . import ROOT, STUDIES, call, everything_under, process, refused, study_text, write_study
+from . import ROOT, STUDIES, call, everything_under, process, refused, write_study
 
 CHAT = STUDIES / "llama-3-8b-chat.yaml"
 LINE = ("--model", "llama-3-8b", "--hardware", "h100-sxm")
@@ -70,12 +70,6 @@ def test_a_fault_in_a_study_is_reported_with_its_place(name, tmp_path):
     assert first.startswith(f"{path}:{place}"), first
 
 
-def test_the_line_and_a_caret_under_the_fault(tmp_path):
-    message = refused("eval", write_study(tmp_path, efficiency="{mfu: 2}")).splitlines()
-    assert message[1] == "    efficiency: {mfu: 2}"
-    assert message[2].index("^") - 4 == message[1].index("mfu") - 4
-
-
 def test_all_faults_of_a_file_come_in_one_run(tmp_path):
     path = write_study(
         tmp_path,
@@ -90,23 +84,6 @@ def test_all_faults_of_a_file_come_in_one_run(tmp_path):
 
 
 # --------------------------------------------------------------------------------------- what a file may not be
-
-
-def test_a_directory_instead_of_a_file(tmp_path):
-    assert "is a directory" in refused("eval", tmp_path)
-    assert "is a directory" in refused("validate", tmp_path)
-
-
-def test_a_missing_file(tmp_path):
-    message = refused("eval", tmp_path / "nothing.yaml")
-    assert "nothing.yaml" in message
-    assert "No such file" in message
-
-
-def test_invalid_utf8(tmp_path):
-    path = tmp_path / "latin.yaml"
-    path.write_bytes(b"title: caf\xe9\n" + study_text(title=None).encode())
-    assert "UTF-8" in refused("eval", path)
 
 
 @pytest.mark.parametrize(
@@ -217,12 +194,7 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(step, tmp_pat
 @pytest.mark.full
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 @pytest.mark.parametrize(
-    "line",
-    [
-        ("list", "models"),
-        ("eval", str(CHAT), "--json"),
-    ],
-    ids=lambda line: line[0],
+    "line", [("list", "models"), ("eval", str(CHAT), "--json")], ids=lambda line: line[0]
 )
 def test_a_full_standard_output_is_an_error_in_one_line(line):
     import subprocess
@@ -284,45 +256,6 @@ def test_an_interrupt_from_the_keyboard_prints_no_traceback():
     assert done.returncode == 130
 
 
-@pytest.mark.parametrize(
-    "start",
-    [
-        "sys.argv = ['symroof', 'list', 'models']",
-        "sys.argv, sys.orig_argv = ['-m', 'list'], ['python', '-m', 'symroof', 'list']",
-    ],
-)
-@pytest.mark.parametrize("module", ["symroof.version", "symroof.cli.main"])
-def test_an_interrupt_while_modules_load_prints_no_traceback(start, module):
-    """Ctrl-C, a real one, as a module is imported: inside the package's own front door, and on the way to the command."""
-    code = (
-        "import os, signal, sys\n"
-        "class At:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
-        f"sys.meta_path.insert(0, At())\n{start}\nfrom symroof.cli import run\nsys.argv = ['symroof', 'list', 'models']\nrun()"
-    )
-    done = process(code=code)
-    assert (done.returncode, done.stderr.replace("interrupted\n", "")) == (130, "")
-
-
 def test_the_library_leaves_ctrl_c_to_its_caller():
     code = "import signal, symroof\nassert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
     assert process(code=code).returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("line", "hint"),
-    [
-        (
-            ("select", "--model", "llama-3.1-8b", "--hardware", "h100-sxm, h200"),
-            "several: --among hardware=h100-sxm,h200 of select, or a list in a study",
-        ),
-        (("select", "--model", "llama-3.1-8b", "--among", "gpu=h100-sxm"), "did you mean 'hardware'?"),
-        (("eval", "--model", "llama-3.1-8b", "--set", "dtype=fp8"), "did you mean 'weights' or 'activations'?"),
-        (("eval", "--model", "llama-3.1-8b", "--prompt", "9", "--output", "0"), "leave it out for a prompt alone"),
-    ],
-)  # fmt: skip
-def test_a_likely_slip_gets_a_hint(line, hint):
-    outcome = call(*line)
-    assert outcome.code == 2
-    assert hint in outcome.err

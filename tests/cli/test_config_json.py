@@ -44,27 +44,6 @@ def test_eval_reads_a_file_and_a_folder(folder):
     )
 
 
-def test_show_prints_layers_parameters_flops_bytes_and_defaults(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "500")
-    out = good("show", CONFIGS / "gpt-oss-20b.config.json", "--all").out
-    for heading in ("layers", "parameters", "FLOPs of a token, by operator", "bytes by stream"):
-        assert f"\n{heading}\n" in out
-    for message in (
-        "20,914,757,184",
-        "local",
-        "window 128",
-        "moe: n_experts 32, experts_per_token 4, d_expert 2,880",
-        "config.json, as GptOssConfig of transformers",
-    ):
-        assert message in out
-    assert (
-        "head_dim"
-        in good("show", CONFIGS / "qwen2.5-7b.config.json", "--all").out.split(
-            "missing in the file and filled in"
-        )[1]
-    )
-
-
 def test_an_unknown_type_names_the_family_that_reads_its_keys(unknown):
     message = refused("eval", "--model", unknown, "--prompt", 128)
     assert "model_type: no family 'lama' is known" in message
@@ -146,15 +125,6 @@ def test_assume_family_is_the_way_out_and_is_reported(unknown):
         "a valid model file\n"
     )
     assert "no such family 'lma'" in refused("show", unknown, "--assume-family", "lma")
-
-
-def test_a_claim_may_give_a_config(unknown, tmp_path):
-    claims = tmp_path / "claims.yaml"
-    given = f"{{model: {unknown}, assume_family: llama, prompt: 1000}}"
-    claims.write_text(
-        f"source: test\nclaims:\n- {{id: a, says: the cache, quantity: kv_cache_bytes, given: {given}, value: 131 MB}}\n"
-    )
-    assert call("check", claims).code == 0
 
 
 def test_a_study_beside_the_folder(folder):

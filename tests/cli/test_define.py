@@ -39,19 +39,6 @@ def study(tmp_path):
     return path
 
 
-@pytest.mark.full
-def test_eval_has_it_like_any_other_quantity(study):
-    (case,) = good("eval", study, "--json").json["cases"]
-    assert case["quantities"]["wasted_prefill"] == {"value": WASTED, "unit": "FLOP"}
-    assert case["quantities"]["wasted_time"]["value"] == pytest.approx(WASTED / 989.4e12)
-    text = good("eval", study).out
-    assert (
-        "defined here:" in text
-        and "46.2 TFLOP" in text
-        and "46.18 TFLOP" in good("eval", study, "--all").out
-    )
-
-
 def test_derive_solve_and_sweep_take_it(study):
     derived = good("derive", "wasted_time", study, "--json").json
     assert derived["value"] == pytest.approx(WASTED / 989.4e12)
@@ -110,6 +97,3 @@ def test_a_study_of_a_theory_and_a_model_joins_both(tmp_path):
     assert case["quantities"]["training_flops"]["value"] == near(flops)
     assert case["quantities"]["runs_paid"]["value"] == pytest.approx(flops / 989.4e12 * 0.01)
     assert "itl" in case["quantities"]
-
-
-# ------------------------------------------------------------------------- a note, candidates and measurements with one's own names

@@ -28,10 +28,7 @@ def test_two_lines_in_quotes_end_at_the_second():
     assert [
         (step["changes"][0]["name"], step["effect"], step["factor"], step["value"])
         for step in entry["steps"]
-    ] == [
-        ("prompt", 131072 * 1024, 2, 131072 * 2048),
-        ("batch", 131072 * 4096, 3, 131072 * 6144),
-    ]
+    ] == [("prompt", 131072 * 1024, 2, 131072 * 2048), ("batch", 131072 * 4096, 3, 131072 * 6144)]
 
 
 def test_presets_count_the_case_of_the_options_or_a_study():
@@ -111,20 +108,6 @@ def test_numbers_that_say_nothing_are_refused(arguments, message):
 
 
 CHAT = "llama-3-8b-chat"
-
-
-def test_a_waterfall_is_a_kind_of_picture(tmp_path):
-    """A preset counts at the peak, and so does the case beside it unless it gives its own efficiencies; both ends stand in what the picture says."""
-    peak = sr.Study.load(CHAT).first.peak_bound("ttft")
-    for sides in ((CHAT, "genz"), (CHAT, "--against", "genz"), (*CASE, "--against", "genz")):
-        outcome = call("plot", "waterfall", *sides, "-q", "ttft", "-o", tmp_path / "way.svg")
-        assert outcome.code == 0, outcome.err
-        assert (tmp_path / "way.svg").read_bytes().startswith(b"<svg")
-    chat = call("plot", "waterfall", CHAT, "genz", "-q", "ttft", "-o", tmp_path / "way.svg").out
-    assert f"(TTFT) goes from {peak.text()} to " in chat
-    assert (
-        sr.Study.load(CHAT).plot("waterfall", against="genz", quantity="ttft").says == chat.strip()
-    )
 
 
 @pytest.mark.full

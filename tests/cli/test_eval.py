@@ -6,7 +6,7 @@ import pytest
 
 from symroof.theory.switches import SWITCHES
 
-from . import H100, cases, good, refused, write_study
+from . import H100, cases, good, write_study
 
 
 def test_eval_has_the_shape_of_the_contract():
@@ -124,35 +124,6 @@ def test_what_does_not_fit_is_marked_at_every_number(monkeypatch):
     assert len(rows) == 6 and all(line.count("†") == 2 for line in rows)
 
 
-def test_one_quantity_with_range_bound_and_meaning():
-    lines = good("eval", *H100, "-q", "itl", "-q", "weight_bytes,isl").out.splitlines()
-    assert (
-        lines[0].startswith("itl: ")
-        and ", theoretical minimum " in lines[0]
-        and "inter-token latency" in lines[1]
-    )
-    assert lines[2:] == [
-        "weight_bytes: 16.1 GB",
-        "  resident weights: all parameters",
-        "prompt: 1,024 tokens",
-        "  prompt tokens of one request",
-    ]
-    assert "did you mean 'itl'" in refused("eval", *H100, "-q", "itll")
-    assert set(good("eval", *H100, "-q", "itl", "--json").json["cases"][0]["quantities"]) == {"itl"}
-
-
-def test_a_given_time_is_no_bound():
-    row = next(
-        line
-        for line in good("eval", *H100, "--set", "ttft=300 ms").out.splitlines()
-        if line.startswith("  time to first token ")
-    )
-    assert row.endswith("300 ms, given")
-    assert (
-        "prompt: 1,024 tokens\n" in good("eval", *H100, "-q", "isl").out
-    )  # an input is given anyway
-
-
 def test_colour_only_where_it_is_asked_for_or_on_a_terminal(monkeypatch):
     assert "\x1b[32m✓\x1b[0m" in good("eval", *H100, "--color").out
     assert "\x1b" not in good("eval", *H100).out + good("eval", *H100, "--no-color").out
@@ -176,10 +147,3 @@ def test_set_takes_units_and_any_quantity():
     assert case["quantities"]["decode_mbu"]["value"] == pytest.approx(
         case["quantities"]["decode_bytes"]["value"] / 3e12 / 0.014
     )
-
-
-def test_all_replicas_are_priced():
-    """Three of 3.9 USD/hour; one alone is the price of its device."""
-    assert "price of all replicas" in (text := good("eval", *H100, "--dp", "3").out)
-    assert " 11.7 USD/hour " in text and "3.9 USD/hour" not in text
-    assert "  price  " in good("eval", *H100).out

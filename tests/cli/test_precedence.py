@@ -28,14 +28,6 @@ def test_command_line_over_study_over_preset_over_default(tmp_path):
         assert (result["value"], result["source"]) == (value, source)
 
 
-def test_a_switch_of_the_line_beats_the_study_and_the_study_the_preset(tmp_path):
-    path = write_study(tmp_path, preset=PRESET, assume="{activations: on}")
-    assert chosen(path)["assumptions"]["activations"]["value"] == "on"
-    assert (
-        chosen(path, "--assume", "activations=off")["assumptions"]["activations"]["value"] == "off"
-    )
-
-
 def test_a_single_switch_beside_detail_wins_over_it():
     result = cases(*H100, "--assume", "detail=weights", "--assume", "kv_traffic=on")[0][
         "assumptions"
@@ -43,13 +35,3 @@ def test_a_single_switch_beside_detail_wins_over_it():
     assert {s: result[s]["value"] for s in ("parameters", "attention_flops", "kv_traffic", "activations")} == {
         "parameters": "nominal", "attention_flops": "off", "kv_traffic": "on", "activations": "off",
     }  # fmt: skip
-
-
-def test_precision_of_the_line_beats_the_study_and_the_study_the_preset(tmp_path):
-    preset = write_study(tmp_path, "preset.yaml", preset=PRESET, precision="{weights: int8}")
-    assert (
-        chosen(preset)["inputs"]["kv_bytes_per_element"]["value"] == 1
-    )  # the preset's cache follows the weights
-    study = write_study(tmp_path, "own.yaml", preset=PRESET, precision="{weights: int8, kv: fp16}")
-    assert chosen(study)["inputs"]["kv_bytes_per_element"]["value"] == 2
-    assert chosen(study, "--kv", "fp8")["inputs"]["kv_bytes_per_element"]["value"] == 1

@@ -1,12 +1,10 @@
 """``symroof select``: tables, JSON, exit codes, refusals."""
 
-import json
-
 import pytest
 
 from symroof.select.selection_json import QUANTITIES
 
-from . import ROOT, call, good, refused, write_study
+from . import call, good, refused
 
 CASE = (
     "--model", "llama-3-8b", "--hardware", "a100-80gb-sxm", "--hardware", "h100-sxm", "--prompt",
@@ -43,15 +41,6 @@ def test_the_first_screen_is_verdict_table_and_what_fails_needs(monkeypatch):
     assert any(line.startswith("L4: ITL ") for line in lines)
 
 
-@pytest.mark.full
-def test_where_nothing_passes_the_nearest_comes_first():
-    lines = call("select", *CASE, *FAILING).out.splitlines()
-    assert any(line.startswith("Nothing passes. Closest: 1 × ") for line in lines)
-    first = next(line for line in lines if line.startswith("✗"))
-    assert first.startswith("✗  H100 SXM")
-    assert any(line.startswith("H100 SXM: TTFT ") for line in lines)
-
-
 def test_json_holds_the_whole_selection():
     result = good("select", *CASE, *PASSING, "--among", "tp=1,2", "--json").json
     assert result["schema"] == "symroof/select/1"
@@ -77,47 +66,6 @@ def test_json_holds_the_whole_selection():
         for run in front["runs"]:
             assert set(run["values"]) == {respect["quantity"] for respect in front["respects"]}
             assert run["configuration"] < len(result["configurations"])
-
-
-@pytest.mark.full
-def test_price_targets_in_a_study_and_on_the_line(tmp_path):
-    path = write_study(
-        tmp_path, hardware="[h100-sxm, a100-80gb-sxm]", targets="{cost: 2 USD, price: 3 USD/hour}"
-    )
-    result = json.loads(call("select", path, "--json").out)
-    limits = {name: target["value"] for name, target in result["targets"].items()}
-    assert limits == {"cost": 2, "price": pytest.approx(3 / 3600)}
-    states = {c["hardware"]: c["missed"] for c in result["configurations"]}
-    assert "price" in states["h100-sxm"]  # 3.9 USD an hour
-    assert "price" not in states["a100-80gb-sxm"]  # 2.325
-    dear = json.loads(call("select", path, "--json", "--target", "price=5 USD/hour").out)
-    assert (
-        "price"
-        not in next(c for c in dear["configurations"] if c["hardware"] == "h100-sxm")["missed"]
-    )
-
-
-@pytest.mark.full
-def test_show_cuts_the_tables_and_says_so():
-    text = good(
-        "select",
-        "--model",
-        "llama-3-8b",
-        "--prompt",
-        "512",
-        "--among",
-        "hardware=all",
-        "--show",
-        "2",
-    ).out
-    devices = len(list((ROOT / "specs" / "hardware").glob("*.yaml")))
-    assert f"and {devices - 2} more; --show {devices} shows all" in text
-
-
-def test_a_study_with_one_device_shows_it_and_asks_for_targets():
-    text = good("select", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512").out
-    assert "no target is set, so only memory decides" in text
-    assert "Use 1 × H100 SXM: 1 replica" in text
 
 
 REFUSED = [

@@ -118,21 +118,3 @@ def test_an_equation_true_everywhere_is_identical(equation, case):
         answer.json["values"],
         answer.json["integer"],
     ) == ("identical", None, [], None)
-
-
-NEVER = {
-    # name: (equation, unknown, verdict)
-    "an intensity above the ridge": ("decode_intensity = 1e9 FLOP/byte", "batch", "lhs_below"),
-    "a time below the fixed one": ("itl = 1 ns", "batch", "lhs_above"),
-    "a share above one": ("decode_mfu = 2", "batch", "lhs_below"),
-    "a negative time": ("itl = -1 s", "batch", "lhs_above"),
-    "no time": ("itl = 0 s", "batch", "lhs_above"),
-}
-
-
-@pytest.mark.parametrize("name", NEVER)
-def test_sides_that_never_meet_have_the_answer_never(name):
-    equation, unknown, verdict = NEVER[name]
-    answer = call("solve", equation, "--for", unknown, "--json", *CASE)
-    assert answer.code == 0, answer.err
-    assert (answer.json["verdict"], answer.json["values"]) == (verdict, [])

@@ -2,14 +2,6 @@
 
 import pytest
 
-from symroof.cli.terminal import (
-    clipped,
-    coloured,
-    fitted_table,
-    reflowed,
-    warning_lines,
-    wrapped,
-)
 from symroof.table_formats import width
 
 from . import ROOT, STUDIES, call
@@ -17,10 +9,6 @@ from . import ROOT, STUDIES, call
 CASE = (
     "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "64",
     "--batch", "4",
-)  # fmt: skip
-R1 = (
-    "--model", "deepseek-r1", "--hardware", "h200", "--tp", "8", "--prompt", "4096", "--output",
-    "512", "--batch", "32",
 )  # fmt: skip
 THREE = ("--hardware", "l4", "--hardware", "mi300x")
 LINES = {
@@ -74,44 +62,3 @@ def test_a_first_screen_fits_the_terminal(name, columns, monkeypatch):
     )
     if columns >= 100 and not name.startswith(("list ", "help")):
         assert len(lines) <= FIRST_SCREEN, "\n".join(lines)
-
-
-def test_a_narrow_terminal_gets_at_least_sixty_columns(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "7")
-    assert wrapped("a " * 60)[0] == " ".join("a" * 30)
-
-
-def test_what_is_cut_says_so():
-    assert [clipped("abcdef", 6), clipped("abcdef", 5), clipped("日本語", 5)] == [
-        "abcdef",
-        "abcd…",
-        "日本…",
-    ]
-    assert wrapped("word " * 100, "  ", "", 2)[-1].endswith("…")
-
-
-def test_warnings_are_counted_beyond_the_first_and_said_once():
-    assert warning_lines(["a", "a", "b"], 4) == ["! a", "! b"]
-    assert warning_lines("abc", 2) == ["! a", "! b", "! and 1 more warning"]
-    assert warning_lines("abcd", 2)[-1] == "! and 2 more warnings"
-
-
-def test_a_table_gives_way_in_one_column_or_in_its_widest(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
-    rows = [["name", "word " * 20], ["other", "short"]]
-    cut = fitted_table(rows, flexible=-1, clip=True).splitlines()
-    assert max(map(len, cut)) <= 60 and len(cut) == 2
-    folded = fitted_table(rows).splitlines()
-    assert max(map(len, folded)) <= 60 and " ".join(" ".join(folded).split()).count("word") == 20
-    assert fitted_table([]) == ""
-
-
-def test_only_marks_and_warnings_are_coloured():
-    assert coloured("~ h200  1 ~ 2") == "\x1b[33m~\x1b[0m h200  1 ~ 2"
-    assert coloured("! low\nplain ✗") == "\x1b[33m! low\x1b[0m\nplain \x1b[31m✗\x1b[0m"
-
-
-def test_a_line_goes_on_below_itself(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
-    first, second = reflowed(["  " + "word " * 15, ""])[:2]
-    assert first.startswith("  word") and second.startswith("      word")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from . import flat, good, refused
+from . import good, refused
 
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm")
 
@@ -63,42 +63,6 @@ def test_no_name_of_another_kind_of_thing_is_suggested():
     assert "did you mean" not in refused("eval", "--model", "gpt-4", *CASE[2:])
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--set", "mem_bandwidth=3.35"),
-        ("--target", "itl=50"),
-        ("--target", "cost=2"),
-        ("--set", "arrival_rate=3"),
-    ],
-)
-def test_bare_numbers_on_the_line(words):
-    assert "write " in refused("eval", *CASE, "--prompt", "8", *words)
-
-
-MADE_FOR = "which exceeds Llama 3 8B's maximum context of 8,192 tokens"
-
-
-@pytest.mark.parametrize(
-    ("workload", "what"),
-    [
-        (("--prompt", "9000"), "prompt is 9,000 tokens"),
-        (("--prompt", "8000", "--output", "300"), "prompt and output together are 8,300 tokens"),
-        (("--prompt", "100", "--context", "9000"), "context is 9,000 tokens"),
-    ],
-)
-def test_lengths_beyond_the_model_are_remarked_in_eval_and_solve(workload, what):
-    for message in (
-        good("eval", *CASE, *workload).out,
-        good("solve", "batch_kv_equals_weights", *CASE, *workload).out,
-    ):
-        assert f"! {what}, {MADE_FOR}" in flat(message)
-    assert f"{what}, {MADE_FOR}" in flat(
-        good("solve", "batch_kv_equals_weights", "--model", "llama-3-8b", *workload).out
-    )
-    assert MADE_FOR not in flat(good("eval", *CASE, "--prompt", "8000", "--output", "192").out)
-
-
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
@@ -121,29 +85,6 @@ def test_lengths_beyond_the_model_are_remarked_in_eval_and_solve(workload, what)
 )  # fmt: skip
 def test_a_slip_on_the_line_gets_place_message_and_hint(words, message, hint):
     assert refused(*words) == f"{message}\n    hint: {hint}\n"
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (
-            ["eval", *CASE, "--mfu", "2"],
-            "--mfu: must be between 0 and 1 (for example 0.62 or 62 %)\n",
-        ),
-        (["eval", *CASE, "--isl", "-5"], "--isl: must be positive\n"),
-        (
-            ["eval", *CASE, "--prompt", "200 ms"],
-            "--prompt: is in s, but token is needed, such as '1 token'\n",
-        ),
-        (["select", *CASE, "--show", "0"], "--show: 0 is not in the range x>=1\n"),
-        (
-            ["eval"],
-            "symroof eval: give a study file or a case: --model llama-3-8b --hardware h100-sxm --prompt 4096\n    hint: `symroof eval --help`\n",
-        ),
-    ],
-)
-def test_the_place_of_a_problem_is_the_option(words, said):
-    assert refused(*words) == said
 
 
 def test_for_programs_the_place_of_a_problem_is_where_it_came_from():

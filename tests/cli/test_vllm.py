@@ -1,41 +1,11 @@
 """``symroof vllm``: the review, JSON, refusals, exit codes."""
 
-import re
-
 import pytest
-
-from symroof.vllm.command_line import read_line
 
 from . import good, refused
 
 LINE = "vllm serve meta-llama/Llama-3.1-8B-Instruct --tensor-parallel-size 2 --max-num-seqs 128 --max-num-batched-tokens 4096 --port 8000"
 CASE = ("--hardware", "h100-sxm", "--prompt", "2048", "--output", "256", "--target", "itl=30 ms")
-
-
-@pytest.mark.full
-def test_the_review_says_flags_limits_and_a_line():
-    text = good("vllm", LINE, *CASE, "--details").out
-    for word in (
-        "batch = 128", "chunk = 3,968", "not modelled: --port 8000", "max_batch_memory",
-        "memory_bytes_per_device = memory_share*mem_capacity", "consulted 2026",
-    ):  # fmt: skip
-        assert word in text
-    assert re.search(r"^\* +--kv-cache-dtype ", text, re.M)  # a default
-    line = next(line for line in text.splitlines() if line.startswith("vllm serve"))
-    assert read_line(line).flags["max-num-seqs"].value > 1
-    assert line.endswith("--port 8000")
-
-
-def test_the_line_to_start_comes_first_and_then_why(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
-    lines = good("vllm", LINE, *CASE).out.splitlines()
-    assert lines[0] == good("vllm", LINE, *CASE, "--json").json["recommended"]["line"]
-    assert lines[2].startswith("  --tensor-parallel-size 1: ") and max(map(len, lines[1:])) <= 100
-    head = next(i for i, line in enumerate(lines) if "as given" in line and "recommended" in line)
-    assert head <= 13 and any(
-        line.startswith("  time between tokens, under load ") for line in lines
-    )
-    assert "memory_bytes_per_device = " not in "\n".join(lines)
 
 
 REFUSED = {

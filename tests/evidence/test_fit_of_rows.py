@@ -11,20 +11,16 @@ from symroof.specs.efficiencies import FITTED, link_group
 from tools.evidence import catalogue_fit
 from tools.evidence.catalogue_fit import (
     ALL,
-    SINGLE,
     FitArrays,
     HeldOutRow,
     fit,
-    folds,
     interval_ends,
     keys_of,
-    known_elsewhere,
     least_reach,
     left_out,
-    with_missing_classes,
 )
 from tools.evidence.catalogue_rows import MeasuredRow, TimeParts
-from tools.evidence.catalogue_table import CatalogueFit, entries, rests_on
+from tools.evidence.catalogue_table import CatalogueFit
 
 LATENCY = {("link_latency", "pair", "compiled"): 4e-6, ("link_latency", "group", "compiled"): 7e-6, ("link_latency", "group", ALL): 2e-5, ("link_latency", "pair", ALL): 1e-5, ("link_latency", ALL, ALL): 9e-6}  # fmt: skip
 TRUE = {
@@ -103,56 +99,6 @@ def made(seed=1, count=60, noise=0.2, sources=4):
     return rows
 
 
-CLASSES = [  # family, engines, devices -> class of mfu, of the cost of a layer, of the latency of links
-    ("hbm", "compiled", 1, ("hbm", ALL), ("hbm", "compiled"), ("pair", "compiled")),
-    ("hbm", "earlier", 2, ("hbm", ALL), ("hbm", "earlier"), ("pair", "compiled")),
-    ("hbm", "eager", 3, ("hbm", ALL), ("hbm", "eager"), ("group", ALL)),
-    ("hbm", "ggml", 8, ("server", "ggml"), ("hbm", "ggml"), ("group", ALL)),
-    ("gddr", "ggml", 1, ("server", "ggml"), ("gddr", "ggml"), ("pair", ALL)),
-    ("gddr", "earlier", 4, ("gddr", ALL), ("gddr", "compiled"), ("group", ALL)),
-    ("geforce", "ggml", 1, ("geforce", "ggml"), ("gddr", "ggml"), ("pair", ALL)),
-    ("geforce", "compiled", 1, ("geforce", ALL), ("gddr", "compiled"), ("pair", "compiled")),
-    ("apple", "ggml", 1, ("apple", "ggml"), ("apple", "ggml"), ("pair", ALL)),
-    ("unified", "earlier", 1, ("unified", ALL), ("unified", "compiled"), ("pair", ALL)),
-]
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(("family", "engine", "devices", "mfu", "layer", "latency"), CLASSES)
-def test_the_class_of_every_input(family, engine, devices, mfu, layer, latency):
-    """Engines of ggml have an mfu of their own, one on all servers; engines before 2025 a cost of a layer of their own on HBM alone; GeForce shares that of GDDR."""
-    expected = (
-        ("mfu", *mfu),
-        ("mbu", ALL, ALL),
-        ("layer_overhead", *layer),
-        ("elementwise_bytes", ALL, ALL),
-        ("link_latency", *latency),
-        ("link_share", ALL, ALL),
-    )
-    assert keys_of(row("a", None, 1, family, engine, devices)) == expected
-    assert tuple((name, ALL, ALL) for name in FITTED) == SINGLE
-
-
-@pytest.mark.parametrize(
-    ("case", "place", "key"),
-    [  # AMD's generations and engines have values of their own, and there latent attention a cost of a layer
-        ({"family": "cdna", "generation": "cdna3", "engine": "earlier"}, 0, ("mfu", "cdna3", "earlier")),
-        ({"family": "cdna", "generation": "cdna3", "model": "latent attention and experts"}, 0, ("mfu", "cdna3 experts", "compiled")),
-        ({"family": "cdna", "generation": "cdna3", "model": "latent attention and experts"}, 2, ("layer_overhead", "cdna3 latent", "compiled")),
-        ({"family": "cdna", "generation": "cdna4", "model": "experts"}, 2, ("layer_overhead", "cdna4", "compiled")),
-        ({"family": "cdna", "generation": "cdna2"}, 1, ("mbu", "cdna", ALL)),
-        ({"generation": "hopper", "model": "experts"}, 0, ("mfu", "hbm experts", ALL)),
-        ({"generation": "hopper", "model": "latent attention and experts"}, 2, ("layer_overhead", "hbm", "compiled")),
-        ({"engine": "ggml", "model": "experts"}, 0, ("mfu", "server", "ggml")),
-        ({"family": "gaudi", "model": "experts"}, 0, ("mfu", "gaudi", ALL)),
-        ({"family": "gaudi", "engine": "earlier"}, 2, ("layer_overhead", "gaudi", "compiled")),
-        ({"group": "experts"}, 4, ("link_latency", "experts", ALL)),  # fitted, of all engines
-    ],
-)  # fmt: skip
-def test_classes_of_makers_models_and_exchanges(case, place, key):
-    assert keys_of(row("a", None, **case))[place] == key
-
-
 @pytest.mark.parametrize("single", [False, True])
 def test_no_step_from_the_fit_is_better(single):
     """Four thousandths of any parameter to either side: no less loss, and no share above one; the latencies of links stand as they are."""
@@ -202,30 +148,6 @@ def test_the_ends_of_intervals_by_hand():
     assert list(slow.values()) == pytest.approx(
         [0.6 / e(0.2), 0.95 / e(0.4), 1e-4 * e(0.6), 5e-6 * e(0.8), 0.2 / e(1)]
     )
-
-
-def test_classes_that_were_never_measured_take_those_of_other_generations_of_their_family_or_of_all():
-    values = {
-        ("layer_overhead", "hbm", "eager"): 1e-4,
-        ("layer_overhead", "hbm", "ggml"): 4e-4,
-        ("layer_overhead", "gddr", "ggml"): 7e-4,
-        ("mfu", "hbm", ALL): 0.5,
-        ("mfu", "cdna3", "compiled"): 0.2,
-        ("mfu", "cdna4", "compiled"): 0.8,
-        ("mfu", "cdna3 experts", "compiled"): 0.1,
-        ("mfu", "cdna2", "earlier"): 0.05,
-    }
-    general = {("layer_overhead", ALL, ALL): 3e-4, ("mfu", ALL, ALL): 0.4}
-    expected = {
-        ("layer_overhead", "hbm", "eager"): 1e-4,
-        ("layer_overhead", "hbm", "compiled"): 2e-4,
-        ("layer_overhead", "apple", "ggml"): 3e-4,
-        ("mfu", "apple", "ggml"): 0.4,
-        ("mfu", "cdna2", "compiled"): 0.4,  # of two generations, not of its other engines
-        ("mfu", "cdna4 experts", "compiled"): 0.1,
-        ("mfu", "cdna4", "eager"): 0.8,
-    }
-    assert with_missing_classes(values, general, list(expected)) == pytest.approx(expected)
 
 
 WIDTH = {
@@ -284,33 +206,7 @@ def test_the_reach_is_the_least_that_holds_four_in_five(width, far, reach):
     assert least_reach(rows, dict.fromkeys(FITTED, width)) == pytest.approx(reach)
 
 
-def test_what_other_sources_know_and_the_tenths_of_cells():
-    """Ten rows of each class elsewhere are enough; the rows of a cell, alike but for their batch, are all left out together."""
-    rows = [row("a", None), *(row("b", None, prompt=i // 2) for i in range(20))]
-    rows += [row("b", None, engine="earlier")] * 9 + [row("a", None, engine="earlier")]
-    known, tenth = known_elsewhere(rows), folds(rows)
-    assert [known(rows[0]), known(rows[1]), known(rows[-1])] == [True, False, False]
-    assert all(tenth(rows[1 + 2 * i]) == tenth(rows[2 + 2 * i]) for i in range(10))
-    assert len({tenth(one) for one in rows}) == 10
-
-
 # --------------------------------------------------------------------------------------------------------- the table
-
-
-@pytest.mark.parametrize(
-    ("known", "of"),
-    [
-        (["gddr", "hbm"], {"gddr": "gddr"}),
-        (["hbm"], {"gddr": "hbm"}),
-        (["hbm", "hbm experts"], {"gddr": "hbm", "gddr experts": "hbm experts"}),
-        ([], {}),  # no neighbour knows either
-    ],
-)
-def test_a_share_that_rows_do_not_determine_is_that_of_the_family_of_most_sources(known, of):
-    values = {("mfu", name, ALL): 0.7 for name in ("gddr", "hbm", "hbm experts")}
-    key = ("mfu", "gddr", ALL)
-    listed = rests_on(key, key, values, {one for one in values if one[1] not in known})
-    assert {shown[1]: source[1] for shown, source in listed} == of
 
 
 def test_what_rows_do_not_determine():
@@ -328,41 +224,3 @@ def test_what_rows_do_not_determine():
     fitted = CatalogueFit(tuple(compute), ())
     fitted.__dict__.update(latency=LATENCY)
     assert ("mfu", "hbm", ALL) not in fitted.undetermined
-
-
-def test_each_class_stands_under_its_families():
-    """The cost of a layer of GDDR stands under GeForce too, also of engines before; AMD's generations under their own names and, as their mean, under the
-    family's; what rows do not determine under the family it is taken from; the last of an input is for all devices."""
-    values = {
-        ("mfu", "cdna3", "compiled"): 0.2,
-        ("mfu", "cdna4", "compiled"): 0.8,
-        ("mfu", "hbm", ALL): 0.7,
-        ("mfu", "neuron", ALL): 1.0,
-        ("mfu", "server", "ggml"): 0.3,
-        ("mbu", ALL, ALL): 0.8,
-        ("layer_overhead", "gddr", "compiled"): 4e-5,
-        ("layer_overhead", "hbm", "compiled"): 8e-5,
-    }
-    fitted = SimpleNamespace(
-        values=values,
-        general={(name, ALL, ALL): 0.5 for name in FITTED},
-        undetermined={("mfu", "neuron", ALL)},
-        count=lambda key: (5, 2),
-        rows=[row("a", None)] * 9,
-    )
-    listed = {key: (value, of, rows) for key, value, of, (rows, _) in entries(fitted)}
-    layer = "layer_overhead"
-    expected = {
-        ("mfu", "cdna3", "compiled"): (0.2, "", 5),
-        ("mfu", "cdna", "compiled"): (pytest.approx(0.4), "cdna", 10),
-        ("mfu", "neuron", ALL): (0.7, "hbm", 5),
-        ("mfu", "gddr", "ggml"): (0.3, "", 5),
-        ("mfu", ALL, ALL): (0.5, ALL, 9),
-        ("mbu", ALL, ALL): (0.8, "", 5),
-        (layer, "geforce", "earlier"): (4e-5, "", 5),
-        (layer, "gddr", "compiled"): (4e-5, "", 5),
-        (layer, "hbm", "compiled"): (8e-5, "", 5),
-    }
-    assert {key: listed[key] for key in expected} == expected
-    assert not {("mfu", "server", "ggml"), (layer, "hbm", "earlier")} & set(listed)
-    assert [key[1] for key in listed if key[0] == "mfu"][-1] == ALL

@@ -184,45 +184,6 @@ def test_one_place_prints():
     assert printing == {"output.py"}
 
 
-HALVING = {
-    "symbolic/crossings.py": "the middle, where two sides that differ nowhere give no secant",
-    "symbolic/searches.py": "a fixed point between whose secants it halves, and a whole number that need not have a value",
-}
-"""Modules with a loop that halves an interval, each with of what."""
-
-
-def halves(loop):
-    """Whether a loop moves an end to the middle between two: ``(a + b)/2`` or ``(a + b)//2`` of names that it sets anew."""
-    made = {
-        part.id
-        for node in ast.walk(loop)
-        if isinstance(node, ast.Assign)
-        for part in ast.walk(node)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-    }
-    return any(
-        isinstance(node.op, ast.Div | ast.FloorDiv)
-        and isinstance(node.right, ast.Constant)
-        and node.right.value == 2
-        and isinstance(node.left, ast.BinOp)
-        and isinstance(node.left.op, ast.Add)
-        and made
-        & {end.id for end in (node.left.left, node.left.right) if isinstance(end, ast.Name)}
-        for node in ast.walk(loop)
-        if isinstance(node, ast.BinOp)
-    )
-
-
-def test_an_interval_is_halved_in_few_places():
-    found = {
-        str(path.relative_to(ROOT))
-        for path, tree in parsed().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.While | ast.For) and halves(node)
-    }
-    assert found == set(HALVING)
-
-
 RULES_OF_NODES = {
     "symbolic/evaluation.py": "the text of a function, which is run over any kind of number",
     "symbolic/dimensions.py": "dimensions, and whether it counts things",

@@ -2,7 +2,6 @@
 
 import pytest
 
-from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.specs.fields import build
 from symroof.specs.input_values import needs_unit, setting
@@ -38,29 +37,6 @@ def test_a_bare_number_is_taken_for_counts_shares_and_widths_alone():
             symbol.name
         )  # what the hint says to write can be read
         setting(symbol.name, hint)
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("name", "written", "hint"),
-    [
-        ("mem_bandwidth", "3.35", "mem_bandwidth='3.35 TB/s'"),
-        ("mem_bandwidth", "3.35e12", "mem_bandwidth='3.35 TB/s'"),
-        ("link_bandwidth", "450", "link_bandwidth='450 GB/s'"),
-        ("mem_capacity", "80", "mem_capacity='80 GB'"),
-        ("itl", "20", "itl='20 ms'"),
-        ("step_overhead", "0.002", "step_overhead='2 ms'"),
-        ("price", "2.5", "price='2.5 USD/hour'"),
-        ("peak_flops", "989", "peak_flops='989 TFLOP/s'"),
-        ("kv_bytes_per_token", "320", "kv_bytes_per_token='320 KB/token'"),
-        ("weight_bits", "4", "weight_bits='4 bit'"),
-        ("itl", "10..20", "itl='10 ms'"),
-    ],
-)
-def test_on_the_line_the_hint_is_what_to_write(name, written, hint):
-    with pytest.raises(InputError) as caught:
-        request_of(origin="command line", **{name: written})
-    assert caught.value.problems[0].hint == f"write {hint}"
 
 
 STUDY = """\

@@ -1,13 +1,11 @@
 """Blocks of a layer: what contradicts itself is refused, either way round, and what they say of themselves is what they were given."""
 
-from fractions import Fraction
-
 import pytest
 from pydantic import ValidationError
 
 from symroof.specs.layers import LayerKind
 from symroof.specs.model import ModelSpec
-from symroof.specs.quantization import Matrix, Quantization
+from symroof.specs.quantization import Quantization
 
 GROUPED = {"n_heads": 6, "n_kv_heads": 2, "head_dim": 5}
 LATENT = {
@@ -70,34 +68,6 @@ def test_a_layer_needs_both_parts_or_a_mixer():
     assert (alone.attention.kind, alone.ffn.kind) == ("none", "none")
 
 
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("fields", "words", "traits", "widths"),
-    [
-        ({}, ["gqa"], set(), {"n_heads": 6, "n_kv_heads": 2, "head_dim": 5, "d_ff": 17, "ffn_matrices": 3}),
-        ({"attention": GROUPED | {"window": 9, "value_dim": 4, "qkv_bias": True}}, ["window"], {"value_dim", "qkv_bias"}, {"window": 9, "value_dim": 4}),
-        ({"attention": GROUPED | {"kind": "chunked", "chunk_size": 8, "sinks": True}}, ["chunked"], {"sinks"}, {"chunk_size": 8}),
-        ({"attention": LATENT}, ["mla"], set(), {"kv_lora_rank": 7, "value_dim": 11}),
-        ({"attention": LATENT | {"window": 9, "q_lora_rank": 6}}, ["window"], {"q_lora"}, {"window": 9, "q_lora_rank": 6}),
-        ({"mixer": {"kind": "conv", "d_conv": 3, "in_bias": True}}, ["gqa", "conv"], {"state_in_bias"}, {"d_conv": 3, "n_heads": 6}),
-        ({"attention": {"kind": "linear", **LINEAR}}, ["linear"], set(), {"linear_value_dim": 5}),
-        ({"ffn": {"kind": "plain", "d_ff": 17, "bias": True}}, ["gqa"], {"ffn_bias"}, {"d_ff": 17, "ffn_matrices": 2}),
-        ({"ffn": {"kind": "none"}}, ["gqa"], set(), {}),
-        ({"ffn": POOL}, ["gqa"], set(), {"n_experts": 8, "experts_per_token": 2, "d_expert": 13}),
-        ({"ffn": POOL | {"n_shared_experts": 2}}, ["gqa"], {"shared_expert"}, {"n_shared_experts": 2, "d_shared": 13}),
-        ({"ffn": POOL | {"n_shared_experts": 2, "d_shared": 3, "shared_gate": True, "expert": "plain", "router_bias": True, "d_latent": 4, "bias": True, "shared_bias": True}},
-         ["gqa"], {"shared_expert", "shared_gate", "plain_experts", "router_bias", "expert_latent", "ffn_bias", "shared_bias"}, {"d_shared": 3, "d_latent": 4}),
-    ],
-)  # fmt: skip
-def test_words_traits_and_widths(fields, words, traits, widths):
-    made = layer(**fields)
-    assert list(made.mixing()) == words
-    assert {trait for block in made.blocks for trait in block.traits()} == traits
-    assert widths.items() <= made.widths().items()
-    assert ("d_shared" in made.widths()) == ("n_shared_experts" in fields.get("ffn", {}))
-    assert ("d_ff" in made.widths()) == (made.ffn.kind in ("gated", "plain"))
-
-
 # --------------------------------------------------------------------------------------------------------------- models
 
 OUTER = {"name": "m", "d_model": 64, "vocab_size": 100}
@@ -151,16 +121,6 @@ def test_kinds_of_layer_are_told_apart(layers, labels, mixing):
     assert made.mixing() == mixing
 
 
-def test_what_a_reader_must_know():
-    filled = [{"field": "a", "value": "1", "why": "x"}, {"field": "b", "value": "2", "why": "y"}]
-    made = model({}, title="Model", caveats=["careful"], filled=filled)
-    assert made.cautions() == [
-        "Model: careful",
-        "Model's file leaves out what was filled in: a 1, b 2",
-    ]
-    assert model({}, caveats=["careful"]).cautions() == ["m: careful"]
-
-
 # --------------------------------------------------------------------------------------------------------- quantization
 
 
@@ -168,40 +128,6 @@ def stored(**fields):
     return Quantization.model_validate(
         {"method": "m", "bits": "4 bit", "format": "int4", "kept": []} | fields
     )
-
-
-@pytest.mark.parametrize(
-    ("fields", "rows", "columns", "bits"),
-    [
-        ({}, 3, 5, 4 * 15),
-        (
-            {"scale_bits": "16 bit", "scale_group": 4},
-            3,
-            5,
-            4 * 15 + 16 * 4,
-        ),  # 15 weights one after another: three groups of 4 and one of 3
-        (
-            {"scale_bits": "16 bit", "scale_group": 4, "scale_rows": 1},
-            3,
-            5,
-            4 * 15 + 16 * 3 * 2,
-        ),  # in each row one of 4 and one of 1
-        (
-            {"scale_bits": "16 bit", "scale_group": 4, "scale_rows": 2},
-            3,
-            5,
-            4 * 15 + 16 * 2 * 3,
-        ),  # blocks of 2 by 2
-        ({"row_bits": "7 bit"}, 3, 5, 4 * 15 + 3 * 7),
-        ({"column_bits": "7 bit"}, 3, 5, 4 * 15 + 5 * 7),
-        ({"matrix_bits": "7 bit"}, 3, 5, 4 * 15 + 7),
-    ],
-)
-def test_bits_of_one_matrix(fields, rows, columns, bits):
-    widths = stored(**fields).operator_widths([Matrix("down", rows, columns)])
-    assert widths.get(
-        "down", Fraction(4, 8) + (Fraction(2, 4) if "scale_bits" in fields else 0)
-    ) == Fraction(bits, 8 * rows * columns)
 
 
 @pytest.mark.parametrize(

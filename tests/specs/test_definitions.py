@@ -160,23 +160,6 @@ def test_a_definition_speaks_of_those_before_it_and_follows_when_they_change():
     assert study.value("four_times") == 6 * 4096
 
 
-@pytest.mark.full
-def test_solve_sweep_derive_and_compile_take_it(tmp_path):
-    study = sr.Study(**H100).define(
-        "cache_and_weights", "kv_cache_bytes + weight_bytes", unit="byte", means="m"
-    )
-    cached, weights = 4096 * 2 * 32 * 8 * 128 * 2, 8_030_261_248 * 2
-    assert study.value("cache_and_weights") == cached + weights
-    assert study.solve("cache_and_weights = 40 GB", for_="batch").integer == {
-        "at_least": -(-(40 * 10**9 - weights) // cached)
-    }
-    assert study.sweep("cache_and_weights", batch=[1, 2, 5]).cache_and_weights.values.tolist() == [
-        cached * n + weights for n in (1, 2, 5)
-    ]
-    assert sr.compile("cache_and_weights", ["batch"], study)(3) == 3 * cached + weights
-    assert study.derive("cache_and_weights").latex().count("=") >= 1
-
-
 # ----------------------------------------------------------------------------------- choices, conditions, missing inputs, searches
 
 SHOP = """name: shop

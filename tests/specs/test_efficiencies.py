@@ -4,18 +4,14 @@ import math
 from fractions import Fraction
 
 import pytest
-from pydantic import ValidationError
 
 import symroof as sr
-from symroof.specs.catalogue import find
 from symroof.specs.efficiencies import (
     EfficienciesSpec,
     Efficiency,
     MeasuredKind,
     shipped_efficiencies,
 )
-from symroof.specs.fields import build
-from symroof.specs.hardware import HardwareSpec
 
 
 def entry(**changes):
@@ -27,18 +23,6 @@ def entry(**changes):
         "rows": 9,
         "sources": 3,
     } | changes
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"value": "500 ms"}, "mfu is in no unit"),
-        ({"input": "layer_overhead"}, "layer_overhead is in s"),
-    ],
-)
-def test_an_entry_in_another_unit_is_refused(changes, message):
-    with pytest.raises(ValidationError, match=message):
-        Efficiency(**entry(**changes))
 
 
 def table(entries=(), **changes):
@@ -128,21 +112,6 @@ def test_the_ends_of_an_interval_by_hand():
     assert read.ends(Efficiency(**entry(of="hbm")), 2) == pytest.approx((0.5 / math.exp(0.8), 1))
     cost = Efficiency(**entry(input="layer_overhead", value="1 ms"))
     assert read.ends(cost, 1)[1] == pytest.approx(1e-3 * math.exp(0.3))
-
-
-@pytest.mark.parametrize(
-    ("device", "generation"),
-    [
-        ("mi325x", "cdna3"),
-        ("mi355x", "cdna4"),
-        ("b300", "blackwell"),
-        ("gh200", "hopper"),
-        ("rtx-4090", "geforce"),
-        ("gaudi2", "gaudi"),
-    ],
-)
-def test_the_generation_of_a_device(device, generation):
-    assert build(find("hardware", device), HardwareSpec).generation == generation
 
 
 def test_a_device_that_was_not_measured_has_the_values_of_its_generation():

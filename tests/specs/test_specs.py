@@ -14,7 +14,7 @@ from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import setting
 from symroof.specs.model import ModelSpec
-from symroof.specs.precision import compute_precision, peak_precision, width
+from symroof.specs.precision import peak_precision
 from symroof.specs.preset import PresetSpec
 from symroof.specs.study import StudySpec
 from symroof.strict_yaml import Document, loads
@@ -269,21 +269,6 @@ def test_any_setting_is_taken_or_refused(name, text):
 
 
 # ------------------------------------------------------------------------------------------------------------ small things
-
-
-@pytest.mark.parametrize(
-    ("weights", "activations", "wanted"),
-    [
-        ("int4", "fp16", "fp16"),
-        ("int8", "fp16", "fp16"),
-        ("int8", "int8", "int8"),
-        ("fp8", "fp8", "fp8"),
-        ("fp16", "fp8", "fp16"),
-        ("fp32", "fp16", "fp32"),
-    ],
-)
-def test_operands_meet_in_the_wider_format(weights, activations, wanted):
-    assert compute_precision(width(weights), width(activations)) == wanted
 
 
 @pytest.mark.parametrize(

@@ -83,24 +83,6 @@ def test_published_bits_of_a_weight(name):
     )
 
 
-@pytest.mark.parametrize(
-    ("weights", "compute"),
-    [
-        ("awq", "fp16"),
-        ("w4a16", "fp16"),
-        ("w8a16", "fp16"),
-        ("q4_k_m", "fp16"),
-        ("w8a8", "int8"),
-        ("fp8-dynamic", "fp8"),
-    ],
-)
-def test_what_they_compute_at(weights, compute):
-    assert (
-        sr.Study(model="llama-3-8b", hardware="h100-sxm", weights=weights, prompt=1).first.compute
-        == compute
-    )
-
-
 def test_a_cache_with_scales_is_as_wide_as_its_blocks():
     """q8_0: 32 bytes and a 16-bit scale for 32 elements; the weights' own groups are another matter."""
     study = sr.Study(model="llama-3-8b", weights="awq", kv="q8_0", prompt=1)

@@ -52,21 +52,6 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory, raw):
         assert str(path) in str(error)
 
 
-def written(tree):
-    """Plain data as flow YAML, by hand."""
-    if isinstance(tree, dict):
-        return "{" + ", ".join(f"{key}: {written(value)}" for key, value in tree.items()) + "}"
-    if isinstance(tree, list):
-        return "[" + ", ".join(map(written, tree)) + "]"
-    return (
-        {None: "null", True: "true", False: "false"}[tree]
-        if tree is None or isinstance(tree, bool)
-        else f"'{tree}'"
-        if isinstance(tree, str)
-        else str(tree)
-    )
-
-
 # -------------------------------------------------------------------------------------------------------- each refusal
 
 REFUSED = [

@@ -62,19 +62,6 @@ def test_a_comparison_is_a_column_of_truths():
     assert grid.quick.values.tolist() == [at(batch, s.itl) < 0.005 for batch in BATCHES]
 
 
-def test_the_study_does_not_know_it_afterwards():
-    STUDY.sweep(batch=[1], mine=s.itl)
-    with pytest.raises(sr.InputError, match="no such quantity"):
-        STUDY.value("mine")
-
-
-def test_numbers_of_sympy_are_values_of_an_axis():
-    grid = STUDY.sweep(
-        batch=[sympy.Integer(2), sympy.Integer(4)], prompt=sympy.Integer(512), quantities="itl"
-    )
-    assert grid.batch.values.tolist() == [2, 4] and grid.prompt.values.tolist() == [512]
-
-
 def test_columns_of_a_theory_of_ones_own():
     theory = sr.Theory({"width": None}, {"area": "width^2"})
     grid = theory.study(width=2).sweep(

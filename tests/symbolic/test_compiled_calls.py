@@ -30,14 +30,6 @@ def test_a_pickled_function_gives_the_same_numbers():
     assert all((a == b).all() for a, b in zip(function(batch), again(batch), strict=True))
 
 
-def test_what_no_input_moves_is_the_same_everywhere():
-    function = sr.compile(
-        ["ridge_point", "weight_bytes", "fits"], ["arrival_rate"], study("llama-3-8b").first
-    )
-    ridge, _, fits = function(np.arange(1, 4))
-    assert np.unique(ridge).size == 1 and fits.all()
-
-
 def test_no_value_is_no_number():
     function = sr.compile(
         ["queue_wait", "prefill_bound"], ["arrival_rate"], study("llama-3-8b").first

@@ -1,21 +1,11 @@
 """LaTeX that a typesetter accepts: balanced, every name spelled, never two superscripts on one sign."""
 
-import re
 from fractions import Fraction
 
 import pytest
 
 from symroof.symbolic.printing import latex, number_latex
 from symroof.symbolic.reading import parse, written
-
-
-def balanced(shown):
-    depth = 0
-    for sign in re.findall(r"\\.|[{}]", shown):
-        depth += {"{": 1, "}": -1}.get(sign, 0)
-        assert depth >= 0, shown
-    assert depth == 0, shown
-    assert shown.count(r"\left") == shown.count(r"\right"), shown
 
 
 @pytest.mark.parametrize(
@@ -29,11 +19,6 @@ def balanced(shown):
 )
 def test_what_would_be_misread(source, bad):
     assert bad not in latex(parse(source), str)
-
-
-def spelled(built):
-    for name, tree in built.definitions.items():
-        yield name, f"{built.latex(name)} = {latex(tree, built.latex)}"
 
 
 @pytest.mark.parametrize(

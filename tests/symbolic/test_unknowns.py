@@ -11,7 +11,6 @@ from symroof import symbols as s
 from symroof.errors import InputError
 from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
-from symroof.theory.quantities import QUANTITIES
 
 pytestmark = pytest.mark.usefixtures("bounded")
 
@@ -53,23 +52,6 @@ def test_a_share_above_one_is_no_answer_where_inputs_cancel():
     assert sr.Study(output=2).solve(
         "decode_throughput = 4*slo_share*request_throughput", for_="slo_share"
     ).value == Fraction(1, 2)
-
-
-def test_an_unknown_in_a_given_formula():
-    assert sr.Study(context="2*batch").solve("context = 100", for_="batch").value == 50
-
-
-def test_a_definition_is_derived_as_it_is_declared():
-    derivation = sr.Study().derive("peak_context")
-    assert (
-        derivation.text
-        == QUANTITIES["peak_context"].definition
-        == "max(context, prompt + output - 1)"
-    )
-    assert derivation.expanded_text == "max(prompt, prompt + output - 1)"
-    assert (
-        sr.Study(prompt=100).derive("peak_context").text == "max(context, prompt)"
-    )  # no output: as after one token
 
 
 def test_what_is_given_of_the_parts_of_a_total_follows_the_total():

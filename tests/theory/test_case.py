@@ -101,17 +101,6 @@ def test_values_at_changed_inputs_lead_twelve_deep(changes):
             case.value("ttft")
 
 
-def test_what_has_a_value_of_its_own():
-    case = made(prompt=5, batch="2*chunk", context="prompt", numbers={"chunk": 3})
-    table = {  # chosen: given or defined; has: or by default; input: a number rather than a formula of other names
-        "prompt": (True, True, True), "batch": (True, True, True), "context": (True, True, False), "chunk": (True, True, True), "itl": (True, True, False),
-        "mfu": (False, True, True), "output": (False, False, True), "nothing": (False, False, False), "n_layers.local": (False, False, True),
-    }  # fmt: skip
-    assert {
-        name: (case.is_set(name), case.has(name), case.is_input(name)) for name in table
-    } == table
-
-
 # --------------------------------------------------------------------------------------------------- formulas and stand-ins
 
 
@@ -135,20 +124,6 @@ def test_optional_inputs_stand_in_a_formula_where_they_have_a_value():
     assert "kernel_launch" in text(unknown.readable_formula("decode_overhead")), (
         "of a name without a value the whole formula is shown"
     )
-
-
-@pytest.mark.parametrize(
-    ("values", "peak"),
-    [
-        ({"context": 9}, 9),
-        ({"context": 9, "output": 20}, 20),
-        ({"prompt": 4, "output": 20}, 23),
-        ({"prompt": 4, "output": 20, "context": 50}, 50),
-    ],
-)
-def test_the_longest_context_without_prompt_or_output(values, peak):
-    """Each of them is one token where it is not known."""
-    assert made(**values).value("peak_context") == peak
 
 
 def test_a_formula_over_inputs():
@@ -213,22 +188,7 @@ def test_a_device_has_an_even_share_of_a_given_total(by):
     assert text(made(**degrees).formula("decode_flops_per_device")) != "decode_flops/(tp*pp)"
 
 
-def test_groups_that_each_hold_a_given_total_hold_all_of_it():
-    assert made(attention_dp=2, weight_bytes=100).value("weight_bytes_per_device") == 100
-    assert made(attention_dp=2, tp=5, weight_bytes=100).value("weight_bytes_per_device") == 20
-
-
 # ---------------------------------------------------------------------------------------------------------------- layouts
-
-
-@pytest.mark.parametrize(
-    ("values", "numbers", "free", "tp", "any_number"),
-    [({}, {}, (), False, False), ({"tp": 4}, {}, (), True, False), ({}, {"tp": 4}, (), True, False), ({"tp": 4}, {"tp": 1}, (), False, False), ({"tp": "2*batch"}, {}, (), True, True),
-     ({"tp": 4}, {}, ("tp",), True, True), ({}, {}, ("tp",), True, True), ({}, {"tp": Fraction(5, 2)}, (), True, True), ({"tp": 1}, {}, (), False, False)],
-)  # fmt: skip
-def test_a_degree_lays_a_case_out(values, numbers, free, tp, any_number):
-    layout = made(**values, numbers=numbers, free=free).theory.layout
-    assert (layout.tp, layout.free) == (tp, any_number)
 
 
 def test_a_degree_that_moves_is_no_longer_known_to_be_above_one():
@@ -311,15 +271,6 @@ def test_a_search_that_needs_an_input_takes_the_batch_without_it():
         made(**{**rate, "load": 1}, arrival_rate=3).value("steady_batch")
 
 
-def test_the_largest_batch_that_meets_its_target():
-    case = made(
-        judged_itl="batch*1", itl_target=6, concurrency=20, ttft_target=1, judged_ttft="1/2",
-        batch=1,
-    )  # fmt: skip
-    assert case.value("best_batch") == 6
-    assert made(judged_itl="batch*1", itl_target=6, concurrency=4, batch=1).value("best_batch") == 4
-
-
 def test_what_is_chosen_by_what_decides_it():
     """A prompt that is longer than a step has room for leaves a rest. What decides stays a choice where it moves."""
     values = {
@@ -340,28 +291,6 @@ def test_what_is_chosen_by_what_decides_it():
 
 
 # ------------------------------------------------------------------------------------------------------------ dependences
-
-
-def test_the_inputs_that_a_value_is_worked_out_from():
-    case = made(peak_flops=60, mem_bandwidth="2*link_bandwidth", link_bandwidth=10)
-    assert case.reachable_names("ridge_point") == (
-        "ridge_point",
-        "peak_flops",
-        "mem_bandwidth",
-        "link_bandwidth",
-    )
-    assert case.inputs_used("ridge_point", "price") == (
-        "peak_flops",
-        "mem_bandwidth",
-        "link_bandwidth",
-        "price",
-    )
-    searched = made(**SERVED)
-    assert searched.reachable_names("disaggregated_batch")[:3] == (
-        "disaggregated_batch",
-        "slot_steps",
-        "response_steps",
-    )
 
 
 def test_a_default_that_a_formula_leaves_out_moves_it_all_the_same():

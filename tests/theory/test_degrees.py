@@ -7,24 +7,12 @@ import pytest
 from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.expressions import number
 from symroof.symbolic.printing import text
-from symroof.symbolic.reading import parse
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.case import Case
-from symroof.theory.layout import (
-    FREE,
-    SINGLE,
-    SYMBOLIC,
-    Layout,
-    affects_layout,
-    layout,
-    shapes_layout,
-)
-from symroof.theory.operator_table import _degree
+from symroof.theory.layout import FREE, Layout, layout
 from symroof.theory.theory import theory
 
 from . import Floats
-
-DIMENSIONS = {"d_model": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8}
 
 
 def made(architecture=GENERIC, rounded=False, **values):
@@ -36,12 +24,6 @@ def made(architecture=GENERIC, rounded=False, **values):
         }.get,
         rounded,
     )
-
-
-def test_one_device_is_one_device():
-    assert made() == made(tp=1, pp=1, ep=1, dp=1, attention_dp=1) == SINGLE
-    assert SINGLE.single and not SINGLE.staged
-    assert (SINGLE.instance, SINGLE.group, text(SINGLE.devices())) == ("1", "", "1")
 
 
 @pytest.mark.parametrize(
@@ -78,33 +60,6 @@ def test_which_degrees_count(values, flags, instance, group):
 
 
 @pytest.mark.parametrize(
-    ("pp", "stages"),
-    [(1, 1), (2, 2), (7, 7), (FREE, SYMBOLIC), (2.5, SYMBOLIC), (0, SYMBOLIC), (-3, SYMBOLIC)],
-)
-def test_stages_are_counted_where_they_are_a_number(pp, stages):
-    assert made(tp=2, pp=pp).pp == stages
-
-
-@pytest.mark.parametrize(
-    ("values", "known"),
-    [
-        ({}, False),
-        ({"d_model": 4096}, False),
-        ({"n_layers": 32}, False),
-        (DIMENSIONS, True),
-        ({**DIMENSIONS, "params": 8e9}, False),  # of a total the parts are not known
-        ({**DIMENSIONS, "weight_bytes": 16e9}, False),
-    ],
-)
-def test_whether_the_parts_of_a_device_are_known(values, known):
-    assert made(tp=4, **values).copies is known
-    other = Architecture((Layer(label="a"), Layer(label="b")), order=("a", "b"))
-    assert made(other, tp=4, **values).copies is not bool(
-        {"params", "weight_bytes"} & values.keys()
-    )
-
-
-@pytest.mark.parametrize(
     ("tp", "heads", "shared", "uneven"),
     [
         (4, 32, 8, set()),
@@ -126,19 +81,6 @@ def test_heads_that_devices_hold_unequal_shares_of(tp, heads, shared, uneven):
     assert {name for name, share in held.items() if share == rounded.format(name)} >= uneven
     assert held["d_ff"] == "d_ff/tp"
     assert all(held[name] == f"{name}/tp" for name in {"n_heads", "n_kv_heads"} - uneven)
-
-
-def test_a_degree_that_will_not_divide_the_heads_is_rounded_up():
-    held = {
-        name: text(tree)
-        for name, tree in made(rounded=True, tp=FREE, n_heads=32).shares(GENERIC.layers[0]).items()
-    }
-    assert held["n_heads"] == "ceil(n_heads/tp)"
-    assert made(rounded=True, tp=4, n_heads=32).rounded is False
-    assert (
-        Layout(tp=True).shares(GENERIC.layers[0]).keys() == held.keys()
-        and SINGLE.shares(GENERIC.layers[0]) == {}
-    )
 
 
 @pytest.mark.sample(5)
@@ -230,38 +172,3 @@ def test_channels_of_a_state_space_are_those_of_its_heads():
     assert shares(uneven, Layer(mixers=("mamba2",))) == {**QUARTERS, "ssm_heads": 3, "d_inner": 12}
     assert shares(uneven, Layer(mixers=("mamba",))) == {**QUARTERS, "ssm_heads": 3}
     assert shares(Layout(tp=True), Layer(mixers=("mamba2",))) == QUARTERS
-
-
-def test_what_a_layout_looks_at():
-    shaping = [
-        "tp",
-        "pp",
-        "ep",
-        "dp",
-        "attention_dp",
-        "node_devices",
-        "n_heads",
-        "n_kv_heads.local",
-        "ssm_heads",
-        "ssm_groups",
-        "linear_key_heads",
-        "linear_value_heads",
-    ]
-    known = ["params", "weight_bytes", "d_model", "n_layers", "network_bandwidth"]
-    assert all(map(shapes_layout, shaping)) and not any(
-        map(shapes_layout, [*known, "batch", "itl"])
-    )
-    assert all(map(affects_layout, [*shaping, *known])) and not any(
-        map(affects_layout, ["batch", "prompt", "d_ff", "link_bandwidth"])
-    )
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("amount", "degree"),
-    [("d_ff", 1), ("d_model", 0), ("3", 0), ("2*d_ff*d_model", 1), ("d_ff*n_heads", 2), ("d_ff/n_heads", 0), ("d_ff/d_model", 1), ("d_model/d_ff", -1), ("-d_ff", 1), ("d_ff + 2*n_heads", 1),
-     ("d_ff + d_model", None), ("d_model*(d_ff + 1)", None), ("d_model^2", 0), ("d_ff^2", 2), ("max(d_ff, 1)", None), ("max(d_model, 1)", 0), ("(d_ff + 1)/d_model", None), ("d_model/(d_ff + 1)", None)],
-)  # fmt: skip
-def test_by_how_many_cut_widths_every_term_is_multiplied(amount, degree):
-    """One, and devices share it evenly; where terms differ each has its own part."""
-    assert _degree(parse(amount), frozenset({"d_ff", "n_heads"})) == degree

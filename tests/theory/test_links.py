@@ -1,6 +1,5 @@
 """Messages between devices against their sends counted one by one: rings, exchanges and stages, inside a node and over the network."""
 
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -9,21 +8,12 @@ import pytest
 from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.reading import parse
 from symroof.theory.layout import SINGLE, Layout
-from symroof.theory.links import (
-    all_gather,
-    all_reduce,
-    all_reduces,
-    all_to_all,
-    link_time,
-    message,
-    sends,
-)
+from symroof.theory.links import all_to_all, link_time, sends
 
 from ..near import near
 from .made_up import Made
 
 NODE = 8
-DEVICES = [1, 2, 3, 7, 8, 16, 24]
 
 
 def point(**fixed):
@@ -72,21 +62,6 @@ def exchange_time(v, devices, size):
     inside = size * v.expert_imbalance * distinct(devices) * Fraction(beside - 1, beside)
     outside = size * v.expert_imbalance * distinct(nodes) * Fraction(nodes - 1, nodes)
     return v.link_latency + (v.network_latency if outside else 0) + over(v, inside, outside)
-
-
-@pytest.mark.parametrize("devices", DEVICES)
-def test_rings_and_exchanges(devices):
-    v, other = point(tp=devices, ep=5), point(tp=5, **exchanging(devices))
-    for network in (True, False) if devices <= NODE else (True,):
-        assert evaluate(parse(all_reduce("tp", "message_bytes", network)), v) == near(
-            ring_time(v, devices, 840, 2)
-        )
-        assert evaluate(parse(all_gather("tp", "message_bytes", network)), v) == near(
-            ring_time(v, devices, 840, 1)
-        )
-        assert evaluate(parse(all_to_all("message_bytes", network)), other) == near(
-            exchange_time(other, devices, 840)
-        )
 
 
 @pytest.mark.parametrize("devices", [9, 12, 20])
@@ -141,21 +116,12 @@ def test_stages_send_to_the_next_one(tp, pp, node, groups):
         v.network_latency + over(v, 0, 840)
     )
     assert evaluate(
-        sends("message_bytes", Layout(tp=tp > 1, attention_dp=groups > 1, pp=pp, network=True)),
-        v,
+        sends("message_bytes", Layout(tp=tp > 1, attention_dp=groups > 1, pp=pp, network=True)), v
     ) == near(expected)
     if not far:
         assert evaluate(
             sends("message_bytes", Layout(tp=tp > 1, attention_dp=groups > 1, pp=pp)), v
         ) == near(expected)
-
-
-def test_a_message_is_one_vector_a_token():
-    v = point()
-    assert (
-        evaluate(parse(message("decode_tokens")), v)
-        == v.decode_tokens * v.d_model * v.link_bytes_per_element
-    )
 
 
 LAYERS, EXPERT_LAYERS = 7, 3
@@ -218,30 +184,4 @@ def test_experts_of_all_groups(tp, groups, ep):
     assert seconds == near(expected)
     assert links(layout, False, tp=tp, attention_dp=groups, ep=ep)[1] == (
         near(2 * LAYERS * ring_time(v, tp, vector(v, v.decode_tokens), 2) if tp > 1 else 0)
-    )
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("layout", "experts", "count"),
-    [
-        (SINGLE, True, 0),
-        (Layout(tp=True), True, 14),
-        (Layout(tp=True, ep=True), True, 14),
-        (Layout(tp=True, ep=True, attention_dp=True), True, 11),
-        (Layout(tp=True, ep=True, attention_dp=True), False, 14),
-    ],
-)
-@pytest.mark.parametrize(
-    ("free", "degree", "share"), [(False, 2, 1), (True, 2, 1), (True, 9, 1), (True, 1, 0)]
-)
-def test_how_many_all_reduces(layout, experts, count, free, degree, share):
-    """Two a layer, one where its experts are spread over several groups; a degree that turns out to be one has none."""
-    layout = replace(layout, free=free)
-    assert (
-        evaluate(
-            all_reduces(layout, experts),
-            point(n_layers=LAYERS, expert_layers=EXPERT_LAYERS, tp=degree),
-        )
-        == count * share
     )

@@ -1,20 +1,12 @@
 """What is known of names: those a study declares beside the engine's, parts of kinds of layer and operators, what each leads to and whether it is a time of serving."""
 
 import pytest
-import sympy
 
 from symroof.errors import InputError
-from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
 from symroof.theory.declarations import OWN, Declarations
 from symroof.theory.quantity import Quantity
-from symroof.theory.switches import assume
 from symroof.theory.symbols import ExpressionName, Symbol, base_name
-from symroof.theory.sympy_input import (
-    known,
-    name_or_expression,
-    symbol_name,
-)
 from symroof.theory.theory import theory
 from symroof.theory.thresholds import Threshold
 
@@ -33,12 +25,6 @@ FORMULAS = (
 STUDY = Declarations((SEATS, ROOM), (WAIT, SERVED, LOADED), (SEATED,), FORMULAS, "A house")
 
 
-# ----------------------------------------------------------------------------------------------------------- declarations
-
-
-# ------------------------------------------------------------------------------------------------------------------ inputs
-
-
 # ------------------------------------------------------------------------------------------------------ names of a theory
 
 
@@ -54,15 +40,6 @@ def test_a_formula_in_the_place_of_a_name():
         theory().symbol(ExpressionName.of(parse("mfu/mbu"))).unit == ""
         and base_name(formula) == formula
     )
-
-
-@pytest.mark.parametrize(
-    ("switches", "name", "why"),
-    [({"queue": "md1"}, "queue_wait_quantile", "no closed form under queue=md1"), ({"queue": "mg1"}, "share_in_time", "no closed form under queue=mg1"), ({}, "queue_wait_quantile", ""),
-     ({"queue": "md1"}, "queue_wait", ""), ({}, "batch", ""), ({}, "itl", ""), ({}, "nothing", "")],
-)  # fmt: skip
-def test_why_a_quantity_has_no_formula(switches, name, why):
-    assert theory(assumptions=assume(**switches)).not_closed(name) == why
 
 
 @pytest.mark.sample(5)
@@ -94,17 +71,7 @@ def test_which_quantities_are_times_rates_and_costs_of_serving():
     ]
 
 
-def test_a_formula_down_to_inputs():
-    assert text(theory().expand(parse("ridge_point"))) == "peak_flops/mem_bandwidth"
-    assert text(theory().expand(parse("ridge_point*2"), {"ridge_point": parse("intensity")})) in (
-        "intensity*2",
-        "2*intensity",
-    )
-
-
 # -------------------------------------------------------------------------------------------------------------- from SymPy
-
-x, itl, batch, prompt, params = sympy.symbols("x itl batch prompt params")
 
 
 def refused(read, thing):
@@ -112,31 +79,3 @@ def refused(read, thing):
         read(thing)
     (problem,) = error.value.problems
     return problem
-
-
-def test_names_and_expressions_of_sympy():
-    assert (symbol_name(batch), symbol_name("batch"), symbol_name(3), symbol_name(batch + 1)) == (
-        "batch",
-        "batch",
-        3,
-        batch + 1,
-    )
-    assert (name_or_expression("itl"), name_or_expression(itl), name_or_expression("bs")) == (
-        "itl",
-        "itl",
-        "bs",
-    )
-    assert "'bs'" in refused(name_or_expression, sympy.Symbol("bs")).message
-    assert (known("isl"), known(itl), known("n_heads.local"), known("wait", STUDY)) == (
-        "prompt",
-        "itl",
-        "n_heads.local",
-        "wait",
-    )
-    assert str(known(2 * itl)) == "2*itl"
-
-
-def test_what_is_no_name_is_refused_with_what_is_near():
-    assert "symroof solve max_batch_memory" in refused(known, "max_batch_memory").hint
-    near = refused(known, "ttftt")
-    assert near.message == "no such quantity or input" and "ttft" in near.hint

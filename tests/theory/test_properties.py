@@ -243,12 +243,6 @@ def test_a_given_quantity_replaces_its_definition():
     assert found.value("decode_time") == near(39 * itl)
 
 
-def test_given_bytes_per_token_reach_the_cache_of_mixed_layers():
-    """Below every window a cache is batch x context x bytes per token, whatever the layers are."""
-    found = case("gemma-2-9b", **DEVICE, **WORK, kv_bytes_per_token=320_000)
-    assert found.value("kv_cache_bytes") == 6 * 900 * 320_000
-
-
 def test_a_tie_is_compute():
     """70 parameters nominal, one request: 140 FLOP and 140 byte; equal rates make equal times."""
     values = {"params": 70, "prompt": 5, "n_layers": 1, "d_model": 1}
@@ -292,17 +286,3 @@ def test_overhead_and_links_can_bind():
         )
         == "link"
     )
-
-
-def test_money_and_energy_by_hand():
-    found = case("llama-3-8b", **DEVICE, **WORK, tp=2, price=Fraction(4, 3600), power=700)
-    rate = 6 / found.value("itl")
-    assert found.value("decode_cost_per_mtok") == Fraction(4) * 2 * 10**6 / 3600 / rate
-    assert found.value("decode_energy_per_token") == 1400 / rate
-    turn = 1 / found.value("sustained_requests")
-    assert found.value("cost_per_request") == Fraction(4, 3600) * 2 * turn
-    assert found.value("cost_per_mtok") == Fraction(4, 3600) * 2 * 10**6 * turn / found.value(
-        "output"
-    )
-    assert found.value("energy_per_token") == 1400 * turn / found.value("output")
-    assert found.value("energy_per_request") == 1400 * turn

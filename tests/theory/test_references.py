@@ -27,11 +27,3 @@ def test_a_source_has_authors_a_year_and_a_title(name):
     authors, _, title = re.split(r" ((?:19|20)\d\d), ", SOURCES[name], maxsplit=1)
     assert authors
     assert len(title) > 8
-
-
-KNOWN = {"ridge_point": "roofline", "queue_wait": "kleinrock", "max_batch_memory": "definition"}
-
-
-@pytest.mark.parametrize("name", KNOWN)
-def test_well_known_formulas_lead_to_their_papers(name):
-    assert (QUANTITIES.get(name) or THRESHOLDS[name]).reference == SOURCES[KNOWN[name]]

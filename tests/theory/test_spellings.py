@@ -9,25 +9,10 @@ from symroof.theory.spellings import letter, letters, printed_name, resolved
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import theory
 
-CONTRACT = {
-    "params": "P", "active_params": "P_a", "n_layers": "L", "d_model": "d", "n_heads": "H", "n_kv_heads": "H_{kv}", "head_dim": "d_h", "d_ff": "d_{ff}", "vocab_size": "V",
-    "window": "w", "weight_bytes_per_param": "b_w", "kv_bytes_per_element": "b_{kv}", "act_bytes_per_element": "b_a", "prompt": "S", "output": "N", "batch": "B",
-    "prefill_batch": "B_p", "context": "C", "cached_prefix": "S_c", "peak_flops": "F", "mem_bandwidth": r"\beta", "mem_capacity": "M", "link_bandwidth": r"\beta_l",
-    "link_latency": r"\alpha_l", "ffn_matrices": "n_f", "mfu": r"\eta_c", "mbu": r"\eta_m", "step_overhead": "t_0", "layer_overhead": "t_l", "queue_time": "t_q",
-}  # fmt: skip
-"""The LaTeX column of the contract's table of inputs, as far as the inputs exist."""
-
 
 def test_every_sign_reads_back_as_its_name():
     for name in (*INPUTS, *QUANTITIES):
         assert resolved(parse(letter(theory().latex(name)))) == symbol(name)
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(("name", "spelled"), CONTRACT.items())
-def test_the_contract_spells(name, spelled):
-    assert theory().latex(name) == spelled
-    assert resolved(parse(letter(spelled))) == symbol(name)
 
 
 LETTERS = {

@@ -1,16 +1,11 @@
 """Runs of layers as the stages of a pipeline: handed out one by one, and which of them hides another."""
 
-from fractions import Fraction
-
 import pytest
 
 from symroof.symbolic.evaluation import evaluate
-from symroof.symbolic.expressions import ONE, ZERO, number, symbol
-from symroof.symbolic.reading import parse
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.layout import SYMBOLIC
-from symroof.theory.operator_table import PlacedRow
-from symroof.theory.stages import Stage, stages
+from symroof.theory.stages import stages
 
 from . import Floats
 
@@ -77,39 +72,3 @@ def test_layers_that_differ_need_their_order_and_a_number_of_stages():
     assert stages(Architecture(KINDS, order=("a", "b")), SYMBOLIC) is None
     assert stages(Architecture(KINDS), 2) is None
     assert stages(GENERIC, SYMBOLIC) is not None
-
-
-def cell(count, end=""):
-    return PlacedRow("op", "", "params", parse("d_model"), "once", count, None, end=end)
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "held"),
-    [
-        (True, False, {""}),
-        (False, True, {"last", "tied"}),
-        (True, True, {"", "last"}),
-        (False, False, set()),
-    ],
-)
-def test_where_a_row_outside_the_layers_stands(first, last, held):
-    """The table before them in the first stage, what comes after them in the last; a table that is both, once where a stage is both."""
-    stage = Stage("s", (("n_layers", number(Fraction(3))),), first, last)
-    assert {end for end in ("", "last", "tied") if stage.place(cell(ONE, end)) is not None} == held
-    assert stage.place(cell(symbol("n_layers"))).count == number(Fraction(3))
-    assert stage.place(cell(symbol("n_layers.other"))).count == ZERO
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "covers"),
-    [((2, True, False), (2, True, False), True), ((2, True, False), (1, False, False), True), ((1, True, False), (2, True, False), False), ((2, False, True), (2, True, False), False),
-     ((2, True, False), (2, False, True), False), ((2, True, True), (2, False, True), True), ((2, True, True), (2, True, False), True), ((1, False, True), (2, False, False), False)],
-)  # fmt: skip
-def test_what_a_stage_covers(one, other, covers):
-    stage, beside = (
-        Stage("s", (("n_layers", number(Fraction(layers))),), first, last)
-        for layers, first, last in (one, other)
-    )
-    assert stage.covers(beside) is covers
-    unknown = Stage("u", (("n_layers", symbol("n_layers")),), False, False)
-    assert not stage.covers(unknown) and not unknown.covers(stage)

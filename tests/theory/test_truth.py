@@ -47,25 +47,6 @@ def test_parameters(model):
 
 
 @pytest.mark.sample(12)
-@pytest.mark.parametrize(("model", "at", "flops"), measured("prefill_flops"))
-def test_prefill_flops(model, at, flops):
-    batch, prompt, logits = sizes(at)
-    assert (
-        case(model, {**FULL, "logits": logits}, prompt=prompt, prefill_batch=batch).value(
-            "prefill_flops"
-        )
-        == flops
-    )
-
-
-@pytest.mark.sample(12)
-@pytest.mark.parametrize(("model", "at", "flops"), measured("decode_flops"))
-def test_decode_flops(model, at, flops):
-    batch, cached = sizes(at)
-    assert case(model, FULL, context=cached + 1, batch=batch).value("decode_flops") == flops
-
-
-@pytest.mark.sample(12)
 @pytest.mark.parametrize(("model", "at", "cached"), measured("kv_cache_bytes"))
 def test_kv_cache_bytes(model, at, cached):
     """A windowed layer keeps ``window`` tokens here, ``window - 1`` in the measured cache: one token a layer and request more."""
