@@ -47,7 +47,7 @@ BUDGETS = {
     "check": 6586,
     "report": 6487,
     "cli": 3887,
-    "tests": 39185,
+    "tests": 37150,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
