@@ -151,7 +151,10 @@ def _check_cut(line: ServeCommand, spec: ModelSpec, tp: int) -> None:
         ]
         message = why if "blocks" in why else f"{why}: {line.engine.title} refuses to start"
         column = line.flags["tensor-parallel-size"].column
-        raise InputError(line.problem(column, message, f"it starts with {', '.join(starting)}"))
+        hint = f"it starts with {', '.join(starting)}"
+        if spec.experts() and not uneven_cut(spec, name, tp, True):
+            hint += ", or with expert parallelism, which leaves each expert whole"
+        raise InputError(line.problem(column, message, hint))
 
 
 def _split(note: Notes) -> dict[str, Any]:
