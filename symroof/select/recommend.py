@@ -205,8 +205,8 @@ class Purchase:
         if run.unknown and not run.missed:
             return f"not known: {next(iter(run.unknown.values()))}"
         missed = tuple(dict.fromkeys((*run.missed_as_expected, *run.missed, *run.missed_when_slow)))
-        alone = device is not None and device.link is None and domain(run.own) == 1
-        because = "; no link in its hardware file, so one device only" if alone else ""
+        alone = device is not None and domain(run.own) == 1
+        because = "; nothing in its hardware file joins devices, so one only" if alone else ""
         if MEMORY in missed:
             used = run.share(MEMORY)
             return f"does not fit: {float(used):.2g} times its memory{because}"

@@ -17,7 +17,7 @@ from symroof.specs.model import ModelSpec
 from symroof.symbolic.expressions import fraction, is_number
 
 DEVICES_OF_A_NODE = 8
-"""Devices of a group at most, where a device's spec does not say how many its links join."""
+"""Devices of a group at most, where a device's spec does not say how many its links join, or the host link joins them."""
 DEGREES = ("tp", "pp", "attention_dp", "ep")
 """With one of these set, the group is the one that was asked for."""
 CHUNKS = tuple(2**i for i in range(7, 15))
@@ -110,11 +110,12 @@ def variant_of(bound_case: BoundCase, changes: Mapping[str, Any], **assume: str)
 
 
 def domain(bound_case: BoundCase) -> int:
-    """The devices that a group may have: those that the links of a device join."""
+    """The devices that a group may have: those that its links join, or else the host link of a node."""
     device = bound_case.hardware
-    if device is None or device.link is None:
+    if device is None or not bound_case.case.has_value("link_bandwidth"):
         return 1
-    return int(device.link.devices.value.value) if device.link.devices else DEVICES_OF_A_NODE
+    joined = device.link.devices if device.link else None
+    return int(joined.value.value) if joined else DEVICES_OF_A_NODE
 
 
 def _groups(bound_case: BoundCase) -> Iterator[dict[str, Fraction]]:

@@ -76,11 +76,19 @@ def test_where_nothing_passes_nothing_is_named_and_the_closest_is_said():
 
 
 def test_what_a_device_lacks_is_said_in_one_phrase():
-    big = recommend(Study("llama-3.3-70b", ["h100-sxm", "l40s"], prompt=2048, output=300))
-    (lacking,) = [one for one in big.best if one.hardware == "l40s"]
-    assert (
-        lacking.lacks.startswith("does not fit") and "no link in its hardware file" in lacking.lacks
-    )
+    big = recommend(Study("llama-3.3-70b", ["h100-sxm", "gb10"], prompt=2048, output=300))
+    (lacking,) = [one for one in big.best if one.hardware == "gb10"]
+    assert lacking.lacks.startswith("does not fit") and lacking.lacks.endswith("so one only")
+
+
+def test_devices_without_a_link_of_their_own_are_joined_by_the_host_link():
+    """141 GB of weights need at least four cards of 48 GB, whose prompts and steps meet over PCIe 4.0: 32 GB/s."""
+    pick = recommend(Study("llama-3.3-70b", "l40s", prompt=2048, output=300)).pick
+    assert pick.devices == pick.parallel["tp"] and pick.devices in (4, 8)
+    same = {**pick.parallel, "batch": pick.batch, "chunk": pick.chunk}
+    one = Study("llama-3.3-70b", "l40s", prompt=2048, output=300, **same)
+    assert one.value("link_bandwidth") == 32e9
+    assert one.value("sustained_itl") == pytest.approx(pick.itl.value)
 
 
 def test_what_changes_answers_is_left_and_only_said():
