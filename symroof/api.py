@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from symroof.claims.checked import Report
     from symroof.report.pictures.chart import Chart
     from symroof.report.pictures.draw import Picture
-    from symroof.report.pictures.simulated import DrawnSimulation
     from symroof.report.review_files import Review
+    from symroof.simulate.simulation import Simulation
     from symroof.sweep.axes import Axis
     from symroof.sweep.grid import Grid
     from symroof.theory.declarations import Declarations
@@ -200,7 +200,7 @@ class Study(core.Study):
         replications: int = 1,
         warmup: float | None = None,
         judge: str | None = None,
-    ) -> DrawnSimulation:
+    ) -> Simulation:
         """Simulate one replica of the first case step by step: requests arrive, wait, are prefilled and decoded. The switch ``scheduling``
         decides which requests are in a step; the same formulas as for ``itl`` decide how long it takes.
 
@@ -222,7 +222,7 @@ class Study(core.Study):
             judge: compares targets with ``mean``, ``p50``, ``p90`` or ``p99`` (default: as each target says, else the mean).
 
         Returns:
-            A result with ``.summary``, ``.rates``, ``.requests`` (a record array) and ``.plot("distribution")`` or ``.plot("timeline")``.
+            A result with ``.summary``, ``.rates`` and ``.requests`` (a record array).
 
         Raises:
             InputError: all problems of the arguments and the trace; missing inputs.
@@ -232,14 +232,12 @@ class Study(core.Study):
         >>> found.summary["ttft"]["mean"].value < 0.1, len(found.requests), found == study.simulate(requests=400, seed=1)
         (True, 400, True)
         """
-        from symroof.report.pictures.simulated import DrawnSimulation
         from symroof.simulate.run_simulation import simulate
 
-        found = simulate(
+        return simulate(
             self.first, arrivals, requests, seed, users=users, burstiness=burstiness, trace=trace, speed=speed, lengths=lengths, turns=turns, think=think,
             budget=budget, replications=replications, warmup=warmup, judge=judge,
         )  # fmt: skip
-        return DrawnSimulation(**vars(found))
 
     def report(
         self, folder: str | os.PathLike[str] | None = None, formats: Sequence[str] = ("html", "md")

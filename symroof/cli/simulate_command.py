@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import all_option, json_option, pairs, study_from, study_options
-from symroof.cli.output import json_text, say, say_marked, say_one_of, write_file
+from symroof.cli.output import json_text, say, say_marked, say_one_of
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.table_formats import FAILS, PASSES
 
@@ -57,14 +57,12 @@ def own_options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="NAME=DISTRIBUTION",
     help="prompt=lognormal:MEAN,CV, output=choice:64*0.8,1024*0.2, uniform:LOW..HIGH, exponential:MEAN.",
 )
-@click.option("--plot", "picture", metavar="FILE", help="Draw the times: .svg, .pdf or .png.")
 @all_option
 @study_options
 @json_option
 def command(
     study: str | None,
     lengths: tuple[str, ...],
-    picture: str | None,
     everything: bool,
     as_json: bool,
     **options: Any,
@@ -83,13 +81,6 @@ def command(
     made = study_from(study, options)
     found = simulate(made.first, lengths=pairs(lengths, "--lengths"), track=progress_bar, **chosen)
     say_one_of(made.cases, "simulating")
-    if picture:
-        from symroof.cli.plot_command import picture_format
-        from symroof.report.pictures.draw import draw
-        from symroof.report.pictures.simulated import chart
-
-        drawn = draw(chart(found, "distribution")).form(picture_format(picture))
-        write_file(picture, drawn, study, chosen["trace"])
     if as_json:
         say(json_text(found.as_json()))
     else:

@@ -216,17 +216,6 @@ def test_the_prompt_that_the_target_allows_is_the_last_that_meets_it(label):
     most = told(label, "ttft", r"the target of .{,9} allows at most ([\d,]+) tokens")
     goal = at(label).value("ttft_target")
     assert at(label, prompt=most).value("ttft") <= goal < at(label, prompt=most + 1).value("ttft")
-    ridge = told(label, "ttft", r"from ([\d,]+) tokens on compute takes longer")
-    for prompt, longer in ((ridge - 1, "memory"), (ridge, "compute")):
-        case = at(label, prompt=prompt)
-        times = {bound: case.value(f"prefill_{bound}_time") for bound in ("memory", "compute")}
-        assert max(times, key=times.get) == longer
-
-
-def test_what_a_longer_context_adds_to_a_step():
-    steps = [at("latent", prompt=None, output=None, context=n).value("itl") for n in (4000, 5000)]
-    added = float(re.search(r"1,000 tokens more add ([\d.]+) µs", drawn("latent", "itl").says)[1])
-    assert added == pytest.approx(float(steps[1] - steps[0]) * 1e6, rel=1e-3)
 
 
 def test_swings_are_the_metrics_of_cases_with_the_low_and_the_high_value():

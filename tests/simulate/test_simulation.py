@@ -56,28 +56,16 @@ def test_an_interval_holds_the_mean_as_often_as_it_says():
     )
 
 
-@pytest.mark.parametrize("kind", ["distribution", "timeline"])
-def test_pictures(found, kind, tmp_path):
-    picture = found.plot(kind)
-    assert picture.says
-    picture.savefig(tmp_path / "p.svg")
-    assert (tmp_path / "p.svg").read_text().startswith("<svg")
-    assert max(map(len, picture.data.values())) > 100
-    with pytest.raises(sr.InputError):
-        found.plot("bars")
-
-
 def test_one_token_each_has_no_time_between_tokens():
     found = by_hand(output=1, arrival_rate=5, itl_target=0.001).simulate(requests=50)
     assert math.isnan(found.summary["itl"]["mean"].value)
     assert found.as_json()["summary"]["itl"]["mean"]["value"] is None
     assert "-" in found.tables()[0][1][1]
     assert not found.missed
-    assert found.plot().says
 
 
 @pytest.mark.full
-def test_a_mix_and_spread_lengths_are_drawn():
+def test_a_mix_and_spread_lengths():
     mixed = sr.Study(
         "llama-3-8b",
         "h100-sxm",
@@ -217,15 +205,6 @@ def test_the_exit_code_says_whether_a_target_is_missed():
     ] == [0, 1]
 
 
-def test_a_picture_is_written_and_replaces_no_original(tmp_path):
-    path = tmp_path / "p.svg"
-    assert "wrote" in call("simulate", *RATE, "--plot", path).err
-    assert path.read_text().startswith("<svg")
-    trace = write_trace(tmp_path, [(0, 10, 3)], name="trace.svg")
-    assert "is an input file" in refused("simulate", *CASE, "--trace", trace, "--plot", trace)
-    assert trace.read_text().startswith("arrival")
-
-
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -234,7 +213,7 @@ def test_a_picture_is_written_and_replaces_no_original(tmp_path):
         (("--requests", "99999999"), "requests"), (("--seed", "-1"), "seed"), (("--replications", "0"), "replications"), (("--warmup", "2"), "warmup"),
         (("--judge", "best"), "judge"), (("--budget", "5"), "leaves none for prompts"), (("--lengths", "prompt=gauss:5"), "no distribution"),
         (("--lengths", "width=5"), "no such length"), (("--lengths", "prompt"), "NAME=VALUE"), (("--trace", "/no/such.csv"), "No such file"),
-        (("--trace", "/no/such.csv", "--arrivals", "poisson"), "its own arrivals"), (("--plot", "/tmp/no.gif"), "no picture ends in"),
+        (("--trace", "/no/such.csv", "--arrivals", "poisson"), "its own arrivals"),
         (("--users", "0"), "users"), (("--speed", "0", "--trace", "README.md"), "speed"), (("--set", "prompt=x"), ""),
     ],
 )  # fmt: skip

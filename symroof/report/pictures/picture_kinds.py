@@ -24,7 +24,7 @@ KINDS = {
     "memory": "weights and cache of every case against usable memory",
     "tornado": "how far each input moves TTFT, ITL and cost, from its low to its high value",
     "ttft": "TTFT against the prompt, with the target and where the bound changes",
-    "itl": "the parts of ITL against the context, with other batches and the target",
+    "itl": "ITL against the context, with the target and where memory ends",
 }
 """Kind -> what it shows."""
 MODULES = {
