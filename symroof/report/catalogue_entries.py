@@ -3,31 +3,28 @@
 Of a file it is the fields as they are written; of a model, what its layers add up to.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.case_summary import added_token
-from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import Input, LoadedSpec
 from symroof.cases.quantity_result import Result
-from symroof.cases.request import Request
 from symroof.cases.spec_inputs import model_values
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs import catalogue
 from symroof.specs.fields import Source, build
 from symroof.specs.file_kinds import file_kind, spec_class
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.layer_order import runs
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import holds_config, model_path, read_model
 from symroof.strict_yaml import Document, Location, path_text
 from symroof.symbolic.expressions import number
 from symroof.symbolic.printing import text
 from symroof.theory.layer_rows import PARAMETER_GROUPS
-from symroof.theory.operator_table import parameters, placed_rows, total
+from symroof.theory.operator_table import parameters, placed_rows
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import INPUTS, canonical
@@ -224,7 +221,7 @@ MODEL_FACTS = (
 
 
 def model_entry(spec: ModelSpec) -> CatalogueEntry:
-    """A model: layer list, parameters by part, FLOPs and bytes of a token."""
+    """A model: its totals, its layers, its parameters by part."""
     given = model_values(spec)
     if spec.max_context:
         given["context"] = Input(number(spec.max_context), "the longest context")
@@ -240,13 +237,9 @@ def model_entry(spec: ModelSpec) -> CatalogueEntry:
         facts.append(["published", format_quantity(Fraction(count), "parameter"), f"{count:,}"])
     tables: list[EntryTable] = []
     if spec.layers:
-        flops = _sums(answers, "operator", {})
         tables = [
             ("layers", ["count", "kind", "attention", "feed-forward"], _layers(spec)),
-            *_order(spec),
             ("parameters", ["part", "count", "share"], _parameters(answers)),
-            ("FLOPs of a token, by operator", ["operator", "FLOP", "per"], flops),
-            ("bytes by stream", ["stream", "bytes", "per"], _sums(answers, "stream", STREAMS)),
         ]
     if spec.filled:
         rows = [[each.field, each.value, each.why] for each in spec.filled]
@@ -261,7 +254,7 @@ def model_entry(spec: ModelSpec) -> CatalogueEntry:
     )
     notes = [*spec.caveats, *(stored.unread if stored else ()), *spec.notes, wide]
     notes += stored.notes if stored else ()
-    return CatalogueEntry("model", spec.shown_name, facts, [*tables, *_stored(spec)], notes)
+    return CatalogueEntry("model", spec.shown_name, facts, tables, notes)
 
 
 def _layers(spec: ModelSpec) -> list[list[str]]:
@@ -285,75 +278,14 @@ def _block(block: Any) -> str:
     return f"{described} ({', '.join(traits)})" if traits else described
 
 
-def _order(spec: ModelSpec) -> list[EntryTable]:
-    """The order of the layers on one line; empty if all are of one kind."""
-    sequence = spec.sequence()
-    if not sequence:
-        return []
-    pattern = spec.order or sequence
-    line = ", ".join(f"{count} {label}" if count > 1 else label for label, count in runs(pattern))
-    repeated = ", repeated" if len(pattern) < len(sequence) else ""
-    return [("order of the layers", [], [[line + repeated]])]
-
-
-def _stored(spec: ModelSpec) -> list[EntryTable]:
-    """Resident bytes of a quantized checkpoint by part and width."""
-    if spec.quantization is None or not spec.layers:
-        return []
-    case = next(bound_cases(Request(models=(spec,))))
-    held, whole, rows = 0.0, float(case.case.value("weight_bytes")), []
-    cells = [cell for cell in _cells(case, ("params",)) if cell.end != "tied"]  # stored once
-    for (part, width), group in _grouped(cells, lambda c: (PARAMETER_GROUPS[c.operator], c.width)):
-        count = float(case.case.evaluate(parameters(group)))
-        size = count * float(case.case.value(width))
-        held += count
-        bits = f"{8 * size / count:.5g}"
-        rows.append([part, f"{count:,.0f}", bits, f"{size:,.0f}", f"{size / whole:.2%}"])
-    rows.append(["total", f"{held:,.0f}", f"{8 * whole / held:.5g}", f"{whole:,.0f}", ""])
-    header = ["part", "parameters", "bits of each", "bytes", "share"]
-    return [(f"resident as stored: {spec.quantization.method}", header, rows)]
-
-
-def _cells(answers: BoundCase, streams: Collection[str]) -> list[Any]:
-    """The cells of the operator table in some streams."""
-    placed = placed_rows(answers.case.theory.architecture, answers.assumptions)
-    return [cell for cell in placed if cell.stream in streams]
-
-
-def _grouped(cells: list[Any], key: Callable[[Any], Any]) -> Iterable[tuple[Any, list[Any]]]:
-    groups: dict[Any, list[Any]] = {}
-    for cell in cells:
-        groups.setdefault(key(cell), []).append(cell)
-    return groups.items()
-
-
-PER = {
-    "tokens": "token", "pairs": "query and key", "span": "token read or written", "logit_rows": "row of logits", "once": "step",
-    "experts_read": "expert read", "state_moves": "state read or written",
-}  # fmt: skip
-STREAMS = {
-    "weights": "weights",
-    "kv": "key-value cache",
-    "kv_again": "key-value cache read again",
-    "state": "recurrent state",
-    "activations": "activations",
-}
-
-
-def _sums(answers: BoundCase, key: str, words: dict[str, str]) -> list[list[str]]:
-    """The work or traffic of a token in decode over all layers, and what it is in proportion to."""
-    cells = [c for c in _cells(answers, words or ("flops",)) if c.phase in (None, "token")]
-    rows = []
-    for (name, per), group in _grouped(cells, lambda cell: (getattr(cell, key), cell.per)):
-        amount = answers.case.evaluate(total(group))
-        exact = f"{int(amount):,}" if is_whole(amount) else f"{float(amount):,.3f}"
-        rows.append([words.get(name, name), exact, PER[per]])
-    return rows
-
-
 def _parameters(answers: BoundCase) -> list[list[str]]:
+    """The parameters of each part of the model, and their share."""
+    groups: dict[str, list[Any]] = {}
+    for cell in placed_rows(answers.case.theory.architecture, answers.assumptions):
+        if cell.stream == "params":
+            groups.setdefault(PARAMETER_GROUPS[cell.operator], []).append(cell)
     rows, whole = [], answers.case.value("params")
-    for part, group in _grouped(_cells(answers, ("params",)), lambda c: PARAMETER_GROUPS[c.operator]):  # fmt: skip
-        count = answers.case.evaluate(parameters(group))
+    for part, cells in groups.items():
+        count = answers.case.evaluate(parameters(cells))
         rows.append([part, f"{int(count):,}", f"{float(count / whole):.2%}"])
     return [*rows, ["total", f"{int(whole):,}", ""]]

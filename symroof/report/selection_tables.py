@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.analysis.case_warnings import case_warnings, unused_inputs
-from symroof.analysis.sensitivity import NOTICEABLE, elasticities_over_ranges, span_text
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, limit_of, metrics_of
 from symroof.cases.quantity_result import Result
 from symroof.report.purchase_text import purchase_rows
@@ -20,10 +19,8 @@ from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.units import significant
 
-BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
-"""Hardware inputs, and what to buy to increase them."""
 NEAREST, MOST_SHOWN = 5, 3
-"""Configurations whose headroom and sensitivities are computed; configurations and values named in a line."""
+"""Configurations whose headroom is computed; configurations and values named in a line."""
 HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
 GIVES = ("sustained_throughput_per_device", "cost_per_mtok")
 """What a configuration that fits gives, beside latencies."""
@@ -63,7 +60,6 @@ def parts(
         _verdicts(choice, most),
         required_changes_table(choice, lacking_ones),
         _keeps(choice, most),
-        _answers_to(choice, most),
         fronts_table(choice, most),
     )
     return tuple(part for part in every if part.rows)
@@ -189,29 +185,6 @@ def _keeps(choice: Selection, most: int) -> SelectionTable:
     says += f"; the first {len(first)} of {count:,}" * (len(first) < count)
     title = "Headroom of passing configurations"
     return SelectionTable(title, ("configuration", *names), rows if names else (), says)
-
-
-def _answers_to(choice: Selection, most: int) -> SelectionTable:
-    """Elasticities of the latencies to compute and bandwidth, and what to buy."""
-    first, rows = choice.configurations[: min(most, NEAREST)], []
-    count = len(choice.configurations)
-    for c in first:
-        case = c.run.bound_case
-        metrics = {target: metrics_of(target, case.case)[0] for target in ("ttft", "itl")}
-        spans = {t: elasticities_over_ranges(case, metric, BUYS) for t, metric in metrics.items()}
-        if all(len(own) == len(BUYS) for own in spans.values()):
-            bought: dict[str, list[str]] = {}
-            for target, own in spans.items():
-                most_of = max(own, key=lambda by: abs(own[by][0]))
-                what = BUYS[most_of] if abs(own[most_of][0]) >= NOTICEABLE else ""
-                bought.setdefault(what, []).append(target)
-            words = [f"{what} for {' and '.join(own)}" for what, own in bought.items() if what]
-            cells = [span_text(*span) for own in spans.values() for span in own.values()]
-            rows.append((c.label, *cells, ", ".join(words) or "neither changes them"))
-    header = ("configuration", "ttft to compute", "to bandwidth", "itl to compute", "to bandwidth", "buy")  # fmt: skip
-    says = "elasticity: % change of a latency per 1 % more peak compute or memory bandwidth of the device; of the latencies that the targets limit, at this batch"
-    says += f"; the first {len(first)} of {count:,}" * (len(first) < count)
-    return SelectionTable("Sensitivity to bandwidth and compute", header, rows, says)
 
 
 def fronts_table(choice: Selection, most: int) -> SelectionTable:

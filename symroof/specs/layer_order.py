@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import cycle, groupby, islice
+from itertools import cycle, islice
 from typing import Any, TypeVar
 
 from symroof.errors import nearest
@@ -50,15 +50,6 @@ def shortest_pattern(sequence: Sequence[T]) -> tuple[T, ...]:
         borders.append(border + (sequence[i] == sequence[border]))
     period = len(sequence) - borders[-1]
     return tuple(sequence[:period] if 2 * period <= len(sequence) else sequence)
-
-
-def runs(sequence: Sequence[T]) -> list[tuple[T, int]]:
-    """Neighbours that are equal, with their number.
-
-    >>> runs(["conv", "conv", "full", "conv"])
-    [('conv', 2), ('full', 1), ('conv', 1)]
-    """
-    return [(label, len(list(group))) for label, group in groupby(sequence)]
 
 
 def distinct_layers(layers: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[int]]:

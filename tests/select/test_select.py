@@ -7,7 +7,7 @@ import pytest
 import symroof as sr
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.report.selection_tables import headline, parts
+from symroof.report.selection_tables import headline
 from symroof.select.selection import BESTS, select
 
 PRINTED = {
@@ -238,27 +238,3 @@ def test_the_study_itself_is_left_as_it_is():
     study = Study(**SMALL, hardware="h100-sxm")
     assert len(sr.select(study, among={"tp": "1,2"}).configurations) == 2
     assert len(study.cases) == 1
-
-
-def test_elasticities_of_both_latencies_say_what_to_buy():
-    """With nothing fixed, a time halves where compute and bandwidth both double: the two shares sum to -1."""
-    found = select(**SMALL, hardware="h100-sxm", batch=1)
-    (row,) = next(part for part in parts(found, 5) if part.title.startswith("Sensitivity")).rows
-    assert row[-1] == "compute for ttft, bandwidth for itl"
-    shares = [float(cell) for cell in row[1:5]]
-    assert shares[0] + shares[1] == pytest.approx(-1, abs=0.01) and shares[2] + shares[
-        3
-    ] == pytest.approx(-1, abs=0.01)
-    assert shares[0] < -0.9 and shares[3] < -0.9
-
-
-def test_a_fixed_cost_takes_its_share_of_the_elasticity(tutorial):
-    """The H100's 8.71 ms have 3.2 ms that no bandwidth shortens: 5.51/8.71."""
-    rows = {
-        row[0]: row
-        for row in next(
-            part for part in parts(tutorial, 5) if part.title.startswith("Sensitivity")
-        ).rows
-    }
-    moved = PRINTED["h100-sxm"][1] / 1e3 - 32 * 0.1e-3
-    assert rows["h100-sxm"][4] == f"{-moved / (moved + 3.2e-3):.2f}"
