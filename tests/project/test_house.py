@@ -33,10 +33,10 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1815,
+    "top level": 1813,
     "symbolic": 4938,
     "theory": 5309,
-    "specs": 5659,
+    "specs": 5650,
     "checkpoints": 3690,
     "study": 8359,
     "select": 2740,
@@ -45,9 +45,9 @@ BUDGETS = {
     "sweep": 1326,
     "calibrate": 1259,
     "check": 6586,
-    "report": 6487,
-    "cli": 3887,
-    "tests": 37158,
+    "report": 6160,
+    "cli": 3878,
+    "tests": 37043,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
