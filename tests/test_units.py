@@ -9,9 +9,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from symroof.units import (
-    BINARY_PREFIXES,
-    DECIMAL_PREFIXES,
-    SMALL_PREFIXES,
     UNITS,
     UnitError,
     combine,
@@ -38,19 +35,6 @@ def test_each_decimal_prefix_is_a_thousand_times_the_one_before(base):
 def test_each_binary_prefix_is_1024_times_the_one_before(base):
     sizes = [UNITS[prefix + base][0] for prefix in ("", "Ki", "Mi", "Gi", "Ti", "Pi")]
     assert [later / earlier for earlier, later in pairwise(sizes)] == [1024] * 5
-
-
-def test_prefix_tables():
-    assert [DECIMAL_PREFIXES[p] for p in "kMGTPE"] == [10 ** (3 * n) for n in range(1, 7)]
-    assert [BINARY_PREFIXES[p] for p in ("Ki", "Mi", "Gi", "Ti", "Pi")] == [
-        2 ** (10 * n) for n in range(1, 6)
-    ]
-    assert (SMALL_PREFIXES["m"], SMALL_PREFIXES["u"], SMALL_PREFIXES["µ"], SMALL_PREFIXES["n"]) == (
-        Fraction(1, 10**3),
-        Fraction(1, 10**6),
-        Fraction(1, 10**6),
-        Fraction(1, 10**9),
-    )
 
 
 VALUES = [
@@ -100,18 +84,15 @@ def test_refused(text):
     assert len(str(error.value)) < 300
 
 
-@pytest.mark.parametrize(
-    ("text", "hint"),
-    [
-        ("3 Tb/s", "TB|Tbit"),
-        ("3 Gflop/s", "GFLOP"),
-        ("3 mss", "ms"),
-        ("3 bytess", "byte"),
-        ("3,35 TB/s", "point"),
-        ("fast", "3.35 TB/s"),
-        ("1e999 B", "1e60"),
-    ],
-)
+@pytest.mark.parametrize(("text", "hint"), [
+    ("3 Tb/s", "TB|Tbit"),
+    ("3 Gflop/s", "GFLOP"),
+    ("3 mss", "ms"),
+    ("3 bytess", "byte"),
+    ("3,35 TB/s", "point"),
+    ("fast", "3.35 TB/s"),
+    ("1e999 B", "1e60"),
+])  # fmt: skip
 def test_refusals_offer_a_way_out(text, hint):
     with pytest.raises(UnitError, match=hint):
         parse_quantity(text)
@@ -218,17 +199,14 @@ def test_four_digits_are_between_one_and_a_thousand(mantissa, power, unit):
 # ------------------------------------------------------------------------------------------------ products and powers of units
 
 
-@pytest.mark.parametrize(
-    ("text", "size", "dimension"),
-    [
-        ("J*s", 1, {"J": 1, "s": 1}),
-        ("kJ*ms/byte", 1, {"J": 1, "s": 1, "byte": -1}),
-        ("byte/s^2", 1, {"byte": 1, "s": -2}),
-        ("1/ms^2", 10**6, {"s": -2}),
-        ("W * hour", 3600, {"J": 1}),
-        ("GB^2/s", 10**18, {"byte": 2, "s": -1}),
-    ],
-)
+@pytest.mark.parametrize(("text", "size", "dimension"), [
+    ("J*s", 1, {"J": 1, "s": 1}),
+    ("kJ*ms/byte", 1, {"J": 1, "s": 1, "byte": -1}),
+    ("byte/s^2", 1, {"byte": 1, "s": -2}),
+    ("1/ms^2", 10**6, {"s": -2}),
+    ("W * hour", 3600, {"J": 1}),
+    ("GB^2/s", 10**18, {"byte": 2, "s": -1}),
+])  # fmt: skip
 def test_products_and_powers(text, size, dimension):
     unit = parse_unit(text)
     assert (unit.size, dict(unit.dimension)) == (size, dimension)

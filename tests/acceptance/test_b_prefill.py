@@ -118,15 +118,9 @@ def test_head_at_every_position():
 
 # One head of 128 at 4096 tokens, keys and values of its own; full square; read off the operator table
 HEAD = {
-    "n_layers": 1,
-    "d_model": 128,
-    "n_heads": 1,
-    "n_kv_heads": 1,
-    "head_dim": 128,
-    "d_ff": 512,
-    "vocab_size": 1000,
-    "prompt": 4096,
-}
+    "n_layers": 1, "d_model": 128, "n_heads": 1, "n_kv_heads": 1, "head_dim": 128, "d_ff": 512,
+    "vocab_size": 1000, "prompt": 4096,
+}  # fmt: skip
 
 
 def attention_intensity(prompt, fusion):

@@ -12,14 +12,9 @@ from . import ATTENTION, B8, B70, H100, WEIGHTS, check, row
 P8, KAPPA8, CORE8 = 8_030_000_000, 131_072, 524_288
 """Parameters, cache of a token, and FLOPs of a pair (4 FLOP, 32 layers, 32 heads, 128 wide) of Llama-3-8B."""
 STEP = {
-    **B70,
-    "assume": WEIGHTS,
-    "prompt": 1000,
-    "output": 11,
-    "peak_flops": "1000 TFLOP/s",
-    "mem_bandwidth": "3.5 TB/s",
-    "mem_capacity": "1 TB",
-}
+    **B70, "assume": WEIGHTS, "prompt": 1000, "output": 11, "peak_flops": "1000 TFLOP/s",
+    "mem_bandwidth": "3.5 TB/s", "mem_capacity": "1 TB",
+}  # fmt: skip
 """140 GB of weights at 3.5 TB/s: a step of 40 ms; 0.14 ms a token of a prompt."""
 STEP_LINKS = {"link_latency": "10 us", "link_bandwidth": "16.384 GB/s", "link_share": 1}
 """A vector of 8,192 16-bit numbers takes 1 µs, and 10 to begin."""

@@ -108,13 +108,9 @@ PREEMPTION = [
 ]  # fmt: skip
 
 CACHED_PREFIX = {
-    **B8,
-    "hardware": "h100-sxm",
-    "peak_flops": "989 TFLOP/s",
-    "prompt": 2100,
-    "cached_prefix": 2000,
-    "mfu": 0.5,
-}
+    **B8, "hardware": "h100-sxm", "peak_flops": "989 TFLOP/s", "prompt": 2100,
+    "cached_prefix": 2000, "mfu": 0.5,
+}  # fmt: skip
 PREFIX = [
     row("100 new tokens after 2,000", "prefill_compute_time", "3.25 ms", **CACHED_PREFIX, assume=WEIGHTS),
     row("with attention", "prefill_compute_time", "3.47 ms", **CACHED_PREFIX, assume={"detail": "attention"}),
@@ -127,21 +123,18 @@ PREFIX = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        *PREEMPTION,
-        *PREFIX,
-        *SIZE,
-        *GROUPED,
-        *QUANTIZED_CACHE,
-        *BUDGET,
-        *CONCURRENCY,
-        *LENGTH,
-        *RIVAL,
-        *LOADING,
-    ],
-)
+@pytest.mark.parametrize("case", [
+    *PREEMPTION,
+    *PREFIX,
+    *SIZE,
+    *GROUPED,
+    *QUANTIZED_CACHE,
+    *BUDGET,
+    *CONCURRENCY,
+    *LENGTH,
+    *RIVAL,
+    *LOADING,
+])  # fmt: skip
 def test_row(case):
     check(case)
 

@@ -30,13 +30,9 @@ WEIGHT_ONLY = [
 
 FP8 = {"weights": "fp8", "activations": "fp8", "peak_flops": "1979 TFLOP/s"}
 INT8_PREFILL = {
-    **B8,
-    "hardware": "h100-sxm",
-    "prompt": 2048,
-    "mfu": 0.5,
-    "prefill_overhead": "0.01 ms",
+    **B8, "hardware": "h100-sxm", "prompt": 2048, "mfu": 0.5, "prefill_overhead": "0.01 ms",
     "assume": WEIGHTS,
-}
+}  # fmt: skip
 WEIGHTS_AND_ACTIVATIONS = [
     # n* = b_w F/(2 BW): 295.4 with one byte and 1979 TFLOP/s, 590.7 with two bytes
     *(row(f"fp8, {bytes_} byte a weight, {batch}: {bound}", "decode_bound", bound, params=70 * 10**9, hardware="h100-sxm", **{**FP8, "weight_bytes_per_param": bytes_}, batch=batch, assume=WEIGHTS)

@@ -256,15 +256,12 @@ def behind(prompt, mfu, mbu, tax):
     return flops / (mfu * 989 * 10**12) - streamed / (mbu * 3350 * 10**9) - 255 * tax
 
 
-@pytest.mark.parametrize(
-    ("mfu", "mbu", "tax", "prompt"),
-    [
-        ("1/2", "1", "0", 32_323),
-        ("1/2", "3/4", "0", 41_375),
-        ("1", "1", "0", 58_348),
-        ("1/2", "1", "0.0032", 45_978),
-    ],
-)
+@pytest.mark.parametrize(("mfu", "mbu", "tax", "prompt"), [
+    ("1/2", "1", "0", 32_323),
+    ("1/2", "3/4", "0", 41_375),
+    ("1", "1", "0", 58_348),
+    ("1/2", "1", "0.0032", 45_978),
+])  # fmt: skip
 def test_exercise_three_exactly(mfu, mbu, tax, prompt):
     """TTFT passes the 255 steps of a 256-token response from this prompt on: just inside the sweep at MFU 0.5, outside it else."""
     mfu, mbu, tax = map(Fraction, (mfu, mbu, tax))

@@ -70,15 +70,12 @@ def test_device_hours_by_hand():
 # ------------------------------------------------------------------------------------------------------------ memory: ZeRO
 
 
-@pytest.mark.parametrize(
-    ("quantity", "printed"),
-    [
-        ("model_state_bytes", 120),
-        ("optimizer_sharded_bytes", 31.4),
-        ("gradients_sharded_bytes", 16.6),
-        ("weights_sharded_bytes", 1.9),
-    ],
-)
+@pytest.mark.parametrize(("quantity", "printed"), [
+    ("model_state_bytes", 120),
+    ("optimizer_sharded_bytes", 31.4),
+    ("gradients_sharded_bytes", 16.6),
+    ("weights_sharded_bytes", 1.9),
+])  # fmt: skip
 def test_the_bars_of_zeros_first_figure(quantity, printed):
     """7.5 billion parameters on 64 devices, K = 12 (Rajbhandari et al. 2020, figure 1), as printed to a tenth of a GB."""
     assert (

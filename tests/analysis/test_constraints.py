@@ -1,15 +1,10 @@
 """The conditions behind a headline, by hand: which there are, whether they hold at their limit, how much of it they take, where they are met."""
 
-from fractions import Fraction
-
 import pytest
 
 from symroof.analysis.case_warnings import why_no_batch
-from symroof.analysis.tipping_points import solution_of
-from symroof.analysis.verdict import Constraint, constraints, passes
+from symroof.analysis.verdict import constraints, passes
 from symroof.api import Study
-
-from ..near import near
 
 CASE = {
     "params": 10**10,
@@ -20,7 +15,6 @@ CASE = {
 }
 CACHED = {"kv_bytes_per_token": "100 kB", "state_bytes": 0, "mem_capacity": "24 GB"}
 """20 GB of weights, and 100 MB for each request; a step of 10 ms."""
-MEMORY = Constraint("memory", "memory_bytes_per_device", "usable_memory_per_device")
 
 
 def study(**more):
@@ -83,35 +77,6 @@ def test_what_passes_over_ranges(span, state):
 
 def test_what_is_not_known_to_fit_does_not_pass():
     assert passes(Study(**CASE).first) is False
-
-
-def test_a_load_of_one_is_no_steady_state():
-    """Less than one keeps up; its limit is the plain number one, and the sides of its equation are one name."""
-    load = Constraint("load", "load", "1")
-    served = {"output": 20, "sustained_requests": "4 request/s"}
-    for rate, holds in (("3.99", True), ("4", False), ("4.01", False)):
-        answers = study(**served, arrival_rate=f"{rate} request/s")
-        assert load in constraints(answers)
-        assert (
-            load.holds(answers.case),
-            load.share(answers.case),
-            load.bound(answers.case),
-        ) == near((holds, Fraction(rate) / 4, 1))
-    assert (load.equation, load.sides) == ("load = 1", ("load",))
-    assert (MEMORY.equation, MEMORY.sides) == (
-        "memory_bytes_per_device = memory_share*mem_capacity",
-        ("memory_bytes_per_device", "usable_memory_per_device"),
-    )
-    assert solution_of(load, "arrival_rate", answers).value == 4
-
-
-def test_a_condition_is_solved_as_the_threshold_of_its_name_where_there_is_one():
-    answers = study(targets={"itl": "16 ms"}, output=20)
-    found = solution_of(MEMORY, "batch", answers)  # with the response 101.9 MB each
-    assert (found.threshold.name, found.integer) == ("max_batch_memory", {"at_most": 39})
-    assert solution_of(MEMORY, "mem_capacity", answers).threshold.name == "min_capacity_memory"
-    assert solution_of(MEMORY, "kv_bytes_per_token", answers).threshold is None
-    assert solution_of(MEMORY, "mfu", answers) is None  # it does not occur
 
 
 BATCHED = {

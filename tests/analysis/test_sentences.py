@@ -20,10 +20,6 @@ def gpt2():
     return Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="80 GB")
 
 
-TOKEN, PARAMETERS = 2 * 12 * 768 * 2, 124_439_808
-"""Cache of a token of GPT-2 in 16 bits, and its parameters."""
-
-
 @pytest.mark.parametrize(
     ("equation", "unknown", "answer", "sentence", "fits"),
     [
@@ -55,17 +51,14 @@ def test_what_is_said_of_a_model(equation, unknown, answer, sentence, fits, gpt2
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("value", "last", "first"),
-    [
-        (Fraction(7, 2), 3, 4),
-        (Fraction(4), 4, 4),
-        (4 + Fraction(1, 10**10), 4, 5),
-        (4 - Fraction(1, 10**10), 3, 4),
-        (4 - Fraction(1, 10**13), 4, 4),
-        (4 + Fraction(1, 10**13), 4, 4),
-    ],
-)
+@pytest.mark.parametrize(("value", "last", "first"), [
+    (Fraction(7, 2), 3, 4),
+    (Fraction(4), 4, 4),
+    (4 + Fraction(1, 10**10), 4, 5),
+    (4 - Fraction(1, 10**10), 3, 4),
+    (4 - Fraction(1, 10**13), 4, 4),
+    (4 + Fraction(1, 10**13), 4, 4),
+])  # fmt: skip
 def test_a_crossing_as_a_whole_number(value, last, first):
     """Down for a limit, up for what is to be reached; what floats cannot tell from a whole number is that number."""
     assert (to_whole(value, "limit"), to_whole(value, "reach")) == (last, first)
@@ -83,47 +76,6 @@ def test_sides_that_only_whole_numbers_have(plain):
     )
     assert plain.solve("sum(step, step, 1, output) = 54", "output").integer == {"at_least": 10}
     assert plain.solve("sum(step, step, 1, output) = 56", "output").integer == {"at_least": 11}
-
-
-def test_an_answer_in_sympy(gpt2, plain):
-    """The formula, what it rests on, what its names are, and where the condition leads: as they are written by hand."""
-    from symroof.symbols import batch
-
-    cache = gpt2.solve("kv_cache_bytes = weight_bytes", "batch")
-    assert (
-        str(cache.sympy) == "weight_bytes/(context*kv_bytes_per_token)"
-        and cache.conditions == cache.limits == ()
-    )
-    where = {str(name): str(formula) for name, formula in cache.where.items()}
-    assert where.keys() == {"weight_bytes", "kv_bytes_per_token", "context"}
-    assert (where["kv_bytes_per_token"], where["context"]) == (
-        "2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers",
-        "prompt",
-    )
-    assert [str(name) for name in gpt2.solve("kv_cache_bytes = 100 MB", "context").where] == [
-        "kv_bytes_per_token"
-    ]  # not of the unknown itself
-    assert plain.solve("max(batch, 4) = 5", "batch").conditions == (batch >= 4,)
-    assert (
-        plain.solve("batch**2 - 10*batch + 21 = 0", "batch").conditions == ()
-    )  # 16 is not negative
-    bracketed = plain.solve("batch**3 + batch = 30", "batch")
-    assert (bracketed.sympy, bracketed._repr_latex_()) == (None, None)
-    assert bracketed.why_numeric == "no closed form of readable size exists"
-    assert (
-        plain.solve("exp(batch/10) = batch**2 + 2", "batch").why_numeric
-        == "batch is in an exponent"
-    )
-    ridge = Study(assume={"detail": "attention"}).solve("batch_to_ridge")
-    assert (
-        ridge._repr_latex_()
-        == r"$\displaystyle B = \frac{F \eta_c W_r}{\beta \eta_m \left(\varphi + a C\right) - F \eta_c \kappa C}$"
-    )
-    (limit,) = ridge.limits
-    assert (
-        str(limit)
-        == "context < linear_flops_per_token*mbu*mem_bandwidth/(-attention_flops_per_pair*mbu*mem_bandwidth + kv_bytes_per_token*mfu*peak_flops)"
-    )
 
 
 def test_numbers_of_devices_that_share_out_heads():

@@ -105,15 +105,12 @@ def test_flips_by_hand(label):
     assert order == sorted(order)
 
 
-@pytest.mark.parametrize(
-    ("batch", "expected"),
-    [
-        (1, [(3, 3, 2, True, True, (8,))]),
-        (5, [(3, 2, 3, False, False, ()), (7, 8, 7, True, False, ())]),
-        (3, [(3, 2, 3, False, False, ()), (7, 8, 7, True, False, ())]),
-        (10, [(7, 7, 8, False, True, (2,))]),
-    ],
-)
+@pytest.mark.parametrize(("batch", "expected"), [
+    (1, [(3, 3, 2, True, True, (8,))]),
+    (5, [(3, 2, 3, False, False, ()), (7, 8, 7, True, False, ())]),
+    (3, [(3, 2, 3, False, False, ()), (7, 8, 7, True, False, ())]),
+    (10, [(7, 7, 8, False, True, (2,))]),
+])  # fmt: skip
 def test_a_condition_that_changes_and_changes_back(batch, expected):
     """A step of 20 ms and (n - 3)(n - 7) ms more: met from three requests on up to seven, both exactly."""
     answers = Study(

@@ -11,32 +11,17 @@ import symroof as sr
 from symroof import symbols as s
 
 CASE = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1024,
-    "output": 64,
+    "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 64,
     "batch": 8,
-}
+}  # fmt: skip
 LOADED = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1024,
-    "output": 128,
-    "batch": 32,
-    "arrival_rate": 1,
-    "prefill_devices": 1,
-}
+    "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 128,
+    "batch": 32, "arrival_rate": 1, "prefill_devices": 1,
+}  # fmt: skip
 MIXTURE = {
-    "model": "mixtral-8x7b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1024,
-    "output": 64,
-    "batch": 8,
-    "tp": 4,
-}
+    "model": "mixtral-8x7b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024,
+    "output": 64, "batch": 8, "tp": 4,
+}  # fmt: skip
 STUDY = sr.Study(**CASE)
 
 
@@ -233,9 +218,6 @@ def test_a_symbol_of_ones_own_is_a_constant_and_the_error_says_so():
             sr.InputError, match=r"is 0 whatever the symbols are\n.*symroof\.symbols"
         ):
             STUDY.value(slope)
-
-
-# ------------------------------------------------------------------------------ they are functions of what they depend on
 
 
 # ------------------------------------------------------------------------------------------------- where two arms meet

@@ -71,15 +71,9 @@ def test_every_name_has_a_symbol_and_its_latex():
 
 
 SERVER = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1024,
-    "output": 128,
-    "batch": 32,
-    "arrival_rate": 1,
-    "prefill_devices": 1,
-}
+    "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 128,
+    "batch": 32, "arrival_rate": 1, "prefill_devices": 1,
+}  # fmt: skip
 
 
 def test_what_is_searched_says_the_relation_it_solves():
@@ -101,13 +95,10 @@ def test_the_largest_batch_meets_its_relation_and_the_next_does_not():
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize(
-    ("threshold", "why"),
-    [
-        ("max_batch_sustained_itl", "its closed form is too long to be written out"),
-        ("max_arrival_ttft", "steady_batch is searched for each arrival_rate"),
-    ],
-)
+@pytest.mark.parametrize(("threshold", "why"), [
+    ("max_batch_sustained_itl", "its closed form is too long to be written out"),
+    ("max_arrival_ttft", "steady_batch is searched for each arrival_rate"),
+])  # fmt: skip
 def test_a_crossing_without_a_closed_form_says_why(threshold, why):
     solution = sr.Study(**SERVER, itl_target="10 ms", ttft_target="1 s", chunk=1024).solve(
         threshold

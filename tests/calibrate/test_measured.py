@@ -9,17 +9,10 @@ from symroof.calibrate.measurements import parse_measured
 from symroof.errors import InputError
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "batch,itl\n8,0.0125",
-        "batch,itl_ms\n8,12.5",
-        "bs,itl [ms]\n8,12.5",
-        "batch,itl (us)\n8,12500",
-        "batch,itl\n8,12.5 ms",
-        'batch , itl_s\n"8", "12.5 ms"',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "batch,itl\n8,0.0125", "batch,itl_ms\n8,12.5", "bs,itl [ms]\n8,12.5", "batch,itl (us)\n8,12500",
+    "batch,itl\n8,12.5 ms", 'batch , itl_s\n"8", "12.5 ms"',
+])  # fmt: skip
 def test_the_same_time_in_every_spelling(text):
     ((found,), unused) = parse_measured(text)
     assert unused == []

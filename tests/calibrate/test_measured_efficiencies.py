@@ -135,16 +135,13 @@ def test_a_device_that_was_never_measured_says_so():
 STUDY = "model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 512}\nefficiency: "
 
 
-@pytest.mark.parametrize(
-    ("text", "mbu"),
-    [
-        ("measured", None),
-        ("{from: measured, mbu: 0.8, engine: eager}", 0.8),
-        ("{mbu: 0.8}", 0.8),
-        ("peak", 1.0),
-        ("{from: peak}", 1.0),
-    ],
-)
+@pytest.mark.parametrize(("text", "mbu"), [
+    ("measured", None),
+    ("{from: measured, mbu: 0.8, engine: eager}", 0.8),
+    ("{mbu: 0.8}", 0.8),
+    ("peak", 1.0),
+    ("{from: peak}", 1.0),
+])  # fmt: skip
 def test_a_study_file_says_where_efficiencies_come_from(text, mbu, tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text(STUDY + text + "\n", encoding="utf-8")

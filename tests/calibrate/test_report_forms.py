@@ -11,13 +11,9 @@ from symroof.errors import InputError
 
 LENGTHS = "the report has no lengths of prompts and outputs"
 SERVE = {
-    "completed": 8,
-    "total_input_tokens": 804,
-    "total_output_tokens": 84,
-    "max_concurrency": 1,
-    "median_ttft_ms": 40,
-    "median_tpot_ms": 5,
-}
+    "completed": 8, "total_input_tokens": 804, "total_output_tokens": 84, "max_concurrency": 1,
+    "median_ttft_ms": 40, "median_tpot_ms": 5,
+}  # fmt: skip
 GENAI = {
     "input_config": {"a": {"concurrency": 1}}, "time_to_first_token": {"unit": "s", "avg": 2.0}, "inter_token_latency": {"avg": 9.0, "p50": 7.0},
     "input_sequence_length": {"avg": 300.5}, "output_sequence_length": {"avg": 21.0},
@@ -95,14 +91,11 @@ def test_why_a_report_is_refused(report, message):
     assert (problem.message, problem.line, problem.column) == (message, 1, 1)
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        {"n_prompt": -1, "n_gen": 0, "avg_ts": 1},
-        {"n_prompt": 1, "n_gen": 0, "n_depth": -1, "avg_ts": 1},
-        {"n_prompt": 1, "n_gen": 1.5, "avg_ts": 1},
-    ],
-)
+@pytest.mark.parametrize("entry", [
+    {"n_prompt": -1, "n_gen": 0, "avg_ts": 1},
+    {"n_prompt": 1, "n_gen": 0, "n_depth": -1, "avg_ts": 1},
+    {"n_prompt": 1, "n_gen": 1.5, "avg_ts": 1},
+])  # fmt: skip
 def test_a_count_that_is_none_is_refused_at_its_entry(entry):
     problem = refused([{"n_prompt": 1, "n_gen": 0, "avg_ts": 1}, entry])
     assert (problem.message, problem.line, problem.column) == (

@@ -62,15 +62,9 @@ class Model:
 LARGE = Model(32, 4096, 32, 8, 128, 14336, 128256, 8030261248)
 SMALL = Model(16, 2048, 32, 8, 64, 8192, 128256, 1235814400)
 CASE = {
-    "engine": "ideal",
-    "model": "llama-3.1-8b",
-    "draft": "llama-3.2-1b",
-    "hardware": "h100-sxm",
-    "prompt": 2000,
-    "output": 100,
-    "draft_tokens": 4,
-    "acceptance": 0.8,
-}
+    "engine": "ideal", "model": "llama-3.1-8b", "draft": "llama-3.2-1b", "hardware": "h100-sxm",
+    "prompt": 2000, "output": 100, "draft_tokens": 4, "acceptance": 0.8,
+}  # fmt: skip
 
 
 def study(**chosen):

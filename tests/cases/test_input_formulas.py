@@ -8,13 +8,9 @@ from symroof.api import Study
 from symroof.errors import InputError
 
 CASE = {
-    "engine": "ideal",
-    "model": "llama-3-8b",
-    "hardware": "h200",
-    "prompt": 2048,
-    "output": 256,
+    "engine": "ideal", "model": "llama-3-8b", "hardware": "h200", "prompt": 2048, "output": 256,
     "batch": 8,
-}
+}  # fmt: skip
 
 
 @pytest.mark.sample(5)
@@ -50,17 +46,14 @@ def test_a_range_of_parallel_degrees_is_refused():
     assert [case.case.value("tp") for case in Study(**CASE, tp=[1, 2, 4, 8]).cases] == [1, 2, 4, 8]
 
 
-@pytest.mark.parametrize(
-    ("values", "warning"),
-    [
-        ({"window": 10}, "window has no effect: no formula of this case uses it"),
-        ({"ep": 4}, "ep 4 has no effect: the model has no experts"),
-        (
-            {"pp": 64, "batch": 64},
-            "pp 64 is more than the 32 layers of the model: a stage needs at least one",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("values", "warning"), [
+    ({"window": 10}, "window has no effect: no formula of this case uses it"),
+    ({"ep": 4}, "ep 4 has no effect: the model has no experts"),
+    (
+        {"pp": 64, "batch": 64},
+        "pp 64 is more than the 32 layers of the model: a stage needs at least one",
+    ),
+])  # fmt: skip
 def test_values_without_effect_or_meaning_are_warned_of(values, warning):
     assert case_warnings(Study(**CASE | values).first) == [warning]
     elsewhere = {"model": "gpt-oss-20b"} if "pp" not in values else {"pp": 32}

@@ -9,13 +9,9 @@ from symroof.cases.other_cases import PARTS
 from symroof.errors import InputError
 
 R1 = {
-    "model": "deepseek-r1",
-    "hardware": "h200",
-    "weights": "fp8",
-    "prompt": 4096,
-    "output": 512,
+    "model": "deepseek-r1", "hardware": "h200", "weights": "fp8", "prompt": 4096, "output": 512,
     "batch": 64,
-}
+}  # fmt: skip
 APART = {"assume": {"scheduling": "disaggregated"}}
 LAYOUTS = [
     {"tp": 8},
@@ -122,21 +118,18 @@ def test_a_threshold_moves_with_the_prefill():
     assert prompts[0] == prompts[1]
 
 
-@pytest.mark.parametrize(
-    ("case", "says"),
-    [
-        ({"prefill": {"tp": 2}}, "an instance does not hold the model and a prompt"),
-        ({"prefill": {"tp": 8, "devices": 12}}, "12 devices are no whole number of instances of 8"),
-        (
-            {"prefill": {"tp": 8, "devices": 8, "instances": 1}},
-            "instances say how many devices there are",
-        ),
-        ({"prefill": {"tpp": 8}}, "unknown key\n    hint: did you mean 'tp'"),
-        ({"prefill": {"tp": 0}}, "is a whole number from 1 on"),
-        ({"prefill": {"tp": 8}, "assume": {"scheduling": "chunked"}}, "and scheduling is chunked"),
-        ({"prefill": 3}, "expected keys and values"),
-    ],
-)
+@pytest.mark.parametrize(("case", "says"), [
+    ({"prefill": {"tp": 2}}, "an instance does not hold the model and a prompt"),
+    ({"prefill": {"tp": 8, "devices": 12}}, "12 devices are no whole number of instances of 8"),
+    (
+        {"prefill": {"tp": 8, "devices": 8, "instances": 1}},
+        "instances say how many devices there are",
+    ),
+    ({"prefill": {"tpp": 8}}, "unknown key\n    hint: did you mean 'tp'"),
+    ({"prefill": {"tp": 0}}, "is a whole number from 1 on"),
+    ({"prefill": {"tp": 8}, "assume": {"scheduling": "chunked"}}, "and scheduling is chunked"),
+    ({"prefill": 3}, "expected keys and values"),
+])  # fmt: skip
 def test_what_is_no_layout(case, says):
     with pytest.raises(InputError, match=says):
         Study(**R1, attention_dp=8, **case).first.result("itl")

@@ -37,18 +37,15 @@ def test_a_claim_file_is_checked_in_its_order():
     assert report.summary == {"rounded": 1, "wrong": 1, "unchecked": 1}
 
 
-@pytest.mark.parametrize(
-    ("value", "verdict"),
-    [
-        ("1.20", "rounded"),
-        ("1.2", "rounded"),
-        ("1.200", "approximate"),
-        ("1.201", "rounded"),
-        ("1.2e0", "rounded"),
-        ("1", "rounded"),
-        ("'1.20'", "rounded"),
-    ],
-)
+@pytest.mark.parametrize(("value", "verdict"), [
+    ("1.20", "rounded"),
+    ("1.2", "rounded"),
+    ("1.200", "approximate"),
+    ("1.201", "rounded"),
+    ("1.2e0", "rounded"),
+    ("1", "rounded"),
+    ("'1.20'", "rounded"),
+])  # fmt: skip
 def test_a_bare_number_is_held_to_the_digits_it_was_written_with(value, verdict):
     claim = yaml_claims(f"id: a, expression: 1.2014*1, value: {value}").claims[0]
     assert (claim.verdict, claim.claimed) == (verdict, value.strip("'"))
@@ -79,21 +76,10 @@ def test_a_claim_that_lacks_an_input_is_unchecked_with_the_reason():
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "a: 1",
-        "- 1",
-        "claims: 3",
-        "claims: [3]",
-        "claims: [{id: a}]",
-        "claims: [{id: a, unchecked: x}, {id: a, unchecked: y}]",
-        "claims: {",
-        "\0",
-        "claims: [" * 30,
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "", "a: 1", "- 1", "claims: 3", "claims: [3]", "claims: [{id: a}]",
+    "claims: [{id: a, unchecked: x}, {id: a, unchecked: y}]", "claims: {", "\0", "claims: [" * 30,
+])  # fmt: skip
 def test_what_is_no_claim_file_is_refused_with_a_place(text):
     with pytest.raises(InputError) as caught:
         check_text(text, "claims.yaml")

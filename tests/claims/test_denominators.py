@@ -17,24 +17,6 @@ def slip(sentence, annotation):
     )
 
 
-def test_the_sentence_of_a_number_that_is_right_of_the_whole():
-    """70,553,706,496 parameters of 2 bytes on four devices, each with all 161 norms of 8,192; 327,680 bytes over 80 layers."""
-    assert slip("It is 141 GB per GPU.", "weight_bytes model=llama-3-70b tp=4 weights=fp16") == (
-        "wrong", ["denominator"], "141.11 GB is the weight_bytes as a whole; per device it is 35.279 GB",
-    )  # fmt: skip
-    verdict, slips, words = slip("It is 328 kB per layer.", "kv_bytes_per_token model=llama-3-70b")
-    assert (verdict, slips, words) == (
-        "wrong",
-        ["denominator"],
-        "327.68 kB/token is the kv_bytes_per_token as a whole; per layer it is 4.096 kB/token",
-    )
-    *_, words = slip("It is 328 kB per layer per head.", "kv_bytes_per_token model=llama-3-70b")
-    assert (
-        words
-        == "327.68 kB/token is the kv_bytes_per_token as a whole; per head of a layer it is 512 byte/token"
-    )
-
-
 @pytest.mark.parametrize(
     ("sentence", "of"),
     [

@@ -121,13 +121,10 @@ def test_a_chain_may_end_in_a_label():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    ("formula", "value", "verdict"),
-    [
-        ("itl*itl", "4.9 ms", "wrong"),
-        ("decode_roofline_time + decode_link_time + decode_overhead", "1 s", "wrong"),
-    ],
-)
+@pytest.mark.parametrize(("formula", "value", "verdict"), [
+    ("itl*itl", "4.9 ms", "wrong"),
+    ("decode_roofline_time + decode_link_time + decode_overhead", "1 s", "wrong"),
+])  # fmt: skip
 def test_a_formula_and_a_value_of_one_claim_are_both_judged(formula, value, verdict):
     """The formula went unread where there was a value."""
     claim = ClaimSpec(

@@ -61,12 +61,9 @@ SEEDED = [
 
 
 OTHER_COUNTS = (
-    "attention_ignored",
-    "causal_factor",
-    "kv_ignored",
-    "memory_floor_ignored",
+    "attention_ignored", "causal_factor", "kv_ignored", "memory_floor_ignored",
     "compute_floor_ignored",
-)
+)  # fmt: skip
 """Right where something is counted otherwise, or where one arm of the roofline binds: the formula does not say so."""
 
 
@@ -115,18 +112,15 @@ def test_an_input_that_a_formula_speaks_of_is_any_number():
     assert judged("kv_cache_bytes", "kv_bytes_per_token*S").verdict == "exact"
 
 
-@pytest.mark.parametrize(
-    ("quantity", "formula", "given", "needs"),
-    [
-        ("kv_bytes_per_token", "2*L*H_kv*d_h*2", {}, "kv_bytes_per_element = 2 byte"),
-        ("weight_bytes", "2*params", {}, "weight_bytes_per_param = 2 byte"),
-        ("prefill_flops", "2*P*S + 2*L*H*d_h*S^2", {}, "prompt + 1 taken as prompt"),
-        ("params", "12*L*d^2", {"model": "gpt2"}, "embeddings left out"),
-        ("itl", "kv_cache_bytes/beta + max(2*B*P/F, weight_bytes/beta)", {}, "per_operator"),
-        ("itl", "(2*P + 4*L*H_kv*d_h*S*B)/beta", CASE | {"batch": 4}, "decode bound by memory"),
-        ("burst_backlog", "(burst_rate - 1/service_time)*burst_duration", {}, "nothing is rounded"),
-    ],
-)
+@pytest.mark.parametrize(("quantity", "formula", "given", "needs"), [
+    ("kv_bytes_per_token", "2*L*H_kv*d_h*2", {}, "kv_bytes_per_element = 2 byte"),
+    ("weight_bytes", "2*params", {}, "weight_bytes_per_param = 2 byte"),
+    ("prefill_flops", "2*P*S + 2*L*H*d_h*S^2", {}, "prompt + 1 taken as prompt"),
+    ("params", "12*L*d^2", {"model": "gpt2"}, "embeddings left out"),
+    ("itl", "kv_cache_bytes/beta + max(2*B*P/F, weight_bytes/beta)", {}, "per_operator"),
+    ("itl", "(2*P + 4*L*H_kv*d_h*S*B)/beta", CASE | {"batch": 4}, "decode bound by memory"),
+    ("burst_backlog", "(burst_rate - 1/service_time)*burst_duration", {}, "nothing is rounded"),
+])  # fmt: skip
 def test_what_a_formula_needs_is_named(quantity, formula, given, needs):
     result = judged(quantity, formula, **given)
     assert result.verdict == "conditional" and needs in "; ".join(result.assumptions_needed)

@@ -1,36 +1,8 @@
 """A value compared with the derived one: verdicts, tolerances, plainer counts, and their sentences."""
 
-from fractions import Fraction
-
 import pytest
 
 from symroof.claims.check import check_text
-from symroof.claims.checked import (
-    tolerance_of,
-)
-from symroof.errors import InputError
-from symroof.specs.claims import ClaimSpec
-
-CLAIM = ClaimSpec(id="x", quantity="itl", value="5 ms", given={"batch": 2})
-
-
-# ---------------------------------------------------------------------------------------------------- verdicts and their texts
-
-
-def test_the_tolerance_that_a_text_states():
-    figure = {"catalogue": "h100-sxm.power", "value": "1"}
-    assert [tolerance_of(ClaimSpec(id="x", **figure), digits) for digits in (3, 4)] == [None, 0]
-    assert tolerance_of(CLAIM, 9) is None
-    assert tolerance_of(ClaimSpec(id="x", **figure, tolerance="2 %"), 9) == Fraction(1, 50)
-    for tolerance, message in (
-        ("-1", "'-1' is not a share of the value"),
-        ("soon", "'soon' is not a share of the value"),
-        ("3 GB", "is byte"),
-    ):
-        with pytest.raises(InputError, match=message) as caught:
-            tolerance_of(ClaimSpec(id="x", **figure, tolerance=tolerance))
-        assert caught.value.problems[0].hint == ("" if "GB" in tolerance else "write '5 %' or 0.05")
-
 
 # -------------------------------------------------------------------------------------------------- what a text leaves out
 

@@ -223,27 +223,21 @@ def test_code_and_other_comments_hold_no_claims(text):
 
 FAULTS = {
     "1 GB <!-- symroof: kv_cache_byts model=llama-3-70b prompt=1 -->": (1, 20, "did you mean 'kv_cache_bytes'"),
-    "1 GB <!-- symroof: kv_cache_bytes modle=llama-3-70b prompt=1 -->": (1, 35, "did you mean 'model'"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-71b prompt=1 -->": (1, 35, "no such model"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b promt=1 -->": (1, 53, "did you mean 'prompt'"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=-1 -->": (1, 53, "positive"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 prompt=2 -->": (1, 62, "set twice"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt= -->": (1, 53, "no value"),
     "1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->": (1, 41, "an unterminated quote"),
     "1 GB <!-- symroof: kv_cache_bytes of llama -->": (1, 35, "'of' is not NAME=VALUE"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 assume.atention=full -->": (1, 62, "did you mean 'attention'"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 mem_bandwidth='3 TB' -->": (1, 62, "byte/s is needed"),
     "1 GB <!-- symroof: kv_cache_bytes model=/dev/zero prompt=1 -->": (1, 35, "not a regular file"),
     "1 GB <!-- symroof: threshold=batch_to_rigde -->": (1, 20, "did you mean 'batch_to_ridge'"),
-    "1 GB <!-- symroof: expression='1 byte + bananas' -->": (1, 20, "bananas"),
     "1 GB <!-- symroof: expression='9**9**9' -->": (1, 20, "exponent"),
-    "1 GB <!-- symroof: expression='__import__(1)' -->": (1, 20, ""),
     "1 GB <!-- symroof: kv_cache_bytes itl=2 values=3 model=llama-3-70b -->": (1, 41, "claim file"),
     "1 GB <!-- symroof: model=llama-3-70b -->": (1, 11, "needs one of quantity"),
     "up <!-- symroof: moves=itl with=batch model=llama-3-70b -->": (1, 9, "states no value"),
     "1 GB <!-- symroof: weight_bytes model=llama-3-70b conflicts_with=L9 -->": (1, 51, "no claim"),
     "no number <!-- symroof: weight_bytes model=llama-3-70b -->": (1, 16, "no number in byte"),
-    "5 ms\n\n<!-- symroof: weight_bytes model=llama-3-70b -->": (3, 6, "no number in byte"),
     "1 GB <!-- symroof: -->": (1, 11, "is empty"),
     "1 GB <!-- symroof kv_cache_bytes model=llama-3-70b -->": (1, 11, "colon"),
     "1 GB <!-- symroof: kv_cache_bytes": (1, 11, "does not end"),
@@ -346,9 +340,5 @@ def test_results_in_a_table_are_no_inputs_of_its_other_columns():
         claim.claim.given["weights"],
         claim.claim.given["price"],
         {"itl", "tpot", "mem_capacity"} & claim.claim.given.keys(),
-    ) == (
-        "fp16",
-        "2 USD/hour",
-        set(),
-    )
+    ) == ("fp16", "2 USD/hour", set())
     assert claim.verdict == "rounded"  # 2 USD/3,600 s * 7.8767 ms * 1e6 = 4.376

@@ -24,31 +24,15 @@ IN_FILE = {
     "unknown key": ({"workloads": "{prompt: 3}"}, "5:1", ["workloads: unknown key", "did you mean 'workload'"]),
     "unknown symbol": ({"set": "{mem_bandwith: 3 TB/s}"}, "5:7", ["mem_bandwith", "did you mean 'mem_bandwidth'"]),
     "unknown unit": ({"set": "{mem_bandwidth: 3 TB/sec}"}, "5:7", ["unit", "sec"]),
-    "no unit of a time": ({"targets": "{ttft: 200}"}, "5:11", ["unit of a time", "50 ms"]),
     "wrong dimension": ({"set": "{mem_bandwidth: 3 TB}"}, "5:7", ["byte", "byte/s is needed", "3.35 TB/s"]),
     "unknown model": ({"model": "llama-3-9b"}, "2:1", ["no such model", "did you mean 'llama-3-8b'"]),
-    "unknown value of a switch": ({"assume": "{attention: casual}"}, "5:10", ["casual", "did you mean 'causal'"]),
-    "unknown precision": ({"precision": "{weights: fp17}"}, "5:13", ["fp17"]),
     "unknown threshold": ({"thresholds": "[batch_to_rigde]"}, "5:1", ["batch_to_rigde", "did you mean 'batch_to_ridge'"]),
-    "negative count": ({"workload": "{prompt: 1024, batch: -1}"}, "4:26", ["workload.batch", "positive"]),
-    "fractional count": ({"workload": "{prompt: 1024, batch: 1.5}"}, "4:26", ["workload.batch", "whole number"]),
-    "mfu above one": ({"efficiency": "{mfu: 1.5}"}, "5:14", ["efficiency.mfu", "between 0 and 1"]),
-    "mfu in per cent without the sign": ({"efficiency": "{mfu: 62}"}, "5:14", ["62 %"]),
     "reversed range": ({"efficiency": "{mfu: 0.7..0.5}"}, "5:14", ["backwards", "0.5..0.7"]),
-    "not a number": ({"efficiency": "{mfu: .nan}"}, "5:14", ["mfu"]),
-    "a number out of range": ({"set": "{mem_bandwidth: 1e99}"}, "5:22", ["out of range"]),
-    "a formula that ends too soon": ({"workload": '{prompt: 1024, batch: "2**"}'}, "4:26", ["workload.batch"]),
     "Python in a string": ({"efficiency": "{mfu: \"__import__('os').system('true')\"}"}, "5:14", ["mfu"]),
     "a power tower": ({"set": '{itl: "9**9**9"}'}, "5:7", ["exponent"]),
     "a formula with a stranger": ({"set": '{itl: "decode_tim * 2"}'}, "5:7", ["decode_tim", "did you mean 'decode_time'"]),
     "duplicate key": ({"hardware": "h100-sxm\nhardware: h200"}, "4:1", ["duplicate key", "line 3"]),
     "a YAML tag": ({"title": "!!python/object/apply:os.system [true]"}, "1:8", ["tags are not used"]),
-    "an alias": ({"title": "&a x\nnotes: [*a]"}, "1:8", ["anchors and aliases"]),
-    "yes for text": ({"title": "yes"}, "1:8", ["ambiguous"]),
-    "leading zero": ({"workload": "{prompt: 010}"}, "4:20", ["leading zero"]),
-    "too deep": ({"notes": "[" * 60 + "]" * 60}, "5:", ["deep"]),
-    "a list where a mapping stands": ({"workload": "[1, 2]"}, "4:1", ["keys and values"]),
-    "too many values": ({"workload": f"{{prompt: 1024, batch: {list(range(1, 200))}}}"}, "4:26", ["1 to 64 values"]),
 }  # fmt: skip
 
 
@@ -58,11 +42,8 @@ def test_a_fault_in_a_study_is_reported_with_its_place(name, tmp_path):
     keys, place, words = IN_FILE[name]
     path = write_study(tmp_path, **keys)
     started = time.process_time()
-    message = refused(
-        "report" if "thresholds" in keys else "eval",
-        path,
-        *(["-o", "-"] if "thresholds" in keys else []),
-    )
+    command = ("report", path, "-o", "-") if "thresholds" in keys else ("eval", path)
+    message = refused(*command)
     assert time.process_time() - started < 10
     for word in words:
         assert word in message
@@ -70,35 +51,11 @@ def test_a_fault_in_a_study_is_reported_with_its_place(name, tmp_path):
     assert first.startswith(f"{path}:{place}"), first
 
 
-def test_all_faults_of_a_file_come_in_one_run(tmp_path):
-    path = write_study(
-        tmp_path,
-        workload="{prompt: 0, batch: -1}",
-        efficiency="{mfu: 2}",
-        colour="red",
-        targets="{itl: 5 GB}",
-    )
-    message = refused("eval", path)
-    for word in ("workload.prompt", "workload.batch", "efficiency.mfu", "colour", "targets.itl"):
-        assert word in message
-
-
 # --------------------------------------------------------------------------------------- what a file may not be
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "# nothing\n",
-        "just words\n",
-        "- 1\n- 2\n",
-        "---\na: 1\n---\nb: 2\n",
-        "\t- x",
-        "\0",
-        "{",
-        "a: *b",
-    ],
+    "text", ["", "just words\n", "- 1\n- 2\n", "---\na: 1\n---\nb: 2\n", "\0", "{"]
 )
 def test_a_file_that_is_no_study(text, tmp_path):
     path = written(tmp_path / "odd.yaml", text)
@@ -113,13 +70,10 @@ def test_a_study_that_names_a_missing_model_file(tmp_path):
 # ---------------------------------------------------------------------------------- what the line may not say
 
 ON_LINE = {
-    "unknown hardware": ([*LINE[:2], "--hardware", "h100-smx"], ["did you mean 'h100-sxm'"]),
     "no value": ([*LINE, "--set", "itl"], ["NAME=VALUE"]),
     "a backslash in a name, with a unit": ([*LINE, "--set", r"\i=5 ms"], [r"\i: unknown name"]),
     "infinite": ([*LINE, "--set", "itl=inf"], ["inf"]),
     "giant": ([*LINE, "--prompt", "1e400"], ["out of range"]),
-    "negative": ([*LINE, "--prompt=-5"], ["prompt", "positive"]),
-    "target": ([*LINE, "--target", "itll=5 ms"], ["did you mean 'itl'"]),
     "Python": ([*LINE, "--set", "itl=__import__('os').system('true')"], ["itl"]),
     "long formula": ([*LINE, "--set", f"itl={'itl+' * 2000}itl"], ["itl"]),
     "itself": ([*LINE, "--prompt", "100", "--set", "itl=2*itl"], ["itl"]),
@@ -153,18 +107,8 @@ def test_errors_go_to_standard_error_as_json_too():
 
 def report(out, *more):
     """A review of one section: these tests look at how it is written."""
-    return (
-        "report",
-        CHAT,
-        "-o",
-        out,
-        "--format",
-        "md",
-        "--no-plots",
-        "--sections",
-        "memory",
-        *more,
-    )
+    line = ("report", CHAT, "-o", out, "--format", "md", "--no-plots", "--sections", "memory")
+    return (*line, *more)
 
 
 def test_a_link_is_not_followed_where_nobody_named_the_picture(tmp_path, monkeypatch):
@@ -229,17 +173,7 @@ def test_an_unknown_format(formats, tmp_path):
 @pytest.mark.full
 def test_a_pdf_without_tex_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    message = refused(
-        "report",
-        CHAT,
-        "-o",
-        tmp_path / "out",
-        "--format",
-        "pdf",
-        "--no-plots",
-        "--sections",
-        "memory",
-    )
+    message = refused(*report(tmp_path / "out", "--format", "pdf"))
     assert "pdflatex" in message
     assert "apt-get install" in message
     assert not (tmp_path / "out").exists()

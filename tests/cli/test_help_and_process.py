@@ -38,15 +38,11 @@ LIGHT = {
     ("list", "hardware"): {"pydantic", "symroof.symbolic", "symroof.theory"},
     ("list", "models"): {"symroof.specs.study", *FORMULAS},
     ("list", "quantities"): {"pydantic"},
-    ("validate", str(CHAT)): {
-        "symroof.specs.model",
-        "symroof.specs.user_theory",
-        *FORMULAS,
-    },
+    ("validate", str(CHAT)): {"symroof.specs.model", "symroof.specs.user_theory", *FORMULAS},
     ("eval", "--help"): {"yaml", "pydantic", "symroof.symbolic"},
     ("schema", "study"): {"symroof.theory.theory"},
     ("eval", str(CHAT)): {"symroof.analysis.equation", "symroof.claims", "symroof.report.view"},
-}
+}  # fmt: skip
 """Commands, and what each leaves unloaded beside the heavy packages."""
 EVALUATES = {("list", "models"), ("eval", str(CHAT))}
 """Those that work out a value (of models with experts, the active parameters), which takes NumPy."""
@@ -70,14 +66,10 @@ def test_importing_the_package_is_light():
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize(
-    "line",
-    [
-        ("list", "quantities"),
-        ("eval", str(TOO_LARGE)),
-    ],
-    ids=lambda line: line[0],
-)
+@pytest.mark.parametrize("line", [
+    ("list", "quantities"),
+    ("eval", str(TOO_LARGE)),
+], ids=lambda line: line[0])  # fmt: skip
 def test_a_closed_pipe_is_no_error(line):
     import shlex
     import subprocess

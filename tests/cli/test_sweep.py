@@ -18,20 +18,9 @@ CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "
 
 def test_the_contract(tmp_path):
     """A point of each quantity against a case of its own; a queue without a steady state is null."""
-    result = good(
-        "sweep",
-        *CASE,
-        "--over",
-        "batch=1:4:x2",
-        "--over",
-        "arrival_rate=1 request/s,500 request/s",
-        "-q",
-        "itl,fits",
-        "--quantity",
-        "queue_wait",
-        "-q",
-        "decode_bound",
-    ).json
+    axes = ("--over", "batch=1:4:x2", "--over", "arrival_rate=1 request/s,500 request/s")
+    wanted = ("-q", "itl,fits", "--quantity", "queue_wait", "-q", "decode_bound")
+    result = good("sweep", *CASE, *axes, *wanted).json
     assert result["schema"] == "symroof/sweep/2"
     assert result["dims"] == ["batch", "arrival_rate"]
     assert result["coords"] == {"batch": [1, 2, 4], "arrival_rate": [1, 500]}
@@ -91,13 +80,9 @@ def test_a_file(tmp_path):
 
 REFUSED = {
     "nothing": (CASE, "nothing to sweep over"),
-    "no case": (("--over", "batch=1:4", "-q", "itl"), "needs prompt"),
     "a billion": ((*CASE, "--over", "batch=1:1000", "--over", "prompt=1:1000", "--over", "output=1:1000"), "-o FILE.parquet"),
     "a trillion": ((*CASE, "--over", "batch=1:1000000", "--over", "prompt=1:1000000", "-o", "grid.nc"), "1,000,000,000,000 points"),
-    "not a number": ((*CASE, "--over", "batch=1:nan"), "not a quantity"),
-    "unknown quantity": ((*CASE, "--over", "batch=1:8", "-q", "ttfft"), "did you mean 'ttft'?"),
     "twice": ((*CASE, "--over", "batch=1:8", "--over", "bs=9"), "is an axis twice"),
-    "missing": ((*CASE, "--over", "batch=1:8", "-q", "queue_wait"), "needs arrival_rate"),
     "ending": ((*CASE, "--over", "batch=1:8", "-o", "grid.xls"), "there are: .csv"),
     "folder": ((*CASE, "--over", "batch=1:8", "-o", "no/such/grid.csv"), "there is no folder no/such"),
 }  # fmt: skip

@@ -7,19 +7,16 @@ from . import good, refused
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm")
 
 
-@pytest.mark.parametrize(
-    ("words", "ours"),
-    [
-        (["--tensor-parallel-size", "2"], ["--tp", "2"]),
-        (["-tp", "2"], ["--tp", "2"]),
-        (["--gpu-memory-utilization", "0.9"], ["--set", "memory_share=0.9"]),
-        (["--qps", "4"], ["--set", "arrival_rate=4/s"]),
-        (["--concurrency=8"], ["--batch", "8"]),
-        (["--quantize", "fp8"], ["--weights", "fp8"]),
-        (["--batch", "1,8"], ["--batch", "1", "--batch", "8"]),
-        (["--target", "itl<20 ms"], ["--target", "itl=20 ms"]),
-    ],
-)
+@pytest.mark.parametrize(("words", "ours"), [
+    (["--tensor-parallel-size", "2"], ["--tp", "2"]),
+    (["-tp", "2"], ["--tp", "2"]),
+    (["--gpu-memory-utilization", "0.9"], ["--set", "memory_share=0.9"]),
+    (["--qps", "4"], ["--set", "arrival_rate=4/s"]),
+    (["--concurrency=8"], ["--batch", "8"]),
+    (["--quantize", "fp8"], ["--weights", "fp8"]),
+    (["--batch", "1,8"], ["--batch", "1", "--batch", "8"]),
+    (["--target", "itl<20 ms"], ["--target", "itl=20 ms"]),
+])  # fmt: skip
 def test_options_of_other_tools_are_understood_where_one_thing_is_meant(words, ours):
     line = ("eval", *CASE, "--prompt", "100", "--output", "8")
     assert good(*line, *words).out == good(*line, *ours).out

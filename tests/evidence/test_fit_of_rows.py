@@ -24,12 +24,8 @@ from tools.evidence.catalogue_table import CatalogueFit
 
 LATENCY = {("link_latency", "pair", "compiled"): 4e-6, ("link_latency", "group", "compiled"): 7e-6, ("link_latency", "group", ALL): 2e-5, ("link_latency", "pair", ALL): 1e-5, ("link_latency", ALL, ALL): 9e-6}  # fmt: skip
 TRUE = {
-    "mfu": 0.5,
-    "mbu": 0.7,
-    "layer_overhead": 8e-5,
-    "elementwise_bytes": 70.0,
-    "link_share": 0.4,
-}
+    "mfu": 0.5, "mbu": 0.7, "layer_overhead": 8e-5, "elementwise_bytes": 70.0, "link_share": 0.4,
+}  # fmt: skip
 
 
 def row(
@@ -151,13 +147,9 @@ def test_the_ends_of_intervals_by_hand():
 
 
 WIDTH = {
-    "mfu": 0.3,
-    "mbu": 0.2,
-    "layer_overhead": 0.35,
-    "elementwise_bytes": 0.1,
-    "link_latency": 0.25,
+    "mfu": 0.3, "mbu": 0.2, "layer_overhead": 0.35, "elementwise_bytes": 0.1, "link_latency": 0.25,
     "link_share": 0.15,
-}
+}  # fmt: skip
 
 
 def test_each_row_is_predicted_by_a_fit_that_has_not_seen_its_group(monkeypatch):
@@ -189,15 +181,12 @@ def test_each_row_is_predicted_by_a_fit_that_has_not_seen_its_group(monkeypatch)
     assert [one.values for one in again] == [one.values for one in found if one.row.source == "s1"]
 
 
-@pytest.mark.parametrize(
-    ("width", "far", "reach"),
-    [
-        (1e-9, 1.1, 10.0),
-        (0.04, math.exp(0.19), 4.75),
-        (0.04, math.exp(0.2) / (1 + 1e-9), 5.0),
-        (1.0, 1.0, 0.05),
-    ],
-)
+@pytest.mark.parametrize(("width", "far", "reach"), [
+    (1e-9, 1.1, 10.0),
+    (0.04, math.exp(0.19), 4.75),
+    (0.04, math.exp(0.2) / (1 + 1e-9), 5.0),
+    (1.0, 1.0, 0.05),
+])  # fmt: skip
 def test_the_reach_is_the_least_that_holds_four_in_five(width, far, reach):
     """Rows a factor off the fit, which is the truth; one in five may lie outside, whatever it is off. No interval reaches further than ten times the scatter."""
     part = TimeParts(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)

@@ -104,15 +104,12 @@ SERVED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"value": "20 ms"}, "token/s"),
-        ({"tp": 3}, "whole number of instances"),
-        ({"output": 0}, "positive"),
-        ({"kv": "fp17"}, "precision"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"value": "20 ms"}, "token/s"),
+    ({"tp": 3}, "whole number of instances"),
+    ({"output": 0}, "positive"),
+    ({"kv": "fp17"}, "precision"),
+])  # fmt: skip
 def test_bad_rates_are_refused_with_their_reason(changes, words):
     ServedRate.model_validate(SERVED)
     with pytest.raises((ValueError, InputError), match=words):

@@ -123,17 +123,9 @@ SIMULATED = {
     ],
     "exclusive": ["load-exclusive", "--requests", "40", "--seed", "4"],
     "turns": [
-        "windows",
-        "--set",
-        "arrival_rate=1/s",
-        "--turns",
-        "3",
-        "--requests",
-        "30",
-        "--seed",
-        "5",
+        "windows", "--set", "arrival_rate=1/s", "--turns", "3", "--requests", "30", "--seed", "5",
     ],
-}
+}  # fmt: skip
 """Case and options: few requests of a fixed seed, shorter than the case's own."""
 SHORT = ["--prompt", "600", "--output", "40"]
 REVIEWED = {

@@ -144,9 +144,6 @@ def test_a_block_is_read_counted_and_timed(newcomer):
     assert found["decode_flops"] > 2 * 22 * 5632 * (2 * 2048 + 5632)
 
 
-# --------------------------------------------------------------------------------------------------------- the catalogue
-
-
 # ---------------------------------------------------------------------------------------------------------- checkpoints
 
 
@@ -185,72 +182,28 @@ def test_a_slip_is_named_in_a_claim_that_makes_it(newcomer):
     assert "queries_cached" in named
 
 
-# --------------------------------------------------------------------------------------------------- reviews, pictures
-
-
-def study_text(**changes):
-    fields = {
-        "title": "A study",
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "workload": "{prompt: 1024, output: 16, batch: 2}",
-    } | changes
-    return "".join(f"{name}: {value}\n" for name, value in fields.items())
-
-
-@pytest.fixture(scope="module")
-def reviews(newcomer):
-    """One study reviewed in every format, with its pictures, by file ending."""
-    targets = "{itl: 50 ms, energy: 1 J}"
-    (newcomer.folder / "study.yaml").write_text(
-        study_text(targets=targets, thresholds="all", efficiency="{from: peak}"), encoding="utf-8"
-    )
-    newcomer.run("report", "study.yaml", "-o", "out", "--format", "md,tex,html", "--full")
-    return {
-        ending: (newcomer.folder / f"out/study.{ending}").read_text(encoding="utf-8")
-        for ending in ("md", "tex", "html")
-    }
-
-
 def review(newcomer, ending):
     newcomer.run("report", *CASE, "-o", "plain", "--format", ending, "--no-plots", "--full")
     return (newcomer.folder / f"plain/case.{ending}").read_text(encoding="utf-8")
 
 
-def test_a_section_is_in_the_review_of_every_format(reviews):
-    """1,039 tokens of two requests, in sheets of 3 kB."""
-    sheets = -(-2 * (1024 + 15) * KV // 3000)
-    for ending, heading in (
-        ("md", "## On paper"),
-        ("tex", r"\section{On paper}"),
-        ("html", "On paper</h2>"),
-    ):
-        assert heading in reviews[ending]
-        assert re.search(rf"The cache fills {sheets:,}|The cache fills {sheets}", reviews[ending])
-
-
 # ---------------------------------------------------------------------------------------- verdicts, sweeps, selections
 
 
-def test_a_target_is_judged_flipped_solved_and_selected_by(newcomer, reviews):
+def test_a_target_is_judged_solved_and_selected_by(newcomer):
     """Half a joule is missed at any batch: prefill alone takes 2 FLOPs for each of 7 billion parameters and 1,024 tokens, 10 J for 16 tokens at 989.4 TFLOP/s on 700 W. A batch of two misses a joule."""
-    page = reviews["md"].split("\n## ")[0]
+    target = (*CASE, "--batch", "2", "--efficiency", "peak", "--target", "energy=1 J")
+    newcomer.run("report", *target, "-o", "missed", "--format", "md", "--no-plots")
+    page = (newcomer.folder / "missed/case.md").read_text(encoding="utf-8").split("\n## ")[0]
     assert "| energy per token |" in page and "misses energy " in page
+    question = ("solve", "energy_per_token = energy_target", "--for", "batch", *CASE)
+    limits = [("--set", f"energy_target={limit} J") for limit in (0.5, 1)]
     solved = [
-        newcomer.run(
-            "solve",
-            "energy_per_token = energy_target",
-            "--for",
-            "batch",
-            *CASE,
-            *("--efficiency", "peak", "--set", f"energy_target={limit} J", "--json"),
-        ).json["verdict"]
-        for limit in (0.5, 1)
+        newcomer.run(*question, "--efficiency", "peak", *limit, "--json").json["verdict"]
+        for limit in limits
     ]
     assert solved == ["lhs_above", "crosses"]
-    assert "energy" in newcomer.run("select", "study.yaml", code=1).out
-    assert "meets every target" in reviews["md"]
-    newcomer.run("eval", *CASE, "--target", "energy=2 J")
+    assert "energy" in newcomer.run("select", *target, code=1).out
 
 
 # ------------------------------------------------------------------------------------------------------ the command line
@@ -259,6 +212,3 @@ def test_a_target_is_judged_flipped_solved_and_selected_by(newcomer, reviews):
 def test_a_command_is_listed_and_run(newcomer):
     assert "The number of models." in newcomer.run("--help").out
     assert int(newcomer.run("count").out) == len(listed(newcomer, "models"))
-
-
-# ------------------------------------------------------------------------------------------------------- beside the package

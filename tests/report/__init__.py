@@ -111,7 +111,7 @@ class Block:
 @lru_cache(maxsize=32)
 def blocks(text, kind):
     """A review in pieces, in the order in which they are read."""
-    return {"md": markdown_blocks, "tex": latex_blocks, "html": html_blocks}[kind](text)
+    return {"md": markdown_blocks, "html": html_blocks}[kind](text)
 
 
 def plain_inline(token):
@@ -150,75 +150,6 @@ def markdown_blocks(text):
             else:
                 is_figure = any(child.type == "image" for child in token.children)
                 result.append(Block(section, "figure" if is_figure else "text", content))
-    return result
-
-
-LATEX_PLAIN = {
-    r"\%": "%",
-    r"\_": "_",
-    r"\allowbreak{}": "",
-    r"\toleft{}": "",
-    r"\textdagger{}": "†",
-    r"$\mu$": "µ",
-    r"$\times$": "×",
-    r"\&": "&",
-    r"\textbf{": "",
-    r"\ldots{}": "…",
-    "~": " ",
-    r"\$": "$",
-}
-
-
-RANGED = re.compile(r"\\ranged\{((?:[^{}]|\{\})*)\}\{((?:[^{}]|\{\})*)\}")
-
-
-def in_a_line(match):
-    """A value over its range as one text: the range has the unit of the value, unless it has its own."""
-    unit = match[1].partition(" ")[2]
-    return f"{match[1]} ({match[2]}{'' if match[2].rpartition(' ')[2][0].isalpha() or not unit else f' {unit}'})"
-
-
-def latex_plain(text):
-    for written, shown in LATEX_PLAIN.items():
-        text = text.replace(written, shown)
-    return RANGED.sub(in_a_line, text).strip()
-
-
-def latex_blocks(text):
-    result, section, display = [], "", None
-    body = text.partition(r"\begin{document}")[2]
-    for line in body.splitlines():
-        if line.startswith((r"\[", r"\begin{align*}")):
-            display = []
-        if display is not None:
-            display.append(line)
-            if line.rstrip().endswith((r"\]", r"\end{align*}")):
-                result.append(Block(section, "display", "\n".join(display)))
-                display = None
-        elif match := re.match(r"\\(sub)?section\{(.*)\}$", line):
-            heading = latex_plain(match[2])
-            section = section if match[1] else heading
-            result.append(Block(section, "h3" if match[1] else "h2", heading))
-        elif line.endswith(r" \\"):
-            cells = tuple(
-                latex_plain(cell) for cell in re.split(r"(?<!\\)&", line.removesuffix(r" \\"))
-            )
-            result.append(Block(section, "row", " | ".join(cells), cells))
-        elif line.strip() and not line.startswith(
-            (
-                r"\begin",
-                r"\end",
-                "{\\small\\",
-                "{\\small",
-                "}",
-                r"\toprule",
-                r"\midrule",
-                r"\bottomrule",
-                r"\includegraphics",
-            )
-        ):
-            result.append(Block(section, "text", latex_plain(line)))
-    assert display is None
     return result
 
 
@@ -307,17 +238,9 @@ def rows_under(every_block, section, first):
 # ------------------------------------------------------------------------------------------------------- values
 
 SIZES = {
-    "s": 1.0,
-    "ms": 1e-3,
-    "µs": 1e-6,
-    "ns": 1e-9,
-    "token/s": 1.0,
-    "ktoken/s": 1e3,
-    "request/s": 1.0,
-    "USD": 1.0,
-    "J/token": 1.0,
-    "mJ/token": 1e-3,
-}
+    "s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "token/s": 1.0, "ktoken/s": 1e3, "request/s": 1.0,
+    "USD": 1.0, "J/token": 1.0, "mJ/token": 1e-3,
+}  # fmt: skip
 NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
 UNIT = rf"(?:{'|'.join(map(re.escape, sorted(SIZES, key=len, reverse=True)))})(?![\w/])"
 VALUE = re.compile(

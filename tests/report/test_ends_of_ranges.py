@@ -8,21 +8,13 @@ from symroof.report.view import view
 from symroof.report.view_flips import flip_rows
 
 RIDGE = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "prompt": 512,
-    "mbu": 0.8,
-    "layer_overhead": 0,
+    "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 512, "mbu": 0.8, "layer_overhead": 0,
     "elementwise_bytes": 0,
-}
+}  # fmt: skip
 SLOW = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "prompt": 512,
-    "mfu": 1,
-    "layer_overhead": 0,
+    "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 512, "mfu": 1, "layer_overhead": 0,
     "elementwise_bytes": 0,
-}
+}  # fmt: skip
 
 
 def first_compute_bound(mfu, most=10**15):

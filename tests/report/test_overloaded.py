@@ -15,17 +15,10 @@ from symroof.select.selection import select_from
 from . import FORMATS, static
 
 CASE = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1000,
-    "output": 200,
-    "batch": 32,
-    "mbu": "0.6..0.9",
-    "mfu": 0.6,
-    "layer_overhead": 0,
+    "model": "llama-3.1-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1000,
+    "output": 200, "batch": 32, "mbu": "0.6..0.9", "mfu": 0.6, "layer_overhead": 0,
     "elementwise_bytes": 0,
-}
+}  # fmt: skip
 STUDIES = {
     "everywhere": {"arrival_rate": "60 request/s", "targets": {"ttft": "500 ms"}},
     "in part, at its middle": {"arrival_rate": "14 request/s", "targets": {"ttft": "500 ms"}},
@@ -78,16 +71,6 @@ def test_the_load_and_the_first_token_of_an_overloaded_server_stand_beside_their
         _, value, _, limit, outcome = rows["time to first token"]
         assert limit == "500 ms" and outcome.startswith("missed")
         assert (value == "unbounded: the queue has no steady state") is (name != STEADY)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", STUDIES)
-def test_flips_say_that_what_the_wait_does_is_not_among_them(name):
-    study = Study(**CASE, **{"assume": {"scheduling": "exclusive"}, **STUDIES[name]})
-    text = render(view(reviewed(study), "symroof report x.yaml", ("flips",)), "md")
-    assert ("`symroof solve 'loaded_ttft = ttft_target' --for …` searches for it" in text) is (
-        "ttft" in STUDIES[name].get("targets", {})
-    )
 
 
 @pytest.mark.full

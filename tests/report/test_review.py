@@ -19,7 +19,6 @@ from symroof.report.view import SECTIONS, view
 from tests.cli import process, write_study
 
 from . import (
-    FORMATS,
     ROOT,
     STEMS,
     blocks,
@@ -33,15 +32,6 @@ from . import (
     to_standard_output,
 )
 
-HEADLINES = {
-    "llama-3-70b-chat": ["Use 8 × H100 SXM for", "2 × H100 SXM, batch 32 does not fit", "196 GB", "157 GB"],
-    # with 0.04 * 2 * 81,559 MiB that no tensor takes, of 0.92 * 2 * 81,559 MiB
-    "llama-3-8b-chat": ["Use 1 × H100 SXM for Llama-3 8B chat", "2,850 USD/month"],
-    "llama-3.1-8b-documents": ["Use 1 × H100 SXM for", "4 requests at a time"],
-    "qwen2.5-7b-budget": ["Use 1 × A10 for"],
-    "tutorial-sla": ["Use 1 × H200 for"],
-}  # fmt: skip
-
 
 def first_page(stem, kind="md"):
     """The blocks before the first section."""
@@ -49,14 +39,6 @@ def first_page(stem, kind="md"):
 
 
 # --------------------------------------------------------------------------------------------------- conclusions
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("stem", HEADLINES)
-def test_the_headline_says_how_it_ends(stem):
-    said = " ".join(block.text for block in first_page(stem)[:4])
-    for words in HEADLINES[stem]:
-        assert words in said
 
 
 @pytest.mark.sample(1)
@@ -149,35 +131,26 @@ def test_caches_are_handed_over_where_devices_prefill_on_their_own(tmp_path):
     assert "26.84 ms" in asked
 
 
+def heads_and_numbers(stem, kind):
+    """The headings of a review, and the numbers in each row of its first page."""
+    if kind != "tex":
+        found = blocks(text_of(stem, kind), kind)
+        heads = [block.text for block in found if block.kind in ("h2", "h3")]
+        rows = [block.text for block in found if not block.section and block.kind == "row"]
+    else:
+        body = text_of(stem, kind).partition(r"\begin{document}")[2]
+        escaped = re.findall(r"^\\(?:sub)?section\{(.*)\}$", body, re.M)
+        heads = [re.sub(r"\\(?=[_%&])|\\allowbreak\{\}", "", head) for head in escaped]
+        heads = [head.replace(r"\textdagger{}", "†") for head in heads]
+        rows = re.findall(r"^.*(?= \\\\$)", body.partition(r"\section{")[0], re.M)
+    return heads, [re.findall(r"\d[\d,.]*\d|\d", row) for row in rows]
+
+
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_form_has_the_same_sections_and_the_same_numbers(stem):
-    by_kind = {kind: blocks(text_of(stem, kind), kind) for kind in FORMATS}
-    heads = {
-        kind: [block.text for block in by_kind[kind] if block.kind in ("h2", "h3")]
-        for kind in FORMATS
-    }
-    assert heads["md"] == heads["tex"] == heads["html"]
-    numbers = {
-        kind: [
-            re.findall(r"\d[\d,.]*\d|\d", block.text)
-            for block in by_kind[kind]
-            if not block.section and block.kind == "row"
-        ]
-        for kind in FORMATS
-    }
-    assert numbers["md"] == numbers["tex"] == numbers["html"]
-
-
-@pytest.mark.full
-def test_a_study_partly_in_memory_says_so(tmp_path):
-    path = write_study(
-        tmp_path,
-        hardware="a10",
-        workload="{prompt: 2048, output: 128}",
-        set="{memory_reserve: 1 GB..12 GB}",
-    )
-    assert "does not always fit on 1 × A10" in to_standard_output(path).partition("\n")[0]
+    md, tex, html = (heads_and_numbers(stem, kind) for kind in ("md", "tex", "html"))
+    assert md == tex == html and len(md[0]) > 4 and len(md[1]) > 2
 
 
 @pytest.mark.full

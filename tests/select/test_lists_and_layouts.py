@@ -24,18 +24,15 @@ def study():
     return Study(model="llama-3-8b", hardware="h100-sxm", prompt=100)
 
 
-@pytest.mark.parametrize(
-    ("among", "values"),
-    [
-        ({"tp": "1, 2,,4 "}, [1, 2, 4]),
-        ({"tp": 8}, [8]),
-        ({"tp": [1, "2,4"]}, [1, 2, 4]),
-        ({"cached_prefix": "0,10"}, [0, 10]),
-        ({"cached_prefix": "0"}, [0]),
-        ({"batch": range(1, 4)}, [1, 2, 3]),
-        ({" tp ": "1,2"}, [1, 2]),
-    ],
-)
+@pytest.mark.parametrize(("among", "values"), [
+    ({"tp": "1, 2,,4 "}, [1, 2, 4]),
+    ({"tp": 8}, [8]),
+    ({"tp": [1, "2,4"]}, [1, 2, 4]),
+    ({"cached_prefix": "0,10"}, [0, 10]),
+    ({"cached_prefix": "0"}, [0]),
+    ({"batch": range(1, 4)}, [1, 2, 3]),
+    ({" tp ": "1,2"}, [1, 2]),
+])  # fmt: skip
 def test_a_list_of_values(study, among, values):
     (name,) = (key.strip() for key in among)
     assert [
@@ -43,15 +40,12 @@ def test_a_list_of_values(study, among, values):
     ] == values
 
 
-@pytest.mark.parametrize(
-    ("among", "names"),
-    [
-        ({"hardware": "h200, h200,h100-sxm"}, ["h200", "h100-sxm"]),
-        ({"hardware": "h20[0]"}, ["h200"]),
-        ({"hardware": "h10?-sxm"}, ["h100-sxm"]),
-        ({"hardware": ["h100-s*", "h100-sxm"]}, ["h100-sxm"]),
-    ],
-)
+@pytest.mark.parametrize(("among", "names"), [
+    ({"hardware": "h200, h200,h100-sxm"}, ["h200", "h100-sxm"]),
+    ({"hardware": "h20[0]"}, ["h200"]),
+    ({"hardware": "h10?-sxm"}, ["h100-sxm"]),
+    ({"hardware": ["h100-s*", "h100-sxm"]}, ["h100-sxm"]),
+])  # fmt: skip
 def test_a_list_of_devices(study, among, names):
     """Each once, in the order in which it is named first."""
     assert [answers.hardware.name for answers in with_candidates(study, among).cases] == names

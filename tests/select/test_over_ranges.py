@@ -6,14 +6,9 @@ from symroof.api import Study
 from symroof.select.selection import select
 
 CASE = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "output": 256,
-    "chunk": 2048,
-    "memory_share": 0.92,
-    "tp": 1,
-    "efficiency": "peak",
-}
+    "model": "llama-3-8b", "hardware": "h100-sxm", "output": 256, "chunk": 2048,
+    "memory_share": 0.92, "tp": 1, "efficiency": "peak",
+}  # fmt: skip
 ENDS = (1024, 4096)
 METRICS = {"itl": "sustained_itl", "cost": "cost_per_mtok"}
 PRICE = {"price": "2.5 USD/hour"}

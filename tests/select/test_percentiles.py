@@ -11,15 +11,9 @@ from symroof.specs.fields import split_statistic
 from symroof.symbolic.expressions import fraction
 
 SERVICE = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "tp": 1,
-    "prompt": 2000,
-    "output": 300,
-    "mfu": "0.6",
-    "mbu": "0.7",
-    "efficiency": "peak",
-}
+    "model": "llama-3.1-8b", "hardware": "h100-sxm", "tp": 1, "prompt": 2000, "output": 300,
+    "mfu": "0.6", "mbu": "0.7", "efficiency": "peak",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("target", ["p99 400 ms", "p99: 400 ms", {"p99": "400 ms"}, {"p99": 0.4}])
@@ -31,14 +25,11 @@ def test_a_percentile_is_read_in_every_form(target):
     )
 
 
-@pytest.mark.parametrize(
-    ("target", "says"),
-    [
-        ({"p98": "1 s"}, "no such statistic 'p98'; there are mean, p50, p90, p99"),
-        ("p100 1 s", "no such statistic 'p100'"),
-        ({"p50": "1 s", "p99": "2 s"}, "one statistic and its limit"),
-    ],
-)
+@pytest.mark.parametrize(("target", "says"), [
+    ({"p98": "1 s"}, "no such statistic 'p98'; there are mean, p50, p90, p99"),
+    ("p100 1 s", "no such statistic 'p100'"),
+    ({"p50": "1 s", "p99": "2 s"}, "one statistic and its limit"),
+])  # fmt: skip
 def test_what_is_no_percentile(target, says):
     with pytest.raises(InputError, match=says):
         Study(**SERVICE, targets={"ttft": target})

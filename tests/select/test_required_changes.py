@@ -14,16 +14,9 @@ from symroof.select.required_changes import combined_change, last_passing, margi
 HAIR = Fraction(1, 10**6)
 
 WAITING = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "prompt": 2048,
-    "output": 300,
-    "batch": 64,
-    "chunk": 2048,
-    "arrival_rate": 12,
-    "dp": 1,
-    "efficiency": "peak",
-}
+    "model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "batch": 64,
+    "chunk": 2048, "arrival_rate": 12, "dp": 1, "efficiency": "peak",
+}  # fmt: skip
 """Its first token waits for the prompts before it: 48 ms at the peak."""
 
 CASES = [

@@ -32,15 +32,6 @@ def check(configuration, name):
     return next(c for c in configuration.run.checks if c.name == name)
 
 
-@pytest.mark.parametrize("name", PRINTED)
-def test_the_tutorials_table_regenerates(tutorial, name):
-    configuration, (ttft, itl, passes) = by_name(tutorial)[name], PRINTED[name]
-    assert 1e3 * float(check(configuration, "ttft").metric.value) == pytest.approx(ttft, abs=0.05)
-    assert 1e3 * float(check(configuration, "itl").metric.value) == pytest.approx(itl, abs=0.01)
-    assert (configuration.state == "passes") is passes
-    assert check(configuration, "memory").met is (name != "t4")
-
-
 def test_the_tutorials_t4_holds_nothing_of_what_is_printed_for_it(tutorial):
     t4 = by_name(tutorial)["t4"]
     assert t4.run.missed == ("memory", "ttft", "itl")
@@ -60,13 +51,9 @@ def test_sorted_passing_first_and_the_nearest_miss_before_the_far_one(tutorial):
 
 
 SMALL = {
-    "model": "llama-3-8b",
-    "prompt": 2048,
-    "output": 256,
-    "mfu": 0.5,
-    "mbu": 0.8,
+    "model": "llama-3-8b", "prompt": 2048, "output": 256, "mfu": 0.5, "mbu": 0.8,
     "efficiency": "peak",
-}
+}  # fmt: skip
 
 
 @pytest.mark.sample(3)
@@ -149,18 +136,6 @@ def test_an_unknown_price_is_no_pass_and_no_failure():
         select(**SMALL, hardware=["gaudi3"], batch=16, targets={"cost": 5, "itl": 1e-6})
     )
     assert failing["gaudi3"].state == "fails"  # a miss is a miss, whatever is not known
-
-
-def test_over_a_range_it_passes_where_it_does_throughout():
-    case = {**SMALL, "hardware": "h100-sxm", "batch": 16, "chunk": 2048, "mbu": "0.4..0.8", "tp": 1}
-    times = sorted(
-        float(Study(**{**case, "mbu": mbu}).value("sustained_itl")) for mbu in (0.4, 0.8)
-    )
-    states = [
-        select(**case, targets={"itl": target}).configurations[0].state
-        for target in (times[0] * 0.99, sum(times) / 2, times[1] * 1.01)
-    ]
-    assert states == ["fails", "in part", "passes"]
 
 
 def test_nobody_on_a_front_is_beaten_and_everybody_else_is():

@@ -10,13 +10,9 @@ from symroof.select.selection import select
 from ..near import near
 
 CASE = {
-    "model": "llama-3.1-8b",
-    "prompt": 2048,
-    "output": 300,
-    "chunk": 2048,
-    "memory_share": 0.92,
+    "model": "llama-3.1-8b", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92,
     "efficiency": "peak",
-}
+}  # fmt: skip
 TARGETS = {"ttft": "500 ms", "itl": "50 ms"}
 
 
@@ -80,26 +76,6 @@ def test_the_three_layouts_stand_in_the_order_of_a_server_that_is_worked_out_by_
     assert one.run.bound_case.case.value("tp") * one.run.copies == 4
     cheapest = min(float(c.run.value("cost_per_request")) for c in four)
     assert float(one.run.value("cost_per_request")) <= cheapest * (1 + 1e-9)
-
-
-@pytest.mark.full
-def test_copies_are_as_many_as_the_arrival_rate_asks_for_and_no_fewer_do():
-    choice = select(
-        **CASE, hardware=["h100-sxm", "a100-80gb-sxm"], targets=TARGETS, arrival_rate=100
-    )
-    for c in choice.configurations:
-        name = c.run.bound_case.hardware.name
-        loads = {}
-        for copies in (c.run.copies, c.run.copies - 1):
-            layout = {"batch": c.run.batch, "tp": c.run.bound_case.case.value("tp"), "dp": copies}
-            made = Study(**CASE, hardware=name, **layout, arrival_rate=100)
-            ttft = made.first.get("loaded_ttft")
-            loads[copies] = (
-                made.value("load") < 1 and ttft is not None and ttft.value <= Fraction(1, 2)
-            )
-        assert loads == {c.run.copies: True, c.run.copies - 1: False}
-    prices = [float(c.run.value("fleet_price")) for c in choice.passing]
-    assert choice.order == "fleet" and prices == sorted(prices)
 
 
 def test_a_fleet_that_does_not_keep_up_fails_and_says_so():
@@ -190,16 +166,10 @@ def test_fast_prefills_beside_a_slow_decode_are_judged_where_prefills_have_devic
 
 
 RANGED = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "prompt": 2048,
-    "output": 300,
-    "arrival_rate": "50 request/s",
-    "chunk": 2048,
-    "tp": 1,
-    "efficiency": "peak",
+    "model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300,
+    "arrival_rate": "50 request/s", "chunk": 2048, "tp": 1, "efficiency": "peak",
     "price": "4.29 USD/hour",
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

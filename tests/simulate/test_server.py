@@ -351,30 +351,20 @@ def test_instances_that_share_one_that_prefills_queue_for_it():
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize(
-    "server",
-    [
-        {"batch": 16, "chunk": 2048},
-        {"batch": 64, "chunk": 512, "output": 100},
-        {"batch": 32, "assume": {"scheduling": "exclusive"}},
-        {"batch": 32, "assume": {"scheduling": "disaggregated"}, "prefill_devices": 1},
-        {
-            "model": "deepseek-v3",
-            "hardware": "h200",
-            "attention_dp": 8,
-            "weights": "fp8",
-            "batch": 128,
-            "chunk": 16384,
-        },
-    ],
-)
-@pytest.mark.parametrize(
-    "drafts",
-    [
-        {"draft_tokens": 1, "acceptance": "0.8", "draft_cost": "0.05"},
-        {"draft_tokens": 3, "tokens_per_verify": "2.4", "draft_cost": "0.02"},
-    ],
-)
+@pytest.mark.parametrize("server", [
+    {"batch": 16, "chunk": 2048},
+    {"batch": 64, "chunk": 512, "output": 100},
+    {"batch": 32, "assume": {"scheduling": "exclusive"}},
+    {"batch": 32, "assume": {"scheduling": "disaggregated"}, "prefill_devices": 1},
+    {
+        "model": "deepseek-v3", "hardware": "h200", "attention_dp": 8, "weights": "fp8",
+        "batch": 128, "chunk": 16384,
+    },
+])  # fmt: skip
+@pytest.mark.parametrize("drafts", [
+    {"draft_tokens": 1, "acceptance": "0.8", "draft_cost": "0.05"},
+    {"draft_tokens": 3, "tokens_per_verify": "2.4", "draft_cost": "0.02"},
+])  # fmt: skip
 def test_drafts_as_in_the_closed_forms(server, drafts):
     """Steps that verify several tokens of a request and gain some of them: rates and times between tokens are those of the formulas."""
     case = (

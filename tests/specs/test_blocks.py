@@ -9,19 +9,12 @@ from symroof.specs.quantization import Quantization
 
 GROUPED = {"n_heads": 6, "n_kv_heads": 2, "head_dim": 5}
 LATENT = {
-    "kind": "mla",
-    "n_heads": 3,
-    "kv_lora_rank": 7,
-    "qk_nope_dim": 5,
-    "qk_rope_dim": 2,
+    "kind": "mla", "n_heads": 3, "kv_lora_rank": 7, "qk_nope_dim": 5, "qk_rope_dim": 2,
     "value_dim": 11,
-}
+}  # fmt: skip
 LINEAR = {
-    "linear_key_heads": 2,
-    "linear_value_heads": 4,
-    "linear_key_dim": 3,
-    "linear_value_dim": 5,
-}
+    "linear_key_heads": 2, "linear_value_heads": 4, "linear_key_dim": 3, "linear_value_dim": 5,
+}  # fmt: skip
 POOL = {"kind": "moe", "n_experts": 8, "experts_per_token": 2, "d_expert": 13}
 DENSE = {"d_ff": 17}
 
@@ -81,18 +74,15 @@ def model(*layers, **fields):
     )
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"d_model": None}, "layers also need d_model and vocab_size"),
-        ({"vocab_size": None}, "layers also need d_model and vocab_size"),
-        ({"layers": []}, "give layers"),
-        (
-            {"layers": [{"count": 1, "label": "a", "attention": GROUPED, "ffn": DENSE}] * 2},
-            "two kinds of layer have the same label",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("fields", "message"), [
+    ({"d_model": None}, "layers also need d_model and vocab_size"),
+    ({"vocab_size": None}, "layers also need d_model and vocab_size"),
+    ({"layers": []}, "give layers"),
+    (
+        {"layers": [{"count": 1, "label": "a", "attention": GROUPED, "ffn": DENSE}] * 2},
+        "two kinds of layer have the same label",
+    ),
+])  # fmt: skip
 def test_what_is_no_model(fields, message):
     with pytest.raises(ValidationError, match=message):
         model({}, **fields)
@@ -130,19 +120,16 @@ def stored(**fields):
     )
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"format": "int5"}, "unknown name 'int5'"),
-        ({"compute": "fp9"}, "unknown name 'fp9'"),
-        ({"kept": ["dwn"]}, "unknown name 'dwn'; did you mean 'down'"),
-        ({"widths": {"dwn": "4 bit"}}, "unknown name 'dwn'"),
-        (
-            {"kept": ["down"], "widths": {"down": "4 bit"}},
-            "down is kept and has a width of its own; say one of them",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("fields", "message"), [
+    ({"format": "int5"}, "unknown name 'int5'"),
+    ({"compute": "fp9"}, "unknown name 'fp9'"),
+    ({"kept": ["dwn"]}, "unknown name 'dwn'; did you mean 'down'"),
+    ({"widths": {"dwn": "4 bit"}}, "unknown name 'dwn'"),
+    (
+        {"kept": ["down"], "widths": {"down": "4 bit"}},
+        "down is kept and has a width of its own; say one of them",
+    ),
+])  # fmt: skip
 def test_a_quantization_that_contradicts_itself(fields, message):
     with pytest.raises(ValidationError, match=message):
         stored(**fields)

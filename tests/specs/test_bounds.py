@@ -22,12 +22,9 @@ from .checkpoints import read
 from .checkpoints.gguf_files import F32, text
 
 CONFIG = {
-    "model_type": "llama",
-    "hidden_size": 64,
-    "num_attention_heads": 4,
-    "num_hidden_layers": 2,
+    "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2,
     "vocab_size": 320,
-}
+}  # fmt: skip
 STUDY = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
 GROUPED = {"n_heads": 1, "n_kv_heads": 1, "head_dim": 1}
 

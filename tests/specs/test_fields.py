@@ -17,38 +17,32 @@ RATE = "write the unit of a bandwidth, such as '3.35 TB/s'; write '3 TB/s'"
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("value", "unit", "message"),
-    [
-        (True, "byte", EXPECTED),
-        (1.5, "byte", EXPECTED),
-        (None, "byte", EXPECTED),
-        (["80 GB"], "byte", EXPECTED),
-        ([], "", "expected a quantity in a plain number, such as '1'"),
-        (3, "byte/s", RATE),
-        ("3", "byte/s", RATE),
-        ("3 TB", "byte/s", "is in byte, but byte/s is needed, such as '3.35 TB/s'"),
-        (3, "FLOP", "write the unit, such as '1 FLOP'; write '3 FLOP'"),
-        ("80 %", "W", "write the unit of a power, such as '700 W'; write '0.8 W'"),
-    ],
-)
+@pytest.mark.parametrize(("value", "unit", "message"), [
+    (True, "byte", EXPECTED),
+    (1.5, "byte", EXPECTED),
+    (None, "byte", EXPECTED),
+    (["80 GB"], "byte", EXPECTED),
+    ([], "", "expected a quantity in a plain number, such as '1'"),
+    (3, "byte/s", RATE),
+    ("3", "byte/s", RATE),
+    ("3 TB", "byte/s", "is in byte, but byte/s is needed, such as '3.35 TB/s'"),
+    (3, "FLOP", "write the unit, such as '1 FLOP'; write '3 FLOP'"),
+    ("80 %", "W", "write the unit of a power, such as '700 W'; write '0.8 W'"),
+])  # fmt: skip
 def test_what_is_no_quantity_of_a_unit(value, unit, message):
     with pytest.raises(ValueError) as error:
         in_unit(value, unit)
     assert str(error.value) == message
 
 
-@pytest.mark.parametrize(
-    ("text", "low", "high"),
-    [
-        ("1 ms..2 ms", 1, 2),
-        ("1..2 ms", 1, 2),
-        ("2 ms..2 ms", 2, 2),
-        ("1e-3..2e-3 s", 1, 2),
-        ("500 us..2 ms", Fraction(1, 2), 2),
-        ("1_000..2,000 us", 1, 2),
-    ],
-)
+@pytest.mark.parametrize(("text", "low", "high"), [
+    ("1 ms..2 ms", 1, 2),
+    ("1..2 ms", 1, 2),
+    ("2 ms..2 ms", 2, 2),
+    ("1e-3..2e-3 s", 1, 2),
+    ("500 us..2 ms", Fraction(1, 2), 2),
+    ("1_000..2,000 us", 1, 2),
+])  # fmt: skip
 def test_a_range_of_times(text, low, high):
     span = parse_range(text, "s")
     assert (1000 * span.low, 1000 * span.high, 1000 * span.middle, span.text) == (
@@ -115,33 +109,21 @@ def test_an_engine_is_of_its_class_from_a_version_on(engine, kind):
 
 
 ROW = {
-    "engine": "vLLM",
-    "device": "H100",
-    "value": "1 ms",
-    "place": "t",
-    "model": "m",
-    "weights": "fp16",
-    "kv": "fp16",
-    "batch": 3,
-    "prompt": 5,
-    "output": 7,
-    "metric": "itl",
-}
+    "engine": "vLLM", "device": "H100", "value": "1 ms", "place": "t", "model": "m",
+    "weights": "fp16", "kv": "fp16", "batch": 3, "prompt": 5, "output": 7, "metric": "itl",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("changes", "seconds"),
-    [
-        ({}, Fraction(1, 1000)),
-        ({"metric": "response_time"}, Fraction(1, 1000)),
-        ({"metric": "tpot"}, Fraction(1, 1000)),
-        ({"metric": "ttft", "output": None}, Fraction(1, 1000)),
-        ({"metric": "response_rate", "value": "11 token/s"}, Fraction(3 * 7, 11)),
-        ({"metric": "prefill_rate", "value": "11 token/s", "output": None}, Fraction(3 * 5, 11)),
-        ({"metric": "decode_rate", "value": "11 token/s"}, Fraction(3, 11)),
-        ({"metric": "response_rate", "value": "11 token/s", "output": 1}, Fraction(3, 11)),
-    ],
-)
+@pytest.mark.parametrize(("changes", "seconds"), [
+    ({}, Fraction(1, 1000)),
+    ({"metric": "response_time"}, Fraction(1, 1000)),
+    ({"metric": "tpot"}, Fraction(1, 1000)),
+    ({"metric": "ttft", "output": None}, Fraction(1, 1000)),
+    ({"metric": "response_rate", "value": "11 token/s"}, Fraction(3 * 7, 11)),
+    ({"metric": "prefill_rate", "value": "11 token/s", "output": None}, Fraction(3 * 5, 11)),
+    ({"metric": "decode_rate", "value": "11 token/s"}, Fraction(3, 11)),
+    ({"metric": "response_rate", "value": "11 token/s", "output": 1}, Fraction(3, 11)),
+])  # fmt: skip
 def test_the_time_behind_a_measurement(changes, seconds):
     assert Measurement.model_validate(ROW | changes).seconds == seconds
 

@@ -38,16 +38,13 @@ def test_an_entry_that_is_not_there(kind, name, message, hint):
     assert (problem.message, problem.hint) == (message, hint)
 
 
-@pytest.mark.parametrize(
-    ("keys", "kind"),
-    [
-        ("measurements serving ceilings", "measured"),
-        ("inputs", "theory"),
-        ("workload targets theory", "study"),
-        ("layers d_model published_params params", "model"),
-        ("assume set definitions", "preset"),
-    ],
-)
+@pytest.mark.parametrize(("keys", "kind"), [
+    ("measurements serving ceilings", "measured"),
+    ("inputs", "theory"),
+    ("workload targets theory", "study"),
+    ("layers d_model published_params params", "model"),
+    ("assume set definitions", "preset"),
+])  # fmt: skip
 def test_one_key_tells_what_kind_of_file_it_is(keys, kind):
     for key in keys.split():
         assert file_kind(loads(f"name: x\n{key}: 3")) == kind
@@ -74,20 +71,17 @@ def test_what_a_weight_and_its_group_take(name, bits, shared, group, format_, co
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("prompt", "10.5", "counts tokens: write a whole number"),
-        ("prompt", "1.5..2", "counts tokens: write a whole number"),
-        ("batch", "0", "must be positive"),
-        ("output", "0", "must be positive; leave it out for a prompt alone"),
-        ("mfu", "1.01", "must be between 0 and 1 (for example 0.62 or 62 %)"),
-        ("mfu", "0.5..1.1", "must be between 0 and 1 (for example 0.62 or 62 %)"),
-        ("link_latency", "-1 us", "must be 0 or more"),
-        ("itl", "2*params", "itl is declared as s but 2*params is parameter"),
-        ("itl", "x*2", "unknown name 'x'"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "message"), [
+    ("prompt", "10.5", "counts tokens: write a whole number"),
+    ("prompt", "1.5..2", "counts tokens: write a whole number"),
+    ("batch", "0", "must be positive"),
+    ("output", "0", "must be positive; leave it out for a prompt alone"),
+    ("mfu", "1.01", "must be between 0 and 1 (for example 0.62 or 62 %)"),
+    ("mfu", "0.5..1.1", "must be between 0 and 1 (for example 0.62 or 62 %)"),
+    ("link_latency", "-1 us", "must be 0 or more"),
+    ("itl", "2*params", "itl is declared as s but 2*params is parameter"),
+    ("itl", "x*2", "unknown name 'x'"),
+])  # fmt: skip
 def test_a_value_that_is_none(name, value, message):
     with pytest.raises(ValueError) as error:
         setting(name, value)

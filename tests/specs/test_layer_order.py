@@ -57,15 +57,12 @@ def model(text=MODEL, order=None):
 L, G = "local", "global"
 
 
-@pytest.mark.parametrize(
-    ("order", "sequence"),
-    [
-        (None, (L, L, L, L, G, G)),
-        ("[local, local, global]", (L, L, G, L, L, G)),
-        ("[local, global, local, local]", (L, G, L, L, L, G)),
-        ("[local, global, local, local, global, local]", (L, G, L, L, G, L)),
-    ],
-)
+@pytest.mark.parametrize(("order", "sequence"), [
+    (None, (L, L, L, L, G, G)),
+    ("[local, local, global]", (L, L, G, L, L, G)),
+    ("[local, global, local, local]", (L, G, L, L, L, G)),
+    ("[local, global, local, local, global, local]", (L, G, L, L, G, L)),
+])  # fmt: skip
 def test_a_pattern_repeats_and_is_cut_off_where_the_layers_end(order, sequence):
     made = model(order=order)
     assert made.sequence() == sequence

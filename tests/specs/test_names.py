@@ -16,6 +16,7 @@ MODELS = {
     "mistralai/Mixtral-8x7B-Instruct-v0.1": "mixtral-8x7b",
     "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16": "llama-3.1-8b",
     "unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit": "llama-3.1-8b",
+    "mistralai/Mistral-7B-Instruct-v0.3": "mistral-7b-v0.3",
 }
 
 
@@ -25,14 +26,9 @@ def test_models(name):
     assert read_model(name)[0].name == MODELS[name]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "meta-llama/Llama-9-9T",
-        "org/Llama-3.1-8B-Nemotron-Tuned",
-        "a/b",
-    ],
-)
+@pytest.mark.parametrize("name", [
+    "meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned", "a/b",
+])  # fmt: skip
 def test_a_model_of_the_hub_that_is_not_here_says_how_to_give_it(name):
     with pytest.raises(InputError) as caught:
         sr.Study(model=name, prompt=1).value("params")

@@ -25,14 +25,11 @@ definitions:
 """
 
 
-@pytest.mark.parametrize(
-    ("model", "flops"),
-    [
-        ("llama-3-8b", 2 * 14336 * 1000),
-        ("mixtral-8x7b", 2 * 2 * 14336 * 1000),
-        ("deepseek-v2-lite", 2 * 3 * 1408 * 1000),
-    ],
-)
+@pytest.mark.parametrize(("model", "flops"), [
+    ("llama-3-8b", 2 * 14336 * 1000),
+    ("mixtral-8x7b", 2 * 2 * 14336 * 1000),
+    ("deepseek-v2-lite", 2 * 3 * 1408 * 1000),
+])  # fmt: skip
 def test_a_part_is_what_it_is_for_a_kind_of_model(tmp_path, model, flops):
     """A latent cache stands in a model with experts: a part without a text of its own for it takes theirs."""
     study = counted(tmp_path, KINDS, model)

@@ -8,7 +8,6 @@ import sys
 import pytest
 import sympy
 from sympy.polys.polyerrors import PolynomialError
-from sympy.solvers.solveset import NonlinearError
 
 from symroof.symbolic.applied import KindSymbol, Slope, quantity, translator
 from symroof.symbolic.expressions import DerivativeName, at, symbol
@@ -37,11 +36,9 @@ NAMES = {
 
 OPERATIONS = [  # what is done, and what comes of it: an expression as text, or the exception
     ("diff(itl * batch, batch)", "batch*Derivative(itl, batch) + itl"),
-    ("diff(itl, z)", "0"),
     ("diff(itl, batch, 2)", "Derivative(itl, (batch, 2))"),
     ("diff(itl, batch, context)", "Derivative(itl, batch, context)"),
     ("diff(itl * batch, busy)", "batch*Derivative(itl, decode_busy_time)"),
-    ("diff(itl ** 2, itl)", "2*itl"),
     (
         "diff(itl * batch, batch).subs(batch, 5)",
         "itl(batch = 5) + 5*Subs(Derivative(itl, batch), batch, 5)",
@@ -63,54 +60,34 @@ OPERATIONS = [  # what is done, and what comes of it: an expression as text, or 
     ("(itl * busy).subs(busy, 3)", "3*itl"),
     ("limit(intensity, batch, oo)", "Limit(decode_intensity, batch, oo, dir='-')"),
     ("limit(itl / batch, batch, oo)", "Limit(itl/batch, batch, oo, dir='-')"),
-    ("limit(x / batch, batch, oo)", "0"),
     ("limit(itl + 1 / batch, batch, oo)", "Limit(itl + 1/batch, batch, oo, dir='-')"),
     ("limit(itl, batch, 1)", "Limit(itl, batch, 1, dir='+')"),
-    ("limit(itl / z, z, oo)", "0"),
     ("integrate(itl, (batch, 1, 8))", "Integral(itl, (batch, 1, 8))"),
     ("integrate(itl * batch, batch)", "Integral(batch*itl, batch)"),
-    ("integrate(itl, z)", "itl*z"),
     (
         "series(itl, batch, 1, 2)",
         "(batch - 1)*Subs(Derivative(itl(batch = _xi_1), _xi_1), _xi_1, 1) + itl(batch = 1) + O((batch - 1)**2, (batch, 1))",
     ),
-    ("series(exp(z) * itl, z, 0, 2)", "itl + itl*z + O(z**2)"),
     ("summation(itl, (batch, 1, 3))", "itl(batch = 1) + itl(batch = 2) + itl(batch = 3)"),
     ("Sum(itl * batch, (batch, 1, 2)).doit()", "itl(batch = 1) + 2*itl(batch = 2)"),
     ("sorted(map(str, (itl * batch).free_symbols))", "['batch', 'context', 'peak_flops']"),
     ("itl.has(batch)", "True"),
-    ("itl.has_free(batch)", "True"),
     ("(itl * batch * x).as_independent(batch)", "(x, batch*itl)"),
     ("itl.is_constant(batch)", "False"),
     ("(itl * batch).subs(batch, 5)", "5*itl(batch = 5)"),
-    ("(itl * batch).subs(itl, 3)", "3*batch"),
     ("(itl * batch).subs({itl: 3, batch: 2})", "6"),
-    ("(itl * batch).xreplace({itl: 3, batch: 2})", "6"),
     ("(itl * batch).xreplace({batch: 2})", "2*itl(batch = 2)"),
-    ("(itl * batch).replace(itl, x)", "batch*x"),
     ("solve(Eq(itl, x), batch)", NotImplementedError),
-    ("solve(itl * batch - 3, batch)", NotImplementedError),
-    ("solve(Eq(2 * itl, x), itl)", "[x/2]"),
     ("solve(Eq(batch + itl * 0, 2 * x + 1), batch)", "[2*x + 1]"),
-    ("solve(Eq(itl * z, x), z)", "[x/itl]"),
     ("solveset(itl - x, batch, S.Reals)", "ConditionSet(batch, Eq(itl - x, 0), Reals)"),
     (
         "solveset(itl * batch - 3, batch, S.Reals)",
         "ConditionSet(batch, Eq(batch*itl - 3, 0), Reals)",
     ),
-    ("linsolve([itl * batch - 3], batch)", NonlinearError),
     ("nsolve(itl * batch - 3, batch, 1)", ValueError),
     ("reduce_inequalities([itl * batch < 3], batch)", NotImplementedError),
     ("Poly(itl * batch ** 2 + 1, batch)", PolynomialError),
-    ("degree(itl * batch ** 2, batch)", PolynomialError),
-    ("roots(itl * batch - 3, batch)", PolynomialError),
-    ("collect(itl * batch + x * batch, batch)", "batch*(itl + x)"),
-    ("factor(itl * batch + itl * x)", "itl*(batch + x)"),
-    ("expand((itl + batch) ** 2)", "batch**2 + 2*batch*itl + itl**2"),
-    ("simplify(itl * batch / itl)", "batch"),
-    ("cancel((itl ** 2 - batch ** 2) / (itl - batch))", "batch + itl"),
     ("sqrt(itl ** 2)", "itl"),
-    ("log(exp(itl))", "itl"),
     ("Max(itl, 0)", "itl"),
     ("itl > 0", "True"),
     (
@@ -122,7 +99,6 @@ OPERATIONS = [  # what is done, and what comes of it: an expression as text, or 
     ("latex(itl ** 2 * batch)", "batch itl^{2}"),
     ("pickle.loads(pickle.dumps(itl * batch)) == itl * batch", "True"),
     ("pickle.loads(pickle.dumps(diff(itl, batch))) == diff(itl, batch)", "True"),
-    ("copy.deepcopy(itl) == itl", "True"),
     ("itl == Symbol('itl', positive=True)", "False"),
     ("itl.func(*itl.args) == itl", "True"),
     ("lambdify([itl, batch], itl * batch)(3, 2)", "6"),
@@ -130,8 +106,6 @@ OPERATIONS = [  # what is done, and what comes of it: an expression as text, or 
     ("lambdify([batch], itl * batch)(2)", NameError),
     ("lambdify([itl, batch], itl.subs(batch, 5) * batch)(3, 2)", NameError),
     ("(diff(h * itl, h), (h * itl).subs(h, 2))", "(itl, 2*itl)"),
-    ("sympify(str(itl * batch))", "batch*itl"),
-    ("N(itl * 2)", "2.0*itl"),
     ("float(itl)", TypeError),
     ("Piecewise((itl, batch > 3), (1, True)).subs(batch, 5)", "itl(batch = 5)"),
     (
@@ -141,11 +115,8 @@ OPERATIONS = [  # what is done, and what comes of it: an expression as text, or 
     ("minimum(itl * 0 + batch, batch, Interval(1, 2))", "1"),
     ("maximum(itl, batch, Interval(1, 2))", NotImplementedError),
     ("is_increasing(itl, symbol=batch)", RecursionError),
-    ("idiff(itl - x * z, x, z)", "-x/z"),
-    ("cse([itl * batch + itl * batch * x])[0][:1]", "[(x0, batch*itl)]"),
     ("laplace_transform(itl, batch, z)[:1]", "(LaplaceTransform(itl, batch, z),)"),
     ("apart(itl / batch, batch)", PolynomialError),
-    ("together(1 / itl + 1 / batch)", "(batch + itl)/(batch*itl)"),
     (
         "itl.subs(batch, batch + 1).diff(batch)",
         "Subs(Derivative(itl(batch = _xi_1), _xi_1), _xi_1, batch + 1)",
@@ -231,41 +202,31 @@ def public(name):
     return PUBLIC.get(name) or sympy.Symbol(name, real=True)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "2*itl*batch + context/3",
-        "max(itl, ceil(batch/2), 7)",
-        "itl(batch = 5)*itl",
-        "itl(context = batch + 1, decode_busy_time = 3)",
-        "params(n_layers.local = 4) + n_layers.local",
-        "sum(itl(context = context + j), j, 1, batch)",
-        "largest(compute = itl, memory = busy)",
-        "itl <= 3*batch",
-        "exp(-itl/batch) + sqrt(context)*log(2*batch)",
-    ],
-)
+@pytest.mark.parametrize("source", [
+    "2*itl*batch + context/3",
+    "max(itl, ceil(batch/2), 7)",
+    "itl(batch = 5)*itl",
+    "itl(context = batch + 1, decode_busy_time = 3)",
+    "params(n_layers.local = 4) + n_layers.local",
+    "sum(itl(context = context + j), j, 1, batch)",
+    "largest(compute = itl, memory = busy)",
+    "itl <= 3*batch",
+    "exp(-itl/batch) + sqrt(context)*log(2*batch)",
+])  # fmt: skip
 def test_there_and_back(source):
     formula = parse(source)
     assert to_core(translator(public)(formula)) == formula
 
 
-@pytest.mark.parametrize(
-    ("changes", "shown"),
-    [
-        ({"context": 5}, "Derivative(itl(context = 5), batch)"),
-        (
-            {"batch": symbol("batch")},
-            "Derivative(itl, batch)",
-        ),
-        ({"batch": 3}, "Subs(Derivative(itl(batch = _batch), _batch), _batch, 3)"),
-        (
-            {"context": symbol("batch")},
-            "Subs(Derivative(itl(batch = _batch, context = batch), _batch), _batch, batch)",
-        ),
-    ],
-    ids=["beside", "as it is", "elsewhere", "beside what it follows"],
-)
+@pytest.mark.parametrize(("changes", "shown"), [
+    ({"context": 5}, "Derivative(itl(context = 5), batch)"),
+    ({"batch": symbol("batch")}, "Derivative(itl, batch)"),
+    ({"batch": 3}, "Subs(Derivative(itl(batch = _batch), _batch), _batch, 3)"),
+    (
+        {"context": symbol("batch")},
+        "Subs(Derivative(itl(batch = _batch, context = batch), _batch), _batch, batch)",
+    ),
+], ids=["beside", "as it is", "elsewhere", "beside what it follows"])  # fmt: skip
 def test_slopes_at_changed_inputs(changes, shown):
     made = translator(public)(at(DerivativeName.of("itl", "batch"), changes))
     assert str(made) == shown and translator(public)(to_core(made)) == made

@@ -50,21 +50,10 @@ def assert_same(one, other, seed):
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    "source",
-    [
-        "sqrt(a)/b",
-        "1/sqrt(a*b)",
-        "log2(a)*b",
-        "exp(-a/b)*c",
-        "exp(1)*a",
-        "a*log2(b)/log2(c)",
-        "2**(-a)*b",
-        "sum(a*j + b, j, 1, c)",
-        "a - (b - c)/2",
-        "largest(x = a, y = b, z = c)",
-    ],
-)
+@pytest.mark.parametrize("source", [
+    "sqrt(a)/b", "1/sqrt(a*b)", "log2(a)*b", "exp(-a/b)*c", "exp(1)*a", "a*log2(b)/log2(c)",
+    "2**(-a)*b", "sum(a*j + b, j, 1, c)", "a - (b - c)/2", "largest(x = a, y = b, z = c)",
+])  # fmt: skip
 def test_each_kind_of_node_there_and_back(source):
     formula = parse(source)
     assert_same(formula, to_core(s.expression(formula)), source)

@@ -9,7 +9,6 @@ from symroof.symbolic.expressions import number
 from symroof.symbolic.reading import parse
 from symroof.theory.architecture import GENERIC
 from symroof.theory.case import Case
-from symroof.theory.layout import SHAPING
 from symroof.theory.switches import assume
 from symroof.theory.theory import theory
 
@@ -63,15 +62,4 @@ def made(architecture=None, switches=None, numbers=None, free=(), **formulas):
         given,
         {name: float(value) for name, value in (numbers or {}).items()},
         frozenset(free),
-    )
-
-
-def as_symbols(monkeypatch, known=()):
-    """Where devices share out heads, numbers stand for symbols: heads divide and nothing is known to be copied, as an answer without
-    numbers has it; ``known`` names keep their numbers."""
-    shaped = Case.layout_number
-    monkeypatch.setattr(
-        Case,
-        "layout_number",
-        lambda case, name: shaped(case, name) if name in (*SHAPING, *known) else None,
     )

@@ -298,3 +298,15 @@ def test_a_default_that_a_formula_leaves_out_moves_it_all_the_same():
     here = made(prompt=4, cached_prefix=1)
     assert here.value("uncached_prompt_of_token") == 3
     assert here.slope("uncached_prompt_of_token", "hit_rate") == pytest.approx(-12 / 9, rel=1e-12)
+
+
+def test_the_inputs_that_a_value_is_worked_out_from():
+    case = made(peak_flops=60, mem_bandwidth="2*link_bandwidth", link_bandwidth=10)
+    used = ("peak_flops", "mem_bandwidth", "link_bandwidth")
+    assert case.reachable_names("ridge_point") == ("ridge_point", *used)
+    assert case.inputs_used("ridge_point", "price") == (*used, "price")
+
+
+def test_groups_that_each_hold_a_given_total_hold_all_of_it():
+    assert made(attention_dp=2, weight_bytes=100).value("weight_bytes_per_device") == 100
+    assert made(attention_dp=2, tp=5, weight_bytes=100).value("weight_bytes_per_device") == 20

@@ -127,16 +127,9 @@ LAYOUTS = {
 }
 """Degrees by which formulas of a device differ."""
 HEADLINES = {
-    "ttft",
-    "itl",
-    "decode_time",
-    "decode_bound",
-    "kv_cache_bytes",
-    "weight_bytes",
-    "fits",
-    "decode_throughput",
-    "cost_per_request",
-}
+    "ttft", "itl", "decode_time", "decode_bound", "kv_cache_bytes", "weight_bytes", "fits",
+    "decode_throughput", "cost_per_request",
+}  # fmt: skip
 """Quantities of every theory: where one is missing, a loop over definitions has looked at less than it should."""
 PLAIN = next((name, switch.default) for name, switch in SWITCHES.items())
 """No choice at all: the default of one switch is that of each."""

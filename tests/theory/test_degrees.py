@@ -59,19 +59,16 @@ def test_which_degrees_count(values, flags, instance, group):
     assert found.single is not bool(flags & {"tp", "pp", "attention_dp"})
 
 
-@pytest.mark.parametrize(
-    ("tp", "heads", "shared", "uneven"),
-    [
-        (4, 32, 8, set()),
-        (16, 32, 8, {"n_kv_heads"}),
-        (3, 32, 9, {"n_heads"}),
-        (5, 32, 8, {"n_heads", "n_kv_heads"}),
-        (FREE, 32, 8, {"n_heads", "n_kv_heads"}),
-        (4, FREE, 8, {"n_heads"}),
-        (4, 32, None, set()),
-        (0, 32, 8, {"n_heads", "n_kv_heads"}),
-    ],
-)
+@pytest.mark.parametrize(("tp", "heads", "shared", "uneven"), [
+    (4, 32, 8, set()),
+    (16, 32, 8, {"n_kv_heads"}),
+    (3, 32, 9, {"n_heads"}),
+    (5, 32, 8, {"n_heads", "n_kv_heads"}),
+    (FREE, 32, 8, {"n_heads", "n_kv_heads"}),
+    (4, FREE, 8, {"n_heads"}),
+    (4, 32, None, set()),
+    (0, 32, 8, {"n_heads", "n_kv_heads"}),
+])  # fmt: skip
 def test_heads_that_devices_hold_unequal_shares_of(tp, heads, shared, uneven):
     values = {"tp": tp, "n_heads": heads} | ({"n_kv_heads": shared} if shared else {})
     found = made(**values)

@@ -8,7 +8,7 @@ import pytest
 from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.reading import parse
 from symroof.theory.layout import SINGLE, Layout
-from symroof.theory.links import all_to_all, link_time, sends
+from symroof.theory.links import all_gather, all_reduce, all_to_all, link_time, sends
 
 from ..near import near
 from .made_up import Made
@@ -62,6 +62,17 @@ def exchange_time(v, devices, size):
     inside = size * v.expert_imbalance * distinct(devices) * Fraction(beside - 1, beside)
     outside = size * v.expert_imbalance * distinct(nodes) * Fraction(nodes - 1, nodes)
     return v.link_latency + (v.network_latency if outside else 0) + over(v, inside, outside)
+
+
+@pytest.mark.parametrize("devices", [1, 2, 7, 8, 24])
+def test_rings_and_exchanges(devices):
+    v, other = point(tp=devices, ep=5), point(tp=5, **exchanging(devices))
+    for network in (True, False) if devices <= NODE else (True,):
+        for ring, rounds in ((all_reduce, 2), (all_gather, 1)):
+            time = evaluate(parse(ring("tp", "message_bytes", network)), v)
+            assert time == near(ring_time(v, devices, 840, rounds))
+        time = evaluate(parse(all_to_all("message_bytes", network)), other)
+        assert time == near(exchange_time(other, devices, 840))
 
 
 @pytest.mark.parametrize("devices", [9, 12, 20])

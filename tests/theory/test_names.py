@@ -2,7 +2,6 @@
 
 import pytest
 
-from symroof.errors import InputError
 from symroof.symbolic.reading import parse
 from symroof.theory.declarations import OWN, Declarations
 from symroof.theory.quantity import Quantity
@@ -23,9 +22,6 @@ FORMULAS = (
     ("loaded", parse("room + load_time")),
 )
 STUDY = Declarations((SEATS, ROOM), (WAIT, SERVED, LOADED), (SEATED,), FORMULAS, "A house")
-
-
-# ------------------------------------------------------------------------------------------------------ names of a theory
 
 
 def test_a_formula_in_the_place_of_a_name():
@@ -69,13 +65,3 @@ def test_which_quantities_are_times_rates_and_costs_of_serving():
         False,
         True,
     ]
-
-
-# -------------------------------------------------------------------------------------------------------------- from SymPy
-
-
-def refused(read, thing):
-    with pytest.raises(InputError) as error:
-        read(thing)
-    (problem,) = error.value.problems
-    return problem

@@ -14,15 +14,8 @@ from . import DEVICE, case, oracle
 from .oracle import Kind, Model, Pass, Widths
 
 LATENCIES = (
-    "prefill_time",
-    "ttft",
-    "itl",
-    "decode_time",
-    "tpot",
-    "itl_first",
-    "itl_last",
-    "response_time",
-)
+    "prefill_time", "ttft", "itl", "decode_time", "tpot", "itl_first", "itl_last", "response_time",
+)  # fmt: skip
 TIMES = (
     "prefill_compute_time",
     "prefill_memory_time",

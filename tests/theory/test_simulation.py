@@ -41,32 +41,19 @@ WORK = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "engine": "ideal", "mfu
 FOUND = {
     "a mix beyond what compute allows": (
         {
-            **WORK,
-            "prompt": 500,
-            "output": 200,
-            "batch": 112,
-            "chunk": 2048,
-            "long_share": 0.3,
-            "long_prompt": 8000,
-            "long_output": 400,
+            **WORK, "prompt": 500, "output": 200, "batch": 112, "chunk": 2048, "long_share": 0.3,
+            "long_prompt": 8000, "long_output": 400,
         },
         12.39,
     ),
     "the same, batch 200": (
         {
-            **WORK,
-            "prompt": 500,
-            "output": 200,
-            "batch": 200,
-            "chunk": 2048,
-            "mem_capacity": "1 TB",
-            "long_share": 0.3,
-            "long_prompt": 8000,
-            "long_output": 400,
+            **WORK, "prompt": 500, "output": 200, "batch": 200, "chunk": 2048,
+            "mem_capacity": "1 TB", "long_share": 0.3, "long_prompt": 8000, "long_output": 400,
         },
         12.39,
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.sample(1)

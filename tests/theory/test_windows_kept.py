@@ -11,17 +11,14 @@ CASE = {"model": "gpt-oss-20b", "hardware": "h100-sxm", "engine": "ideal", "batc
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("prompt", [64, 128, 1000, 8192])
-@pytest.mark.parametrize(
-    ("kept", "chunk", "tokens"),
-    [
-        ("window", 0, 128),
-        ("window", 8191, 128),
-        ("chunk", 0, 128),
-        ("chunk", 512, 640),
-        ("chunk", 8191, 8319),
-        ("full", 0, 10**6),
-    ],
-)
+@pytest.mark.parametrize(("kept", "chunk", "tokens"), [
+    ("window", 0, 128),
+    ("window", 8191, 128),
+    ("chunk", 0, 128),
+    ("chunk", 512, 640),
+    ("chunk", 8191, 8319),
+    ("full", 0, 10**6),
+])  # fmt: skip
 def test_the_cache_of_windows(prompt, kept, chunk, tokens):
     study = Study(**CASE, prompt=prompt, window_chunk=chunk, assume={"window_cache": kept})
     by_hand = 32 * TOKEN * (FULL * prompt + LOCAL * min(prompt, tokens))

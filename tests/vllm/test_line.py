@@ -53,13 +53,8 @@ BAD = {
     "open quote": ("vllm serve 'org/m", 12, "no closing quotation"),
     "not a number": ("vllm serve m --max-num-seqs many", 29, "'many' is not a whole number"),
     "zero": ("vllm serve m --max-num-seqs 0", 29, "whole number, 1 or more"),
-    "negative": ("vllm serve m --max-num-seqs=-3", 14, "whole number, 1 or more"),
-    "half": ("vllm serve m --max-num-seqs 2.5", 29, "whole number, 1 or more"),
-    "giant": ("vllm serve m --max-num-seqs 99999999999999999999", 29, "whole number, 1 or more"),
     "no value": ("vllm serve m --max-num-seqs --port 3", 14, "has no value"),
-    "no value at the end": ("vllm serve m --max-num-seqs", 14, "has no value"),
     "share": ("vllm serve m --gpu-memory-utilization 90", 39, "not a share above 0 and up to 1"),
-    "nan": ("vllm serve m --gpu-memory-utilization nan", 39, "not a number"),
     "a format nobody knows": ("vllm serve m --kv-cache-dtype fp9", 31, "there are: auto, "),
     "a beginning of several": ("vllm serve m --max-num 4", 14, "is the beginning of several flags"),
     "a variable that matters": ("vllm serve m --max-model-len $LENGTH", 30, "no shell runs here"),
@@ -67,9 +62,7 @@ BAD = {
     "no JSON": ("vllm serve m --speculative-config {x", 35, "not a JSON object"),
     "deep JSON": ("vllm serve m --speculative-config " + "[" * 1500, 35, "not a JSON object"),
     "a second command": ("vllm serve m ; rm -rf x", 14, "no shell runs here"),
-    "a pipe": ("vllm serve m | tee log", 14, "no shell runs here"),
     "a substitution": ("vllm serve $(cat model)", 12, "no shell runs here"),
-    "a variable": ("vllm serve ${MODEL}", 12, "no shell runs here"),
     "a second command inside": ("bash -c 'vllm serve m && rm -rf x'", 9, "no shell runs here"),
     "too long": ("vllm serve " + "m" * 10_000, None, "longer than"),
     "too many words": (
@@ -94,13 +87,11 @@ def test_a_fault_is_told_with_its_column(name):
 PASTED = {
     "a beginning of a flag": ("vllm serve m --tensor_parallel 2", {"tensor-parallel-size": 2}, ""),
     "one letter short": ("vllm serve m --max-num-batched-token 8192", {"max-num-batched-tokens": 8192}, ""),
-    "a comment": ("vllm serve m -tp 2   # 32K", {"tensor-parallel-size": 2}, ""),
     "a comment of a line": (
         "vllm serve m \\\n  # the devices\n  -tp 2",
         {"tensor-parallel-size": 2},
         "",
     ),
-    "no comment": ("vllm serve m --served-model-name a#b '# x' -tp 2", {"tensor-parallel-size": 2}, ""),
     "a variable that does not matter": ("vllm serve m --port $PORT --api-key ${KEY} -tp 2", {"tensor-parallel-size": 2}, ""),
     "twice": (
         "vllm serve m -tp 2 --tensor-parallel-size 4",
@@ -109,7 +100,6 @@ PASTED = {
     ),
     "auto": ("vllm serve m --max-model-len auto", {"max-model-len": "auto"}, ""),
     "minus one": ("vllm serve m --max-model-len -1", {"max-model-len": "auto"}, ""),
-    "another quantization": ("vllm serve m --quantization qwertz", {"quantization": "qwertz"}, ""),
     "short for speculation": ("vllm serve m -sc '{\"num_speculative_tokens\": 3}'", {"speculative-config": {"num_speculative_tokens": 3}}, ""),
     "JSON without quotes": ('vllm serve m -sc {"num_speculative_tokens":3}', {"speculative-config": {"num_speculative_tokens": 3}}, ""),
     "a container": (
@@ -151,41 +141,10 @@ def test_a_file_of_flags_below_those_of_the_line(tmp_path):
     assert "nothing.yaml" in str(caught.value)
 
 
-def test_a_variable_that_matters_is_one_fault():
-    with pytest.raises(InputError) as caught:
-        read_line("vllm serve m -tp $TP")
-    assert [p.column for p in caught.value.problems] == [18]
-
-
-def test_an_ignored_flag_is_kept_once():
-    assert [word.text for word in read_line("vllm serve m --port 1 --host h --port 2").others] == [
-        "--host",
-        "h",
-        "--port",
-        "2",
-    ]
-
-
 def test_every_fault_comes_in_one_run():
     with pytest.raises(InputError) as caught:
         read_line("vllm serve m --max-num-seqs x --block-size y --kv-cache-dtype z")
     assert [p.column for p in caught.value.problems] == [29, 44, 63]
-
-
-@pytest.mark.parametrize(
-    ("hub", "name"),
-    [
-        ("meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b"),
-        ("meta-llama/Meta-Llama-3-70B-Instruct", "llama-3-70b"),
-        ("mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b-v0.3"),
-        ("Qwen/Qwen3-30B-A3B-Instruct-2507-FP8", "qwen3-30b-a3b-2507"),
-        ("google/gemma-3-27b-it", "gemma-3-27b"),
-        ("openai/gpt-oss-120b", "gpt-oss-120b"),
-        ("qwen3-32b", "qwen3-32b"),
-    ],
-)
-def test_names_of_the_hub(hub, name):
-    assert f"the catalogue's {name}" in resolve_model(hub)[1]
 
 
 def test_a_name_that_says_how_it_is_stored_is_taken_so():

@@ -8,7 +8,6 @@ THEORY, CHECKPOINTS, PICTURES = (
     "symroof/specs/checkpoints",
     "symroof/report/pictures",
 )
-REVIEW = "templates/review.j2"
 
 OF_THE_THEORY = {
     "A quantity": [
@@ -66,24 +65,6 @@ OF_CLAIMS = {
     ],
 }
 
-OF_REVIEWS = {
-    "A report section": [
-        Insert(
-            "symroof/report/view_pages.py",
-            '"""The cache in pages of paper."""\n\n\n'
-            "def pages(study, subject):\n"
-            '    return {"sheets": -(-int(subject.case.value("peak_kv_cache_bytes")) // 3000), "size": "3 kB"}\n',
-        ),
-        Insert("symroof/report/view.py", "    view_pages,\n", "    view_times,\n"),
-        Insert("symroof/report/view.py", '    "pages": (view_pages.pages, ("ledger",)),\n', '    "thresholds": (view_thresholds'),
-        Insert(
-            REVIEW,
-            '<< f.section("On paper") >>\n<% call f.p() %>The cache fills << pages.sheets >> sheets of << pages.size >>.<% endcall %>\n',
-            '<% if "ledger" in parts %>',
-        ),
-    ],
-}  # fmt: skip
-
 OF_VERDICTS = {
     "A target": [
         Insert(
@@ -130,6 +111,4 @@ OF_THE_COMMAND_LINE = {
     ],
 }
 
-ADDITIONS = (
-    OF_THE_THEORY | OF_CHECKPOINTS | OF_CLAIMS | OF_REVIEWS | OF_VERDICTS | OF_THE_COMMAND_LINE
-)
+ADDITIONS = OF_THE_THEORY | OF_CHECKPOINTS | OF_CLAIMS | OF_VERDICTS | OF_THE_COMMAND_LINE

@@ -14,13 +14,9 @@ from . import problem, read
 from .gguf_files import Q8_0, block, gguf, heads, model
 
 CONFIG = {
-    "model_type": "llama",
-    "hidden_size": 64,
-    "num_attention_heads": 4,
-    "num_hidden_layers": 2,
-    "vocab_size": 320,
-    "intermediate_size": 96,
-}
+    "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2,
+    "vocab_size": 320, "intermediate_size": 96,
+}  # fmt: skip
 
 
 @pytest.mark.sample(5)
@@ -95,16 +91,13 @@ def wide(patterns, layers=8):
     )
 
 
-@pytest.mark.parametrize(
-    ("count", "layers", "wholly", "partly", "notes"),
-    [
-        (8, 8, {"down"}, {}, []),
-        (7, 8, set(), {"down": (7, 8)}, []),
-        (1, 8, set(), {"down": (1, 8)}, []),
-        (9, 8, {"down"}, {}, []),
-        (1, None, {"down"}, {}, ["down stays wide in 1 of some layers; it counts as wide in all"]),
-    ],
-)
+@pytest.mark.parametrize(("count", "layers", "wholly", "partly", "notes"), [
+    (8, 8, {"down"}, {}, []),
+    (7, 8, set(), {"down": (7, 8)}, []),
+    (1, 8, set(), {"down": (1, 8)}, []),
+    (9, 8, {"down"}, {}, []),
+    (1, None, {"down"}, {}, ["down stays wide in 1 of some layers; it counts as wide in all"]),
+])  # fmt: skip
 def test_an_operator_that_is_wide_in_some_layers(count, layers, wholly, partly, notes):
     assert wide([f"model.layers.{i}.mlp.down_proj" for i in range(count)], layers) == (
         wholly,

@@ -150,16 +150,13 @@ def test_an_unknown_type_of_many_layers_is_told_at_once():
     assert time.process_time() - begun < 1
 
 
-@pytest.mark.parametrize(
-    ("raw", "said"),
-    [
-        (b"\xff\xfe{\x00}\x00", "is UTF-16 text, not UTF-8"),
-        ("{}".encode("utf-32"), "is UTF-32 text, not UTF-8"),
-        (b'{"model_type": "ll\xe4ma"}', "is not UTF-8 text (byte 18)"),
-        (b"\x00" * 100, "not valid JSON"),
-        (b" " * (LARGEST_FILE + 1), f"is larger than {LARGEST_FILE:,} bytes"),
-    ],
-)
+@pytest.mark.parametrize(("raw", "said"), [
+    (b"\xff\xfe{\x00}\x00", "is UTF-16 text, not UTF-8"),
+    ("{}".encode("utf-32"), "is UTF-32 text, not UTF-8"),
+    (b'{"model_type": "ll\xe4ma"}', "is not UTF-8 text (byte 18)"),
+    (b"\x00" * 100, "not valid JSON"),
+    (b" " * (LARGEST_FILE + 1), f"is larger than {LARGEST_FILE:,} bytes"),
+])  # fmt: skip
 def test_bytes_that_are_no_text(tmp_path, raw, said):
     (tmp_path / "config.json").write_bytes(raw)
     with pytest.raises(InputError, match=said.replace("(", r"\(").replace(")", r"\)")):

@@ -136,13 +136,10 @@ def bytes_of(tensors):
     return total
 
 
-@pytest.mark.parametrize(
-    ("vocab", "kv", "ff", "gib", "bpw", "name"),
-    [
-        (32000, 32, 11008, "3.80", "4.84", "llama-2-7b"),
-        (128256, 8, 14336, "4.58", "4.89", "llama-3-8b"),
-    ],
-)
+@pytest.mark.parametrize(("vocab", "kv", "ff", "gib", "bpw", "name"), [
+    (32000, 32, 11008, "3.80", "4.84", "llama-2-7b"),
+    (128256, 8, 14336, "4.58", "4.89", "llama-3-8b"),
+])  # fmt: skip
 def test_q4_k_m_is_as_large_as_llama_cpp_says(read, vocab, kv, ff, gib, bpw, name):
     """llama.cpp of Llama-2-7B Q4_K_M: 65 tensors f32, 193 q4_K, 33 q6_K, 3.80 GiB (4.84 BPW); of Llama-3-8B: 4.58 GiB (4.89 BPW)."""
     metadata, tensors = q4_k_m(vocab, kv, ff)

@@ -59,12 +59,9 @@ def quantized(model, **fields):
 MXFP4 = {
     "quant_method": "mxfp4",
     "modules_to_not_convert": [
-        "model.layers.*.self_attn",
-        "model.layers.*.mlp.router",
-        "model.embed_tokens",
-        "lm_head",
+        "model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head",
     ],
-}
+}  # fmt: skip
 
 
 def test_gpt_oss_120b_is_as_large_as_its_index_says():
@@ -280,17 +277,14 @@ def test_mixed_precision_by_hand():
     assert (model.quantization.method, model.quantization.compute) == ("nvfp4", "fp4")
 
 
-@pytest.mark.parametrize(
-    ("fields", "kv"),
-    [
-        ({"kv_cache_quant_algo": "FP8"}, "fp8"),
-        ({"kv_cache_scheme": {"num_bits": 8, "type": "float", "dynamic": False}}, "fp8"),
-        ({"kv_cache_scheme": "FP8"}, "fp8"),
-        ({"kv_cache_quant_algo": "NVFP4"}, "fp4"),
-        ({"kv_cache_scheme": None}, None),
-        ({}, None),
-    ],
-)
+@pytest.mark.parametrize(("fields", "kv"), [
+    ({"kv_cache_quant_algo": "FP8"}, "fp8"),
+    ({"kv_cache_scheme": {"num_bits": 8, "type": "float", "dynamic": False}}, "fp8"),
+    ({"kv_cache_scheme": "FP8"}, "fp8"),
+    ({"kv_cache_quant_algo": "NVFP4"}, "fp4"),
+    ({"kv_cache_scheme": None}, None),
+    ({}, None),
+])  # fmt: skip
 def test_the_cache_that_a_checkpoint_asks_for(fields, kv):
     model = quantized(shipped("llama-3-8b"), quant_method="modelopt", quant_algo="FP8", **fields)
     assert model.quantization.kv == kv
