@@ -62,7 +62,7 @@ def value_or_none(case, name):
         return None
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("model", "axes", "changes"), CASES)
 def test_every_quantity_is_that_of_the_case_at_each_point(model, axes, changes):
     case = study(model, **changes).first

@@ -155,7 +155,8 @@ def test_an_expression_of_too_many_levels_is_refused():
     nested, condition = s.batch, s.batch > 1
     for i in range(120):
         nested = sympy.sqrt(nested + 1)
-        condition = sympy.Or(sympy.And(condition, s.prompt > i), s.output > i)
+        both = sympy.And(condition, s.prompt > i, evaluate=False)
+        condition = sympy.Or(both, s.output > i, evaluate=False)
     for deep in (nested, Piecewise((s.batch, condition), (1, True))):
         with pytest.raises(UnsupportedExpression, match="levels"):
             to_core(deep)

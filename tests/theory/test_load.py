@@ -15,7 +15,7 @@ FEW = {"short and long prompts": 26, "rare long ones": 20, "short prompts alone"
 """Their places among the drawn ones."""
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("named", FEW)
 def test_latencies_are_those_of_a_simulated_server(named):
     itl, ttft = over_simulated(CASES[FEW[named]], 0.4, seeds=3)

@@ -72,13 +72,13 @@ def test_several_prompts_in_a_step_leave_no_tautology():
         "batch": 128, "chunk": 1024, "arrival_rate": 100,
     }  # fmt: skip
     study = sr.Study(**case)
-    found = study.simulate(requests=3000, replications=3, seed=2)
+    found = study.simulate(requests=2000, replications=2, seed=2)
     assert float(study.value("loaded_ttft")) == pytest.approx(
         found.summary["ttft"]["mean"].value, rel=0.15
     )
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_rate_is_beyond_compute_or_bandwidth(kind):
     """A response takes its FLOPs and, in each step that it is in, its share of what the step reads at least."""
