@@ -49,13 +49,9 @@ def test_row(row):
 def test_a_prompt_in_chunks_behind_a_prefix_by_counting_keys():
     """900 tokens in 4 steps, the last one of 132, beside one request that decodes at 1,000 tokens: every new token sees itself and all before it."""
     case = {
-        **B8,
-        "assume": ATTENTION,
-        "peak_flops": "1 TFLOP/s",
-        "mem_bandwidth": "1000 TB/s",
-        "mem_capacity": "1 TB",
-        "batch": 1,
-    }
+        **B8, "assume": ATTENTION, "peak_flops": "1 TFLOP/s", "mem_bandwidth": "1000 TB/s",
+        "mem_capacity": "1 TB", "batch": 1,
+    }  # fmt: skip
     keys = sum(range(101, 1001)) + 4 * 1000
     flops = 2 * P8 * (900 + 4) + CORE8 * keys
     assert Study(**case, prompt=1000, cached_prefix=100, chunk=256).value(

@@ -51,14 +51,9 @@ def test_row(case):
 def test_price_ratio_at_which_two_devices_break_even():
     """Both at their largest batch within 50 ms and 4,608 tokens of cache each, 8B: B = (T BW - W)/(kappa S), the ratio is that of the batches."""
     case = {
-        "model": "llama-3-8b",
-        "params": 8_030_000_000,
-        "prompt": 4608,
-        "output": 1,
-        "itl_target": "12 ms",
-        "efficiency": "peak",
-        "assume": KV,
-    }
+        "model": "llama-3-8b", "params": 8_030_000_000, "prompt": 4608, "output": 1,
+        "itl_target": "12 ms", "efficiency": "peak", "assume": KV,
+    }  # fmt: skip
     largest = {
         device: Study(**case, hardware=device).solve("max_batch_itl").value
         for device in ("h100-sxm", "h200")

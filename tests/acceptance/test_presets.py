@@ -61,13 +61,9 @@ def test_the_scaling_book_s_table_of_step_times(batch, cache, milliseconds):
 def test_the_scaling_book_s_quiz():
     """30B parameters in int8 on 16 TPU v5e: 2.5 ms for 4 requests, 21 ms for 256, where the multiplications bind."""
     quiz = {
-        "params": 30e9,
-        "preset": "scaling-book",
-        "weights": "int8",
-        "tp": 16,
-        "context": 8192,
+        "params": 30e9, "preset": "scaling-book", "weights": "int8", "tp": 16, "context": 8192,
         "kv_bytes_per_token": "100 kB",
-    }
+    }  # fmt: skip
     step = {
         batch: 1000
         * float(

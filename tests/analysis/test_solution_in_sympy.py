@@ -96,11 +96,8 @@ def test_what_nobody_gave_is_said():
     study = sr.Study(**CHAT, weights="fp8")
     solution = study.solve("max_context_memory")
     assert solution.assumed == {
-        s.batch: 1,
-        s.kv_bytes_per_element: 2,
-        s.memory_reserve: 0,
-        s.memory_share: 1,
-    }
+        s.batch: 1, s.kv_bytes_per_element: 2, s.memory_reserve: 0, s.memory_share: 1,
+    }  # fmt: skip
     assert repr(solution).endswith("; assumed batch = 1 request, memory_share = 1>")
     assert "batch" not in str(sr.Study(**CHAT, batch=1).solve("max_context_memory").assumed)
     assert all(study.values()[name] == value for name, value in solution.assumed.items())

@@ -161,12 +161,8 @@ def test_formulas_speak_of_the_engine_and_definitions_stand_in_any_order():
         },
     )
     case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "prompt": 1024,
-        "output": 64,
-        "price": 0.001,
-    }
+        "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "price": 0.001,
+    }  # fmt: skip
     assert sr.Study(**case, theory=theory, tax=Fraction(1, 5)).value("dear") == Fraction(
         12, 5
     ) * sr.Study(**case).value("cost_per_mtok")

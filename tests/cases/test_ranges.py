@@ -162,13 +162,9 @@ def test_a_range_that_is_not_worked_out_is_reported(monkeypatch):
     """Six ranges have 64 corners; where those are too many, what fewer of them move still has its range."""
     monkeypatch.setattr("symroof.cases.ranges.MOST_CORNERS", 32)
     spans = {
-        "mfu": "0.4..0.6",
-        "mbu": "0.6..0.9",
-        "step_overhead": "0 s..1 ms",
-        "prompt": "512..4096",
-        "output": "16..32",
-        "batch": "8..64",
-    }
+        "mfu": "0.4..0.6", "mbu": "0.6..0.9", "step_overhead": "0 s..1 ms", "prompt": "512..4096",
+        "output": "16..32", "batch": "8..64",
+    }  # fmt: skip
     answers = Study("llama-3-8b", "h100-sxm", **spans).first
     result = answers.result("response_time")
     assert result.low is None and result.flags == ("range_not_worked_out",)

@@ -33,12 +33,8 @@ def refused(text):
 def test_the_contract_s_example():
     claim = only(f"A prompt of 4,096 tokens takes 1.34 GB. {KV}\n")
     assert (claim.verdict, claim.claimed, claim.line, claim.column, claim.id) == (
-        "rounded",
-        "1.34 GB",
-        1,
-        32,
-        "L1",
-    )
+        "rounded", "1.34 GB", 1, 32, "L1",
+    )  # fmt: skip
     assert claim.value == TOKEN * 4096
     assert claim.says == "A prompt of 4,096 tokens takes 1.34 GB."
 

@@ -40,11 +40,8 @@ def test_the_precision_of_the_activations_is_no_choice_and_their_traffic_is():
     assert [one.get("assume") for one in given] == [{"activations": "off"}, None]
     assert given[1]["activations"] == "fp8"
     assert [is_switch("activations", value) for value in ("on", True, "fp16", "bf16")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+        True, True, False, False,
+    ]  # fmt: skip
 
 
 def test_a_choice_said_twice_is_refused():
@@ -106,12 +103,8 @@ def test_a_bad_claim_of_a_file_is_set_aside_and_the_others_are_judged(checked):
         "c.yaml",
     )
     assert [claim.verdict for claim in report.claims] == [
-        "rounded",
-        "unchecked",
-        "unchecked",
-        "unchecked",
-        "unchecked",
-    ]
+        "rounded", "unchecked", "unchecked", "unchecked", "unchecked",
+    ]  # fmt: skip
     assert [claim.id for claim in report.claims[1:3]] == ["b", "c"]
     assert [problem.line for problem in report.problems] == [3, 4, 5, 6]
     assert len({claim.id for claim in report.claims}) == 5
@@ -126,11 +119,8 @@ def test_what_may_rest_on_a_bad_default_is_not_judged(checked):
     )  # fmt: skip
     report = checked(text)
     assert [claim.verdict for claim in report.claims] == [
-        "wrong",
-        "unchecked",
-        "unchecked",
-        "rounded",
-    ]
+        "wrong", "unchecked", "unchecked", "rounded",
+    ]  # fmt: skip
     assert report.claims[1].reason == "the given in line 5 cannot be read, and this may rest on it"
     assert len(report.problems) == 1
 
@@ -148,11 +138,8 @@ def test_a_file_that_is_none_costs_the_others_nothing(tmp_path):
     report = check([tmp_path / name for name in files], read_past_errors=True)
     assert [claim.verdict for claim in report.claims] == ["rounded"]
     assert {problem.file.rpartition("/")[2] for problem in report.problems} == {
-        "b.md",
-        "c.yaml",
-        "d.yaml",
-        "e.yaml",
-    }
+        "b.md", "c.yaml", "d.yaml", "e.yaml",
+    }  # fmt: skip
 
 
 def test_a_claim_set_aside_keeps_an_id_of_its_own():

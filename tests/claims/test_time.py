@@ -28,12 +28,8 @@ def test_what_the_time_does_not_suffice_for_is_said_and_not_judged(tmp_path, mon
     monkeypatch.setattr(checking, "process_time", lambda: next(times))
     report = check(path, read_past_errors=True)
     assert [claim.verdict for claim in report.claims] == [
-        "wrong",
-        "wrong",
-        "unchecked",
-        "unchecked",
-        "unchecked",
-    ]
+        "wrong", "wrong", "unchecked", "unchecked", "unchecked",
+    ]  # fmt: skip
     assert report.claims[2].reason == "not reached in 60 s, which is all the claims of one file get"
     ((said, line),) = [(problem.message, problem.line) for problem in report.problems]
     assert (said, line) == (

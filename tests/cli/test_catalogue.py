@@ -67,17 +67,10 @@ def test_validate_every_spec_of_the_repository():
     result = good("validate", *files, "--json").json
     assert (result["schema"], result["problems"]) == ("symroof/validate/1", [])
     folders = {
-        "studies": "study",
-        "models": "model",
-        "hardware": "hardware",
-        "presets": "preset",
-        "theories": "theory",
-        "claims": "claims",
-        "measured": "measured",
-        "specs": "efficiencies",
-        "engines": "engine",
-        "inference": "theory part",
-    }
+        "studies": "study", "models": "model", "hardware": "hardware", "presets": "preset",
+        "theories": "theory", "claims": "claims", "measured": "measured", "specs": "efficiencies",
+        "engines": "engine", "inference": "theory part",
+    }  # fmt: skip
     assert [(entry["file"], entry["kind"]) for entry in result["valid"]] == [
         (str(path), "theory part" if path.name == "inference.yaml" else folders[path.parent.name])
         for path in files

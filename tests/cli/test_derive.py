@@ -94,11 +94,8 @@ def test_derive_without_a_case_stays_symbolic():
     result = good("derive", "kv_bytes_per_token", "--json").json
     assert result["value"] is None
     assert {str(name) for name in re.findall(r"[a-z_]+", result["expanded"]["text"])} == {
-        "n_layers",
-        "n_kv_heads",
-        "head_dim",
-        "kv_bytes_per_element",
-    }
+        "n_layers", "n_kv_heads", "head_dim", "kv_bytes_per_element",
+    }  # fmt: skip
     text = good("derive", "kv_bytes_per_token").out
     assert "no number" in text
     assert "kv_bytes_per_token = " in text

@@ -20,11 +20,8 @@ def test_two_lines_in_quotes_end_at_the_second():
     assert out["schema"] == "symroof/diff/2"
     (entry,) = out["quantities"]
     assert (entry["from"]["value"], entry["to"]["value"], entry["effect"], entry["factor"]) == (
-        131072 * 1024,
-        131072 * 6144,
-        131072 * 5120,
-        6,
-    )
+        131072 * 1024, 131072 * 6144, 131072 * 5120, 6,
+    )  # fmt: skip
     assert [
         (step["changes"][0]["name"], step["effect"], step["factor"], step["value"])
         for step in entry["steps"]

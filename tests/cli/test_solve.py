@@ -75,20 +75,9 @@ def test_form_of_the_contract(capsys):
         "512",
     )
     assert set(result) >= {
-        "schema",
-        "equation",
-        "unknown",
-        "verdict",
-        "method",
-        "domain",
-        "branches",
-        "values",
-        "value",
-        "integer",
-        "within_memory",
-        "unit",
-        "reason",
-    }
+        "schema", "equation", "unknown", "verdict", "method", "domain", "branches", "values",
+        "value", "integer", "within_memory", "unit", "reason",
+    }  # fmt: skip
     assert (
         result["schema"] == "symroof/solve/2"
         and result["unknown"] == "batch"
@@ -115,14 +104,9 @@ def test_without_a_case_the_answer_is_symbolic(capsys):
     (condition,) = branch["conditions"]
     assert condition["holds"] is None
     numbers = {
-        "params": 70 * 10**9,
-        "weight_bytes_per_param": 2,
-        "n_layers": 80,
-        "n_heads": 64,
-        "n_kv_heads": 8,
-        "head_dim": 128,
-        "kv_bytes_per_element": 2,
-    }
+        "params": 70 * 10**9, "weight_bytes_per_param": 2, "n_layers": 80, "n_heads": 64,
+        "n_kv_heads": 8, "head_dim": 128, "kv_bytes_per_element": 2,
+    }  # fmt: skip
     numbers |= {
         "peak_flops": 9894 * 10**11,
         "mem_bandwidth": 335 * 10**10,

@@ -77,19 +77,10 @@ def test_the_load_and_the_first_token_of_an_overloaded_server_stand_beside_their
 def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is_met_in_part():
     """23 copies bear 20 requests a second at a load of 0.93 where all is slow, and a slot is waited for there longer than the target; 60 copies have slots to spare."""
     case = {
-        "model": "llama-3.3-70b",
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "tp": 4,
-        "prompt": 3000,
-        "output": 400,
-        "batch": 23,
-        "arrival_rate": "20 request/s",
-        "memory_share": 0.92,
-        "chunk": 2048,
-        "price": "4.29 USD/hour",
-        "efficiency": "measured",
-    }
+        "model": "llama-3.3-70b", "hardware": "h100-sxm", "engine": "ideal", "tp": 4,
+        "prompt": 3000, "output": 400, "batch": 23, "arrival_rate": "20 request/s",
+        "memory_share": 0.92, "chunk": 2048, "price": "4.29 USD/hour", "efficiency": "measured",
+    }  # fmt: skip
     targets = {"ttft": "1 s", "itl": "70 ms"}
     studies = [Study(**case, dp=copies, targets=targets) for copies in (23, 60)]
     ends = [study.first.slow_end.case for study in studies]

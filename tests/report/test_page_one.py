@@ -71,16 +71,9 @@ def test_what_page_one_advises_is_what_later_pages_say():
 def piling_up():
     """Prompts of 1,024 tokens with a budget of 128 beside 64 requests: right below its full load a server prefills them more slowly than they come."""
     case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "prompt": 1024,
-        "output": 64,
-        "batch": 64,
-        "mfu": 0.5,
-        "mbu": 0.7,
-        "layer_overhead": 0,
-    }
+        "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024,
+        "output": 64, "batch": 64, "mfu": 0.5, "mbu": 0.7, "layer_overhead": 0,
+    }  # fmt: skip
     return lambda rate: (
         Study(**case, chunk=128, arrival_rate=f"{rate} request/s", targets={"ttft": "1 s"}).first
     )
@@ -118,12 +111,8 @@ def test_page_one_lists_what_would_change_the_pick_and_what_to_do_next():
 
 def test_a_target_is_met_narrowly_where_its_slow_end_is_near():
     case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "prompt": 2048,
-        "output": 64,
-        "batch": 16,
-    }
+        "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 64, "batch": 16,
+    }  # fmt: skip
     slow = Study(**case).first.result("sustained_itl").high
     outcomes = []
     for share in (1.05, 1.2, 0.95):

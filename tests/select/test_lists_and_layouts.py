@@ -121,11 +121,8 @@ def test_which_configurations_are_worked_out(choice, most, lacking):
         else:
             assert {name: row["value"] for name, row in entry["quantities"].items()} == c.run.quick
         assert (entry["state"], entry["batch"], entry["copies"], entry["batch_chosen"]) == (
-            c.state,
-            c.run.batch,
-            c.run.copies,
-            True,
-        )
+            c.state, c.run.batch, c.run.copies, True,
+        )  # fmt: skip
     assert made["passing"] == states.count("passes")
 
 

@@ -251,15 +251,9 @@ def test_more_devices_of_which_nobody_gave_the_links_are_no_answer():
 )
 def test_only_what_moves_a_missed_condition_is_a_lever(targets, more, levers, others):
     case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "prompt": 2048,
-        "output": 128,
-        "batch": 4,
-        "mfu": 0.5,
-        "mbu": 0.8,
-        "price": "2.5 USD/hour",
-    }
+        "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 128, "batch": 4,
+        "mfu": 0.5, "mbu": 0.8, "price": "2.5 USD/hour",
+    }  # fmt: skip
     named = {
         lever.name for lever in required_changes(Study(**{**case, **more}, targets=targets).first)
     }

@@ -42,11 +42,8 @@ def test_the_tutorials_t4_holds_nothing_of_what_is_printed_for_it(tutorial):
 
 def test_sorted_passing_first_and_the_nearest_miss_before_the_far_one(tutorial):
     assert [c.run.bound_case.hardware.name for c in tutorial.configurations] == [
-        "h200",
-        "h100-sxm",
-        "a100-80gb-sxm",
-        "t4",
-    ]
+        "h200", "h100-sxm", "a100-80gb-sxm", "t4",
+    ]  # fmt: skip
     assert headline(tutorial).startswith("2 of 4 configurations pass")
 
 

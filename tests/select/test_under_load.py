@@ -129,14 +129,9 @@ def test_fast_prefills_beside_a_slow_decode_are_judged_where_prefills_have_devic
     """They keep more requests decoding than slow ones, so the slow end of all efficiencies is not the worst."""
     target = Fraction(1, 20)
     case = {
-        "model": "llama-3.3-70b",
-        "hardware": "mi300x",
-        "weights": "fp8",
-        "activations": "fp8",
-        "kv": "fp8",
-        "prompt": 3000,
-        "output": 400,
-    }
+        "model": "llama-3.3-70b", "hardware": "mi300x", "weights": "fp8", "activations": "fp8",
+        "kv": "fp8", "prompt": 3000, "output": 400,
+    }  # fmt: skip
     chosen = select(
         **case,
         arrival_rate="20 request/s",
@@ -211,15 +206,9 @@ def test_the_budget_is_of_all_copies(ranged):
 def test_a_wait_for_a_slot_is_a_part_of_the_time_that_the_target_is_compared_with(load):
     """Sixteen slots for 199 steps each: at 95 % of what they sustain requests wait for a slot longer than for all else."""
     case = {
-        "model": "llama-3.1-8b",
-        "hardware": "h100-sxm",
-        "batch": 16,
-        "prompt": 512,
-        "output": 200,
-        "chunk": 512,
-        "tp": 1,
-        "efficiency": "peak",
-    }
+        "model": "llama-3.1-8b", "hardware": "h100-sxm", "batch": 16, "prompt": 512, "output": 200,
+        "chunk": 512, "tp": 1, "efficiency": "peak",
+    }  # fmt: skip
     case["arrival_rate"] = load * float(Study(**case).value("sustained_requests"))
     answers = Study(**case)
     wait, whole = (float(answers.value(name)) for name in ("admission_wait", "loaded_ttft"))

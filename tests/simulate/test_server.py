@@ -334,12 +334,9 @@ def test_times_between_tokens_that_are_merged_keep_their_mean(monkeypatch):
 def test_instances_that_share_one_that_prefills_queue_for_it():
     """Two that decode and one that prefills, busy for 60 % of the time: the mean wait of an M/D/1 queue of all prompts, and no longer prefill."""
     case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "prompt": 4096,
+        "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 4096,
         "output": 1,
-    }
+    }  # fmt: skip
     work = float(sr.Study(**case).value("prefill_time"))
     study = sr.Study(**case, batch=8, dp=2, prefill={"instances": 1}, arrival_rate=0.6 / work)
     found = study.simulate(requests=20_000)

@@ -46,11 +46,8 @@ def test_what_is_no_quantity_of_a_unit(value, unit, message):
 def test_a_range_of_times(text, low, high):
     span = parse_range(text, "s")
     assert (1000 * span.low, 1000 * span.high, 1000 * span.middle, span.text) == (
-        low,
-        high,
-        Fraction(low + high) / 2,
-        text,
-    )
+        low, high, Fraction(low + high) / 2, text,
+    )  # fmt: skip
     assert ValueRange(span.low, span.high, text, Fraction(7)).middle == 7
 
 

@@ -76,22 +76,9 @@ def test_a_name_that_leads_back_to_itself_has_no_value():
 def test_values_at_changed_inputs_lead_twelve_deep(changes):
     """``n0 = 2 n1(batch = 2)`` and so on to the last one; a circle would lead on for ever."""
     chain = [
-        "ttft",
-        "itl",
-        "tpot",
-        "decode_time",
-        "prefill_time",
-        "response_time",
-        "price",
-        "power",
-        "queue_time",
-        "clock",
-        "margin",
-        "mfu",
-        "mbu",
-        "chunk",
-        "prompt",
-    ]
+        "ttft", "itl", "tpot", "decode_time", "prefill_time", "response_time", "price", "power",
+        "queue_time", "clock", "margin", "mfu", "mbu", "chunk", "prompt",
+    ]  # fmt: skip
     formulas = {chain[i]: f"2*{chain[i + 1]}(batch = 2)" for i in range(changes)}
     case = made(**formulas, **{chain[changes]: "batch + 1"}, batch=5)
     if changes <= 12:

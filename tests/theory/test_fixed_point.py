@@ -22,16 +22,9 @@ def test_an_input_that_is_missing_is_missing():
 def test_elasticities_together_are_those_of_small_steps(model):
     """Of windows, experts, steps with few and many prompts, and a batch that is searched. What counts nothing is worked out at once."""
     together = (
-        "mfu",
-        "mbu",
-        "price",
-        "arrival_rate",
-        "peak_flops",
-        "kv_bytes_per_element",
-        "step_overhead",
-        "link_bandwidth",
-        "output_spread",
-    )
+        "mfu", "mbu", "price", "arrival_rate", "peak_flops", "kv_bytes_per_element",
+        "step_overhead", "link_bandwidth", "output_spread",
+    )  # fmt: skip
     work = {
         "prompt": 1500, "output": 100, "batch": 32, "chunk": 400, "tp": 2,
         "arrival_rate": "2 request/s", "output_spread": "0.5",

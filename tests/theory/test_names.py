@@ -59,9 +59,5 @@ def test_which_quantities_are_times_rates_and_costs_of_serving():
     assert {name: theory().timed(name) for name in TIMED} == TIMED
     own = theory(own=STUDY)
     assert [own.timed(name) for name in ("wait", "served", "loaded", "seats", "itl")] == [
-        False,
-        True,
-        True,
-        False,
-        True,
-    ]
+        False, True, True, False, True,
+    ]  # fmt: skip

@@ -353,12 +353,9 @@ def test_traits_change_the_parameters_and_the_cache_they_are_about():
         for name in ("sinks", "out_gate", "head_gate", "value_is_key", "shares_kv")
     }
     assert more == {
-        "sinks": 4,
-        "out_gate": D * 12,
-        "head_gate": D * 4,
-        "value_is_key": -D * 6,
+        "sinks": 4, "out_gate": D * 12, "head_gate": D * 4, "value_is_key": -D * 6,
         "shares_kv": -D * 12,
-    }
+    }  # fmt: skip
     assert attention_of(value_dim=5).value("params") - params == D * 2 * 2 + D * 4 * 2
     assert attention_of(value_dim=5).value("kv_bytes_per_token") == 2 * 2 * (3 + 5)
     assert attention_of(value_is_key=True).value("kv_bytes_per_token") == kv, (

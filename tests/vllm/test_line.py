@@ -23,11 +23,8 @@ WRITTEN = {
 def test_the_same_line_in_every_spelling(name):
     flags = read_line(WRITTEN[name]).flags
     assert {key: flags[key].value for key in flags} == {
-        "model": "org/m",
-        "tensor-parallel-size": 2,
-        "max-num-seqs": 16,
-        "max-model-len": 32000,
-    }
+        "model": "org/m", "tensor-parallel-size": 2, "max-num-seqs": 16, "max-model-len": 32000,
+    }  # fmt: skip
 
 
 def test_k_is_a_thousand_and_capital_k_1024():

@@ -97,12 +97,9 @@ def test_the_hint_names_a_family_that_gives_the_same_model(model):
 def test_keys_that_say_again_what_is_read_are_not_unread():
     llama = CONFIGS["llama-3.1-8b"]
     repeated = {
-        "n_layers": 32,
-        "layer_types": ["full_attention"] * 32,
-        "moe_layer_freq": 1,
-        "use_sliding_window": False,
-        "max_window_layers": 28,
-    }
+        "n_layers": 32, "layer_types": ["full_attention"] * 32, "moe_layer_freq": 1,
+        "use_sliding_window": False, "max_window_layers": 28,
+    }  # fmt: skip
     assert read(llama | repeated).caveats == read(llama).caveats
     for key, value in {
         "n_layers": 33,
