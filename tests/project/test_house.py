@@ -47,7 +47,7 @@ BUDGETS = {
     "check": 6586,
     "report": 6160,
     "cli": 3878,
-    "tests": 37043,
+    "tests": 35008,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
