@@ -1,6 +1,7 @@
 """What a reader must know before the numbers of a case: what does not fit, has no effect or is counted otherwise; and why no batch is good enough."""
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 
 from sympy import Symbol
 
@@ -11,7 +12,9 @@ from symroof.cases.input import VARIANT
 from symroof.cases.quantity_result import Result
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
 from symroof.specs.precision import BITS
+from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import symbol
+from symroof.symbolic.reading import parse
 from symroof.theory.layout import shapes_layout
 from symroof.theory.quantities import OF_THE_MIX
 from symroof.theory.symbols import TARGET_SYMBOLS
@@ -160,8 +163,12 @@ def why_no_batch(bound_case: BoundCase) -> str | None:
     >>> why_no_batch(study.first)
     'no batch works: a batch of 1 already has a sustained_itl of 22.92 ms, over its target of 15 ms'
     """
-    best, case = bound_case.get("best_batch"), bound_case.case
-    if best is None or best.value != 0:
+    case = bound_case.case
+    search = case.search("best_batch")
+    with suppress(NoValue):
+        if search and case.value("fits") and case.evaluate(parse(search.body)) == 1:
+            return None  # that of the case works
+    if not case.has_value("best_batch") or case.value("best_batch") != 0:
         return None
     alone, room = case.changed({"batch": 1}), int(case.value("concurrency"))
     if room < 1:

@@ -249,9 +249,14 @@ class BoundCase(DropsCaches):
     @cached_property
     def ranges(self) -> Ranges:
         """The bounds of quantities over the ranges of the inputs."""
-        return Ranges(
-            self.case, self.box, self.measured_corners, self.search_inside, self.list_prices
-        )
+        joint = tuple(filter(None, [self.measured_corners]))
+        return Ranges(self.case, self.box, joint, self.search_inside)
+
+    @cached_property
+    def ranges_and_prices(self) -> Ranges:
+        """The same over the list prices too."""
+        at_prices = [{PRICE: price} for price in self.list_prices]
+        return replace(self.ranges, joint=(*self.ranges.joint, at_prices))
 
     @property
     def targets(self) -> dict[str, Any]:
@@ -343,8 +348,11 @@ class BoundCase(DropsCaches):
 
     def _over_ranges(self, name: str, result: Result) -> Result:
         """A value with all that it can be over the ranges and the list prices."""
-        priced = self.priced(name)
-        return self.ranges.over(name, result, priced) if self.box or priced else result
+        found = self.ranges.over(name, result) if self.box else result
+        if not self.priced(name) or found.without_range:
+            return found
+        at_median = (found.low, found.high) if self.box else (result.value, result.value)
+        return replace(self.ranges_and_prices.over(name, result), at_median=at_median)
 
     def chosen(self, name: str) -> bool:
         """Whether an input is given; what an engine decides where nobody does is not."""

@@ -12,12 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from symroof.cases.input import PRICE
 from symroof.cases.quantity_result import NO_RANGE, NOT_EVERYWHERE, RangeNotFound, Result
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.evaluation import NoValue
@@ -64,15 +62,11 @@ BEYOND = 1000
 """How many times further than the first grid a quantity may reach; one that goes on has a pole, and no end."""
 
 
-@dataclass(frozen=True)
-class Extremes:
-    """The least and the largest value of a quantity over a box, where they are taken (what moves it; nothing: in the case itself), and where they were
-    found: at ``corners`` or on a ``grid``."""
+class Extremes(NamedTuple):
+    """The least and the largest value of a quantity over a box, and where they were found: at ``corners`` or on a ``grid``."""
 
     low: float
     high: float
-    lowest: Point
-    highest: Point
     found: str
 
 
@@ -105,9 +99,8 @@ class Ranges:
 
     Attributes:
         box: the ends of each ranged input.
-        measured: the corners of inputs whose ranges are one common widening: they are looked at there alone.
+        joint: corners at which some inputs are together, and nowhere between: ranges that are one common widening, list prices.
         searched: whether more than the corners of the box may be looked at.
-        prices: other list prices than the median, at which the case is.
 
     >>> from symroof.analysis.study import Study
     >>> ranges = Study("llama-3-8b", "h100-sxm", prompt="512..4096", mfu="0.4..0.6").first.ranges
@@ -117,14 +110,13 @@ class Ranges:
 
     case: Case
     box: Mapping[str, tuple[Any, Any]]
-    measured: Sequence[Point] = ()
+    joint: tuple[Sequence[Point], ...] = ()
     searched: bool = True
-    prices: tuple[float, ...] = ()
-    _answers: dict[str, Any] = field(default_factory=dict)
-    _grids: dict[Any, BoxGrid] = field(default_factory=dict)
+    _answers: dict[str, Any] = field(default_factory=dict, init=False)
+    _grids: dict[Any, BoxGrid] = field(default_factory=dict, init=False)
 
-    def over(self, name: str, result: Result, priced: bool = False) -> Result:
-        """A value with all that it can be over the box and, where they move it, the list prices; or the flag of why that is not known."""
+    def over(self, name: str, result: Result) -> Result:
+        """A value with all that it can be over the box; or the flag of why that is not known."""
         try:
             formula = symbol(name) if self.case.search(name) else self.case.formula(name)
             if is_relation(formula):
@@ -136,15 +128,7 @@ class Ranges:
         except NoValue as error:
             flag = NO_RANGE if isinstance(error, RangeNotFound) else NOT_EVERYWHERE
             return replace(result, flags=(*result.flags, flag))
-        ends = [found.low, found.high]
-        if not priced:
-            return replace(result, low=found.low, high=found.high, found=found.found)
-        # a cost is in proportion to the price, which so does not move where the ends are
-        for there in (self.at(found.lowest), self.at(found.highest)):
-            ends += [float(there.changed({PRICE: price}).value(name)) for price in self.prices]
-        low, high = min(ends), max(ends)
-        at_median = (found.low, found.high)
-        return replace(result, low=low, high=high, found=found.found, at_median=at_median)
+        return replace(result, low=found.low, high=found.high, found=found.found)
 
     def bounds(self, name: str) -> Extremes:
         """The least and the largest value of a number over the box.
@@ -192,17 +176,17 @@ class Ranges:
 
     @cached_property
     def axes(self) -> tuple[BoxAxis, ...]:
-        """The axes of the box; the measured inputs are one."""
-        joint, axes = self.measured, []
+        """The axes of the box; inputs that are at corners together are one."""
+        axes, together = [], {name for corners in self.joint for name in corners[0]}
         for name, (low, high) in self.box.items():
-            if joint and name in joint[0]:
+            if name in together:
                 continue
             counted = False
             with suppress(UnknownName):
                 counted = self.case.theory.symbol(name).counted
             whole = counted and is_whole(low) and is_whole(high)
             axes.append(BoxAxis(({name: low}, {name: high}), int(high - low) if whole else STEPS))
-        return (*axes, *([BoxAxis(joint, len(joint) - 1, joint=True)] if joint else []))
+        return (*axes, *(BoxAxis(each, len(each) - 1, joint=True) for each in self.joint))
 
     @cached_property
     def corners_alone(self) -> bool:
@@ -299,31 +283,25 @@ class BoxGrid:
                 moved = [np.diff(x, axis=k).ravel() / (np.abs(x).max() or 1.0) for x in seen]
                 falls, rises = np.concatenate(moved).min(), np.concatenate(moved).max()
                 free += [k] * bool(falls < -NOISE and rises > NOISE)
-        points = [self.point(self._highest(name, sign, tables, free)) for sign in (-1, 1)]
-        points.append({})  # the case itself may beat both
-        ends: list[float] = [self.ranges.at(point).value(name) for point in points]
-        low, high = min((0, 2), key=ends.__getitem__), max((1, 2), key=ends.__getitem__)
-        found = "grid" if free else "corners"
-        return Extremes(ends[low], ends[high], points[low], points[high], found)
+        own: float = self.ranges.case.value(name)  # the case itself may beat both
+        low, high = (sign * self._highest(name, sign, tables, free) for sign in (-1, 1))
+        return Extremes(min(low, own), max(high, own), "grid" if free else "corners")
 
-    def _highest(self, name: str, sign: int, tables: Sequence[Table], free: Sequence[int]) -> Place:
-        """Where a quantity (its negative, by the sign) is highest: at the best of the places seen, and along the free axes round the best of each grid."""
+    def _highest(self, name: str, sign: int, tables: Sequence[Table], free: Sequence[int]) -> float:
+        """The highest value of a quantity (of its negative, by the sign): of the places seen, and along the free axes round the best of each grid."""
         found = [(*_best(window, sign * values), window) for window, values in tables]
         if not free:
-            return max(found, key=itemgetter(0))[1]
+            return max(value for value, *_ in found)
         climbed = []
         for value, place, window in found:
             spans = [_gap(x) if k in free and len(x) > 2 else 0 for k, x in enumerate(window)]
             climbed.append(self._climbed(name, sign, value, place, spans))
-        value, place = max(climbed, key=itemgetter(0))
-        reach = max(float(np.abs(values).max()) for _, values in tables)
+        value, reach = max(climbed), max(float(np.abs(values).max()) for _, values in tables)
         if value > BEYOND * reach and any(self.axes[k].steps == STEPS for k in free):
             raise NoValue("division by zero")
-        return place
+        return value
 
-    def _climbed(
-        self, name: str, sign: int, best: float, place: Place, spans: list[int]
-    ) -> tuple[float, Place]:
+    def _climbed(self, name: str, sign: int, best: float, place: Place, spans: list[int]) -> float:
         """The highest point near one, from grids that get finer round the best point of the one before; a corner that two grids do not exceed is it."""
         unchanged, steps = 0, ZOOM[max(sum(map(bool, spans)), 1)]
         for _ in range(ROUNDS):
@@ -347,7 +325,7 @@ class BoxGrid:
                     for span, own in zip(spans, window, strict=True)
                 ]
             place = reached
-        return best, place
+        return best
 
     def _around(self, k: int, at: int, span: int, steps: int) -> Array:
         """Steps on both sides of one, itself among them, as far as its axis goes; every corner of one that has nothing between."""
