@@ -161,7 +161,7 @@ def _tighter_load(bound_case: BoundCase, load: Result) -> Result:
         symbol = case.theory.symbol("prefill_slot_utilization")
         for formula in PREFILL_LOADS:
             with suppress(NoValue):  # where given values leave it none, that of responses has to do
-                return bound_case.formula(parse(formula), symbol, timed=False)
+                return bound_case.formula(parse(formula), symbol)
     return load
 
 

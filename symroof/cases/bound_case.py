@@ -221,11 +221,10 @@ class BoundCase(DropsCaches):
     @cached_property
     def list_prices(self) -> tuple[float, ...]:
         """The lowest and the highest list price of the device where the case is at their median; empty where there is one price, or one is given."""
-        price = self.given.get(PRICE)
-        if price is None or not price.listed or not self.case.has_value(PRICE):
-            return ()
-        at_median = self.case.value(PRICE) == price.value
-        return (price.low, price.high) if at_median else ()  # type: ignore[return-value]
+        price, case = self.given.get(PRICE), self.case
+        if price and price.listed and case.has_value(PRICE) and case.value(PRICE) == price.value:
+            return (price.low, price.high)  # type: ignore[return-value]
+        return ()
 
     def priced(self, name: str) -> bool:
         """Whether the list prices move a quantity."""
@@ -251,12 +250,6 @@ class BoundCase(DropsCaches):
         """The bounds of quantities over the ranges of the inputs."""
         joint = tuple(filter(None, [self.measured_corners]))
         return Ranges(self.case, self.box, joint, self.search_inside)
-
-    @cached_property
-    def ranges_and_prices(self) -> Ranges:
-        """The same over the list prices too."""
-        at_prices = [{PRICE: price} for price in self.list_prices]
-        return replace(self.ranges, joint=(*self.ranges.joint, at_prices))
 
     @property
     def targets(self) -> dict[str, Any]:
@@ -329,30 +322,29 @@ class BoundCase(DropsCaches):
         except NoValue:
             return None
 
-    def peak_bound_text(self, name: str, flagged: bool = False) -> str:
-        """The bound as a cell of a table, with its flags where nothing else in the row has them; empty where there is none."""
+    def peak_bound_text(self, name: str) -> str:
+        """The bound as it is written beside the value, which has the flags; empty where there is none."""
         bound = self.peak_bound(name)
-        if bound is None:
-            return ""
-        return bound.text() if flagged else bound.plain()
+        return bound.plain() if bound else ""
 
     def json_with_bound(self, name: str) -> dict[str, Any]:
         """A quantity for programs with its bound at 100 % of peak, where that differs."""
         bound = self.peak_bound(name)
         return self.result(name).as_json() | ({"bound": plain_value(bound.value)} if bound else {})
 
-    def formula(self, tree: Expr, symbol: Symbol, timed: bool) -> Result:
-        """The value of a formula that has no name, with range and flags."""
-        flags = (DOES_NOT_FIT,) if timed and self.does_not_fit else ()
-        return self._over_ranges(named(tree), Result(symbol, self.case.evaluate(tree), flags=flags))
+    def formula(self, tree: Expr, symbol: Symbol) -> Result:
+        """The value of a formula under a name that people know, with range and flags as of a quantity."""
+        return replace(self.result(named(tree)), symbol=symbol)
 
     def _over_ranges(self, name: str, result: Result) -> Result:
         """A value with all that it can be over the ranges and the list prices."""
         found = self.ranges.over(name, result) if self.box else result
         if not self.priced(name) or found.without_range:
             return found
+        joint = (*self.ranges.joint, [{PRICE: price} for price in self.list_prices])
+        over_both = self.once("over prices", partial(replace, self.ranges, joint=joint))
         at_median = (found.low, found.high) if self.box else (result.value, result.value)
-        return replace(self.ranges_and_prices.over(name, result), at_median=at_median)
+        return replace(over_both.over(name, result), at_median=at_median)
 
     def chosen(self, name: str) -> bool:
         """Whether an input is given; what an engine decides where nobody does is not."""

@@ -92,6 +92,11 @@ class BoxAxis:
             made[name] = ends[steps] if self.joint else between
         return made
 
+    def around(self, at: int, span: int, steps: int) -> Array:
+        """Steps on both sides of one, itself among them, as far as the axis goes."""
+        near = _between(max(at - span, 0), min(at + span, self.steps), steps if span else 0)
+        return np.unique(np.append(near, at))
+
 
 @dataclass
 class Ranges:
@@ -306,8 +311,8 @@ class BoxGrid:
         unchanged, steps = 0, ZOOM[max(sum(map(bool, spans)), 1)]
         for _ in range(ROUNDS):
             window = tuple(
-                self._around(k, at, span, steps)
-                for k, (at, span) in enumerate(zip(place, spans, strict=True))
+                axis.places if axis.joint else axis.around(at, span, steps)
+                for axis, at, span in zip(self.axes, place, spans, strict=True)
             )
             value, reached = _best(window, sign * self.values(name, window, self.scenarios(window)))
             reached = reached if value > best else place
@@ -326,14 +331,6 @@ class BoxGrid:
                 ]
             place = reached
         return best
-
-    def _around(self, k: int, at: int, span: int, steps: int) -> Array:
-        """Steps on both sides of one, itself among them, as far as its axis goes; every corner of one that has nothing between."""
-        axis = self.axes[k]
-        if axis.joint or not span:
-            return axis.places if axis.joint else np.array([at])
-        near = _between(max(at - span, 0), min(at + span, axis.steps), steps)
-        return np.unique(np.append(near, at))
 
 
 def _between(first: int, last: int, steps: int) -> Array:

@@ -119,7 +119,7 @@ def _quantities(case: BoundCase) -> list[str]:
     for name, result in quantities.items():
         declared = case.case.theory.own.quantity(name)
         group = "per kind of layer" if declared is None else declared.group
-        bound = case.peak_bound_text(name, flagged=True)
+        bound = case.peak_bound_text(name)
         row = [name, result.text(), bound, result.symbol.meaning]
         groups.setdefault("defined here" if group == OWN else group, []).append(row)
     lines = [

@@ -146,7 +146,7 @@ def _steps(derivation: Derivation, everything: bool) -> list[str]:
         return []
     if everything:
         return ["", "with numbers", text_table(rows, indent="  ", left=True)]
-    kept = 0
+    kept = max(len(rows) - MOST_STEPS, 0)  # each takes a line at least
     while (shown := fitted_table(rows[kept:], (), "  ", 1, left=True)).count(
         "\n"
     ) >= MOST_STEPS and kept < len(rows) - 1:

@@ -127,7 +127,7 @@ def _quantities(found: Mapping[str, Result], case_of: Callable[[str], BoundCase]
         [
             name,
             result.text(),
-            case_of(name).peak_bound_text(name, flagged=True),
+            case_of(name).peak_bound_text(name),
             result.symbol.meaning,
         ]
         for name, result in found.items()

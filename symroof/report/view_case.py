@@ -159,7 +159,7 @@ def memory_parts(cases: Iterable[BoundCase]) -> dict[str, str]:
 
 def memory_part(name: str, case: BoundCase) -> Result:
     """A part of the memory on all devices of an instance, each counted as the most loaded one: the parts add up to ``memory_bytes``."""
-    return case.formula(parse(f"{name}*instance_devices"), QUANTITIES["memory_bytes"], timed=False)
+    return case.formula(parse(f"{name}*instance_devices"), QUANTITIES["memory_bytes"])
 
 
 def allocated_cache(subject: BoundCase) -> list[str]:
@@ -168,7 +168,7 @@ def allocated_cache(subject: BoundCase) -> list[str]:
     least = subject.case.value("peak_kv_cache_bytes") * (1 + NOTABLE_SHARE)
     for value, definition in quantity.variants:
         if value in ALLOCATED:
-            size = subject.formula(parse(definition), quantity, timed=False)
+            size = subject.formula(parse(definition), quantity)
             found += [f"{size.plain(3)} {ALLOCATED[value]}"] if Fraction(size.value) > least else []
     return found
 

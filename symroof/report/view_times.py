@@ -191,7 +191,7 @@ def phase(step: str, subject: BoundCase) -> dict[str, Any] | None:
 
 def entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
     """Time, bound and intensity of an operator over all its layers."""
-    time = subject.formula(operator.roofline_time, QUANTITIES[f"{step}_roofline_time"], timed=True)
+    time = subject.formula(operator.roofline_time, QUANTITIES[f"{step}_roofline_time"])
     amounts = (operator.flops, operator.bytes, operator.device_flops, operator.device_bytes)
     flops, moved, own_flops, own_moved = (
         subject.case.evaluate(operator.count * tree) for tree in amounts
