@@ -34,11 +34,11 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1813,
-    "symbolic": 4938,
+    "symbolic": 4933,
     "theory": 5309,
     "specs": 5650,
     "checkpoints": 3690,
-    "study": 8359,
+    "study": 8341,
     "select": 2740,
     "simulate": 2096,
     "servers": 1634,
@@ -47,7 +47,7 @@ BUDGETS = {
     "check": 6586,
     "report": 6160,
     "cli": 3878,
-    "tests": 35008,
+    "tests": 35007,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
