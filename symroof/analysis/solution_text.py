@@ -182,21 +182,17 @@ def remarks(solution: Solution) -> list[str]:
     return lines
 
 
-def _shown_branches(solution: Solution) -> list[Branch]:
-    """The closed forms that hold; of sides that never meet all."""
-    return [
-        branch
-        for branch in solution.candidates.every
-        if branch.shown is not None and (branch.holds or solution.value is None)
-    ]
-
-
 GREEK = re.compile(r"\\(?:var)?([A-Za-z]+)")
 
 
 def closed_form_lines(solution: Solution, short: bool) -> list[str]:
     """The closed forms with their conditions and what their names are: the first in ``short`` letters, or each over names and as LaTeX."""
-    branches, letters, defined = _shown_branches(solution), dict[str, str](), dict[str, Expr]()
+    branches = [  # those that hold; of sides that never meet all
+        branch
+        for branch in solution.candidates.every
+        if branch.shown is not None and (branch.holds or solution.value is None)
+    ]
+    letters, defined = dict[str, str](), dict[str, Expr]()
 
     def letter(name: str) -> str:
         """The letter of a name in print; the name where another has its letter, or it has none."""

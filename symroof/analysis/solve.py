@@ -17,6 +17,7 @@ from symroof.analysis.equations import (
 )
 from symroof.analysis.solution import Solution
 from symroof.analysis.solved_equation import REACH
+from symroof.analysis.verdict import under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import NoValueHere
 from symroof.symbolic.crossings import Crossings
@@ -53,14 +54,14 @@ def _single(value: Any) -> Any:
 
 
 def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
-    own = bound_case.case.theory.own
+    theory = bound_case.case.theory
     if not (isinstance(equation, str) or is_sympy(equation)):
         kind = type(equation).__name__
         raise refused("equation", f"expected text or a SymPy equation, not {kind}")
-    named = (
-        None if is_sympy(equation) else named_threshold(equation.strip(), bound_case.case.theory)
-    )
-    relation = parse_equation(named.equation if named else equation, own)
+    named = None if is_sympy(equation) else named_threshold(equation.strip(), theory)
+    if named and named.under_load and under_load(bound_case.case):
+        named = replace(named, equation=named.under_load)
+    relation = parse_equation(named.equation if named else equation, theory.own)
     given, equation = equation, str(equation)
     asked = for_ or (named.unknown if named else None)
     bound_case = bound_case.without_values(

@@ -44,6 +44,7 @@ from symroof.cases.spec_inputs import (
     stored_size,
 )
 from symroof.errors import InputError, Problem
+from symroof.specs.engine_profile import IDEAL
 from symroof.specs.input_values import Setting, device_input
 from symroof.specs.model import ModelSpec
 from symroof.symbolic.expressions import mentions, number, symbol
@@ -147,6 +148,8 @@ FOLLOWS_FROM = {
     "tpot": ("decode_time", "tpot*response_steps", "tpot in every step"),
 }
 """What a measured value says of the quantity that it is made of: the achieved shares of the peaks follow from it, and the time of a response."""
+FITTED = {"mfu", "mbu", "layer_overhead"}
+IN_PART = "mfu or mbu is given: the rest of mfu, mbu and layer_overhead is at its best, not as measured; --efficiency measured takes it from measurements"
 EXPERTS = {"n_experts": "params/active_params + 1", "experts_per_token": "1"}
 STORAGE = (WIDTH, "weight_bytes", "params")
 """Inputs that replace what the model's own files say of their size."""
@@ -161,7 +164,15 @@ def _bound(specs: BoundCase, request: Request) -> BoundCase:
     made = _alone(specs, request)
     if made.chosen_draft.spec:
         made = _with_draft(made, request)
-    return _with_prefill(made, specs, request) if request.prefill else made
+    if not request.prefill:
+        return made
+    if (scheduling := made.assumptions["scheduling"]) != "disaggregated":
+        message = f"prefill has instances of its own, and scheduling is {scheduling}"
+        where = request.origin.get("scheduling", "given")
+        raise InputError(Problem(where, message, path="prefill"))
+    other = _bound(specs, alone(request))  # prompts are read by instances of another layout
+    values = prefill_inputs(other, made, request.prefill)
+    return replace(made, given=made.given | values, prefill_case=other)
 
 
 def _alone(specs: BoundCase, request: Request) -> BoundCase:
@@ -183,8 +194,11 @@ def _alone(specs: BoundCase, request: Request) -> BoundCase:
     if case.assumptions["targets_under"] == "load":
         add_mix(case)
         add_drafts(case)
+    physics = request.preset or request.engine == IDEAL
     if request.basis == "measured":
         add_measured_efficiencies(case)
+    elif case.hardware and not (physics or request.efficiency or case.given.keys() >= FITTED):
+        case.warn(IN_PART)
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         for name in [name for name in case.given if name.startswith(f"{WIDTH}.")]:
             del case.given[name]
@@ -230,17 +244,6 @@ def _check(case: BoundCase, values: Mapping[str, Setting]) -> None:
     case.warn(*check_together(given))
     check_engine(case)
     case.warn(*beyond_context(case.model, lengths(given)))
-
-
-def _with_prefill(made: BoundCase, specs: BoundCase, request: Request) -> BoundCase:
-    """The combination with prompts read by instances of another layout, on the same kind of device."""
-    if (scheduling := made.assumptions["scheduling"]) != "disaggregated":
-        message = f"prefill has instances of its own, and scheduling is {scheduling}"
-        where = request.origin.get("scheduling", "given")
-        raise InputError(Problem(where, message, path="prefill"))
-    other = _bound(specs, alone(request))
-    values = prefill_inputs(other, made, request.prefill)
-    return replace(made, given=made.given | values, prefill_case=other)
 
 
 def _with_draft(made: BoundCase, request: Request) -> BoundCase:

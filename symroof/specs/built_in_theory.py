@@ -51,12 +51,13 @@ class BuiltInFormula(FormulaSpec):
 
 
 class BuiltInThreshold(ThresholdSpec):
-    """A threshold: ``needs`` are additional inputs, ``when`` those that a case must set for a review to report it, ``holds`` the verdict that makes it true."""
+    """A threshold; its fields are those of :class:`symroof.theory.thresholds.Threshold`."""
 
     subject: str
     needs: tuple[str, ...] = ()
     when: tuple[str, ...] = ()
     holds: Literal["lhs_above", "lhs_below"] | None = None
+    under_load: str = ""
     source: str | None = None  # type: ignore[assignment]
 
 

@@ -149,6 +149,11 @@ def weight_precisions(value: object) -> tuple[str, ...]:
         raise ValueError(
             "'weights' means the precision of the weights; name a precision, such as fp8"
         )
+    for text in texts:
+        if bare := re.fullmatch(r"(\d)bits?", text):
+            usual = "w8a8 or fp8-block" if bare[1] == "8" else "awq or w4a16"
+            message = f"{text!r} does not say whether the weights have scales"
+            raise ValueError(f"{message}; write {usual}, or '{bare[1]} bit' for none")
     return texts
 
 

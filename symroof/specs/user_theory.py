@@ -206,17 +206,10 @@ def _pairs(thresholds: Any) -> list[tuple[str, Any]]:
 
 def _threshold(name: str, value: Any, own: Declarations) -> dict[str, Any]:
     """The file form of a threshold, from its entry, or from a pair of the equation and its unknown."""
-    entry = (
-        dict(value)
-        if isinstance(value, Mapping)
-        else dict(
-            zip(
-                ("equation", "unknown"),
-                value if isinstance(value, tuple) else (value,),
-                strict=False,
-            )
-        )
-    )
+    if not isinstance(value, Mapping):
+        pair = value if isinstance(value, tuple) else (value,)
+        value = dict(zip(("equation", "unknown"), pair, strict=False))
+    entry = dict(value)
     equation = entry.get("equation")
     if is_sympy(equation):
         equation = text(with_units(read_expression(equation, own), own))

@@ -198,11 +198,12 @@ class Theory:
         if isinstance(name, DerivativeName):
             return self._slope(name)
         definition = self.definitions.get(name)
-        return (
-            definition
-            if definition is not None or "." not in name
-            else self._part(*name.split(".", 1))
-        )
+        if definition is not None or "." not in name:
+            return definition
+        base, label = name.split(".", 1)
+        step, _, kind = base.partition("_")
+        selected = self._labelled.get((step, label))
+        return PARTS[kind](selected) if selected and kind in PARTS else None
 
     def _slope(self, name: DerivativeName) -> Expr | None:
         """The derivative of a definition; None if the quantity has none, or is not a number."""
@@ -257,12 +258,6 @@ class Theory:
                 }:
                     labelled.setdefault((step, label), []).append(operator)
         return labelled
-
-    def _part(self, base: str, label: str) -> Expr | None:
-        """The part of some operators in a total: ``decode_flops.gate_up``."""
-        step, _, kind = base.partition("_")
-        selected = self._labelled.get((step, label))
-        return PARTS[kind](selected) if selected and kind in PARTS else None
 
     def not_closed(self, name: str) -> str:
         """Why a quantity has no formula under these assumptions; empty if it has one, or is an input."""

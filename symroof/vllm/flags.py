@@ -146,16 +146,16 @@ NOT_MODELLED = {
     "num-gpu-blocks-override": "a cache of a fixed number of blocks",
     "enforce-eager": "no CUDA graphs: launches are exposed (`kernel_launch`, `kernels_per_layer`)",
     "max-num-partial-prefills": "prompts that are prefilled at once",
-    **dict.fromkeys(("n-cpu-moe", "ncmoe"), "experts of some layers on the host"),
-    **dict.fromkeys(("cpu-moe", "cmoe"), "experts on the host"),
+    **dict.fromkeys(("n-cpu-moe", "ncmoe", "cpu-moe", "cmoe"), "experts of layers on the host"),
     **dict.fromkeys(("override-tensor", "ot"), "tensors on other devices"),
     "enable-hierarchical-cache": "a cache on the host behind that of the device",
     "max-total-tokens": "a cache of a fixed size",
     "max-beam-width": "several beams for a request",
+    "mxfp4-layers": "more layers in 4 bits than the checkpoint has: steps can be faster than said here",
     "moe-dense-tp-size": "another degree for the dense layers",
     **dict.fromkeys(("enable-lora", "lora-paths"), "adapters take memory and slow each step"),
     "limit-mm-per-prompt": "images: the memory of their encoder; count their tokens as part of --prompt",
-    **dict.fromkeys(CONTEXT_DEGREES, "context parallelism: a cache split along the context"),
+    **dict.fromkeys(CONTEXT_DEGREES, "context parallelism: caches are split, so more requests fit"),
 }
 """Flags of any server that affect performance but are not modelled, and their effect."""
 VALUELESS = frozenset({

@@ -177,6 +177,16 @@ def test_most_requests_at_once_is_the_least_of_three_limits(prompt, target, deta
         assert solution.integer == {"at_most": least}
 
 
+def test_most_requests_at_once_is_held_against_the_step_in_service():
+    """By the switch: prefills of others lengthen the steps of a server whose responses are known."""
+    case = {**B8, **H100, "prompt": 2048, "output": 256, "itl_target": "12 ms", "assume": KV}
+    served = Study(**case).solve("max_num_seqs")
+    alone = Study(**case | {"assume": {**KV, "targets_under": "isolated"}}).solve("max_num_seqs")
+    slower = [Study(**case, batch=served.integer["at_most"] + more) for more in (0, 1)]
+    assert [each.value("sustained_itl") <= Fraction(12, 1000) for each in slower] == [True, False]
+    assert served.integer["at_most"] < alone.integer["at_most"]
+
+
 def test_throughput_nears_its_asymptote_and_never_passes_it():
     limit = Study(**B8, **H100, prompt=2048, assume=KV).value("bandwidth_throughput_limit")
     rates = [

@@ -159,3 +159,14 @@ def test_a_class_of_engines_is_predicted_from_its_measurements():
     case = {"weights": "awq", "prompt": 16000, "output": 200, "engine": "eager"}
     found = sr.Study("qwen3-14b", "a100-80gb-sxm", **case).result("itl")
     assert found.low < 0.0206 < found.high
+
+
+def test_what_efficiencies_in_part_leave_out_is_said():
+    whole = {"mfu": 0.5, "mbu": 0.8, "layer_overhead": "80 us"}
+    silent = [
+        whole,
+        *({"mbu": 0.8} | each for each in ({"engine": "ideal"}, {"efficiency": "peak"})),
+    ]
+    for given in ({"mfu": 0.5, "mbu": 0.8}, {"mbu": 0.8}, *silent):
+        warnings = "".join(sr.Study("llama-3-8b", "h100-sxm", prompt=512, **given).first.warnings)
+        assert ("--efficiency measured takes it" in warnings) == (given not in silent)

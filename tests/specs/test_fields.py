@@ -175,6 +175,10 @@ CASE = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
         ({"efficiency": {"mfv": 0.5}}, "unknown key; did you mean 'mfu'"),
         ({"assume": 3}, "expected switches and values"),
         ({"precision": {"weights": ["fp8", "fp17"]}}, "unknown precision 'fp17'"),
+        (
+            {"precision": {"weights": "4-bit"}},
+            "'4bit' does not say whether the weights have scales",
+        ),
         ({"targets": {"itl": "50 GB"}}, "is in byte, but s is needed"),
         ({"targets": {"itl": "0 ms"}}, "must be positive"),
     ],

@@ -210,10 +210,12 @@ def test_what_is_not_said_and_not_modelled_is_told():
     assert "longest request" in "\n".join(reviewed(LINE, prompt=32768).warnings)
 
 
-def test_context_parallelism_is_said_not_to_be_modelled():
-    said = {"-dcp 2": True, "--decode-context-parallel-size=4": True, "-dcp 1": False}
-    for flag, told in said.items():
-        assert ("context parallelism" in "\n".join(reviewed(f"{LINE} {flag}").warnings)) == told
+def test_what_is_not_modelled_says_what_it_changes():
+    said = {"-dcp 2": "more requests fit", "--mxfp4-layers moe,qkv": "more layers in 4 bits", "-dcp 1": ""}
+    for flag, effect in said.items():
+        warnings = "
+".join(reviewed(f"{LINE} {flag}").warnings)
+        assert effect in warnings and ("is not modelled" in warnings) == bool(effect)
 
 
 def test_drafted_tokens():
