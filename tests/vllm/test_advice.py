@@ -211,10 +211,13 @@ def test_what_is_not_said_and_not_modelled_is_told():
 
 
 def test_what_is_not_modelled_says_what_it_changes():
-    said = {"-dcp 2": "more requests fit", "--mxfp4-layers moe,qkv": "more layers in 4 bits", "-dcp 1": ""}
+    said = {
+        "-dcp 2": "more requests fit",
+        "--mxfp4-layers moe,qkv": "more layers in 4 bits",
+        "-dcp 1": "",
+    }
     for flag, effect in said.items():
-        warnings = "
-".join(reviewed(f"{LINE} {flag}").warnings)
+        warnings = "\n".join(reviewed(f"{LINE} {flag}").warnings)
         assert effect in warnings and ("is not modelled" in warnings) == bool(effect)
 
 
