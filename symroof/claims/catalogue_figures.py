@@ -162,30 +162,26 @@ def confusable_figures(
 
 
 def other_parts(device: HardwareSpec, kind: str) -> list[HardwareSpec]:
-    """Parts that are taken for a device.
+    """Parts of a device's vendor with memory of the same sort (HBM, GDDR, LPDDR), which are taken for it.
 
     Args:
-        kind: ``siblings`` (variants of one product: an SXM and a PCIe board), ``parts`` (others of its architecture with memory of the same sort: HBM,
-            GDDR, LPDDR), ``relatives`` (of its architecture with another sort, which serve elsewhere), ``generations`` (of another architecture
-            of the vendor with the same sort).
+        kind: ``siblings`` (variants of one product: an SXM and a PCIe board), ``parts`` (others of its architecture: the first word of its name, so
+            that Blackwell Ultra is kin of Blackwell), ``generations`` (of other architectures).
 
     >>> h100 = build(catalogue.find("hardware", "h100-sxm"), HardwareSpec)
     >>> [part.name for part in other_parts(h100, "siblings")]
     ['h100-nvl', 'h100-pcie']
     """
-    kin, sort = family(device.vendor, device.architecture or ""), _sort(device)
-    if kind == "generations":
-        own = {part.name for part in kin}
-        rest = (part for part in made_by(device.vendor) if part.name not in own)
-        return [part for part in rest if _sort(part) == sort]
-    others = [part for part in kin if part.name != device.name]
-    if kind == "relatives":
-        return [part for part in others if _sort(part) != sort]
     product = device.name.partition("-")[0]
-    alike = {part.name for part in others if part.name.partition("-")[0] == product}
-    alike = set() if product in LINES_OF_PRODUCTS else alike
-    siblings = kind == "siblings"
-    return [part for part in others if _sort(part) == sort and (part.name in alike) is siblings]
+    found = []
+    for part in made_by(device.vendor):
+        kin = [(each.architecture or "").split()[:1] for each in (part, device)]
+        alike = part.name.partition("-")[0] == product and product not in LINES_OF_PRODUCTS
+        of = "siblings" if alike else "parts"
+        of = "generations" if [] in kin or kin[0] != kin[1] else of
+        if of == kind and part.name != device.name and _sort(part) == _sort(device):
+            found.append(part)
+    return found
 
 
 LINES_OF_PRODUCTS = ("rtx", "rx", "tpu", "radeon", "arc")
@@ -213,11 +209,3 @@ def made_by(vendor: str) -> tuple[HardwareSpec, ...]:
         one for one in documents if isinstance(one.data, dict) and one.data.get("vendor") == vendor
     )
     return tuple(build(document, HardwareSpec) for document in of)
-
-
-@lru_cache(maxsize=64)
-def family(vendor: str, architecture: str) -> tuple[HardwareSpec, ...]:
-    """The parts of one architecture: the first word of its name, so that Blackwell Ultra is kin of Blackwell."""
-    kin = architecture.split()[:1]
-    parts = made_by(vendor) if kin else ()
-    return tuple(part for part in parts if (part.architecture or "").split()[:1] == kin)

@@ -18,6 +18,7 @@ from typing import Any
 from symroof.analysis.study import Study, Track, untracked
 from symroof.cases.request import request_of
 from symroof.claims.checked import HOLDS, Checked, Report
+from symroof.claims.conflicts import with_conflict
 from symroof.claims.corrected_numbers import corrected_text
 from symroof.claims.judge import failed_judgement, judge
 from symroof.claims.read.claim_files import (
@@ -28,7 +29,6 @@ from symroof.claims.read.claim_files import (
     read_claims_leniently,
 )
 from symroof.claims.read.markdown_notes import NOTES, Note
-from symroof.claims.related_claims import with_conflict, with_derived_rates
 from symroof.errors import InputError, Problem, why
 from symroof.specs.claims import ClaimSpec
 from symroof.strict_yaml import Document, Location, read_text
@@ -186,7 +186,6 @@ def _judged(
     claims: list[Checked] = []
     every = list(problems)
     for source, judged in zip(sources, _in_time(sources, track), strict=True):
-        judged = with_derived_rates(judged)
         ids = {claim.id: claim for claim in judged}
         own = [_settled(source, i, claim, ids) for i, claim in enumerate(judged)]
         late = [claim for claim in own if isinstance(claim.error, TimeoutError)]

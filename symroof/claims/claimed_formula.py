@@ -28,7 +28,6 @@ from symroof.symbolic.expressions import (
     size,
     substitute,
     symbol,
-    without_rounding,
 )
 from symroof.symbolic.printing import WORK, number_text, text
 from symroof.symbolic.random_points import RandomPoint, compare_at_points, differ
@@ -194,11 +193,6 @@ class Sides:
     @cached_property
     def equal(self) -> bool:
         return any(equal(*pair) for pair in self.pairs)
-
-    @property
-    def equal_unrounded(self) -> bool:
-        """Whether they are equal but for roundings and floors, ``max(x, 0)``, of the derived one."""
-        return any(equal(claimed, without_rounding(derived)) for claimed, derived in self.pairs)
 
     @property
     def equal_for_long_prompts(self) -> bool:

@@ -5,7 +5,6 @@ Formulas are compared over the names of the claim, where their values at random 
 dozens of equal ones over all magnitudes confirm. A mistake is the derived formula made again with it.
 """
 
-import itertools
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -15,7 +14,7 @@ from typing import Any
 
 from symroof.cases.input import ROLE_INPUT
 from symroof.claims.checked import Checked, tolerance_of
-from symroof.claims.claim_settings import merged_settings, settings_text, with_settings
+from symroof.claims.claim_settings import settings_text, with_settings
 from symroof.claims.claimed_formula import (
     Sides,
     equal,
@@ -41,10 +40,9 @@ from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name
 from symroof.theory.switches import DETAIL, SWITCHES, expand_detail
 
-UNROUNDED = "nothing is rounded to whole numbers or cut off at a limit"
+EMBEDDINGS = ("vocab_size", "learned_positions", "more_embeddings")
 SECONDS = 3.0
 """Processor time of the search for what a formula leaves out, and of that for its mistake."""
-EMBEDDINGS = ("vocab_size", "learned_positions", "more_embeddings")
 FLOORS = {"compute_floor_ignored": "memory", "memory_floor_ignored": "compute"}
 """Mistakes that leave one arm of the roofline out, and what binds where that is right."""
 MISTAKEN = frozenset(
@@ -83,8 +81,6 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     dimension = sides.wrong_dimension()
     if ratio == 1 and not dimension:
         return replace(stands, reason="in the numbers of this case")
-    if sides.equal_unrounded:
-        return _conditional(stands, UNROUNDED, "holds where")
     inverted = bool(dimension) and equal(sides.pairs[0][0] * sides.pairs[0][1], number(1))
     if dimension and not inverted and (widths := sides.unstated_widths):
         wide = judge_formula(with_settings(claim, widths))
@@ -105,7 +101,7 @@ def _conditional(found: Checked, needs: str, holds: str, more: str = "") -> Chec
 
 def _unequal(stands: Checked, sides: Sides, near: bool, dimension: bool) -> Checked:
     """A formula equal as it stands in no way: explained by its slips, near in numbers, or wrong."""
-    slips, claim, reason = stands.slips, stands.claim, stands.reason
+    slips, reason = stands.slips, stands.reason
     kinds = {slip.slip for slip in slips if slip.text == slips[0].text}
     floor = len(kinds) == 1 and kinds <= FLOORS.keys()
     said, _, level = (slips[0].text if floor else "").partition(": ×")[0].partition(", at ")
@@ -119,8 +115,7 @@ def _unequal(stands: Checked, sides: Sides, near: bool, dimension: bool) -> Chec
     if near and stands.ratio is not None:
         reason = f"{reason}; {float(stands.ratio):.4g} times here"
         return replace(stands, verdict="approximate", reason=reason)
-    of_a_prompt = "output" not in {*map(printed_name, claim.given)}
-    if kinds and (kinds <= OTHER_COUNTS or (of_a_prompt and kinds == {"output_ignored"})):
+    if kinds and kinds <= OTHER_COUNTS:
         found = _conditional(stands, slips[0].cause, "holds with")
         return replace(found, reason=f"holds with {slips[0].text}; {reason}")
     needs = "" if kinds or dimension else _condition(_ways(sides)) or _without_embeddings(sides)
@@ -196,33 +191,20 @@ def _without_embeddings(sides: Sides) -> str:
 
 # --------------------------------------------------------------------------------------- mistakes
 
-Applied = tuple[tuple[str, CaseChange | MisreadResult], ...]
-
 
 def formula_slips(levels: list[Sides]) -> tuple[SlipExplanation, ...]:
-    """The mistakes that lead to a formula, at the first level of detail where there are any: each
-    alone, or one together with an arm of the roofline left out.
-    """
+    """The mistakes that lead to a formula, at the first level of detail where there are any."""
     end = time.process_time() + SECONDS
     # a level whose formula has every name of the claimed one is the likeliest
-    ordered = sorted(
+    for level in sorted(
         levels, key=lambda one: len({*names(one.pairs[-1][0])} - {*names(one.pairs[-1][1])})
-    )
-    able = [(level, _possible(level)) for level in ordered]
-    for level, ways in able:
+    ):
         found: dict[str, SlipExplanation] = {}
-        for way in ways:
-            if way[0] not in found and (made := _leads_there(level, (way,), end)) is not None:
-                found[way[0]] = _explained(level, way[0], (way,), made)
+        for slip, way in _possible(level):
+            if slip not in found and (made := _leads_there(level, way, end)) is not None:
+                found[slip] = _explained(level, slip, way, made)
         if found:
             return tuple(found.values())
-    for level, ways in able:
-        floors = [way for way in ways if way[0] in FLOORS]
-        others = [way for way in ways if way[0] not in FLOORS]
-        for floor, other in itertools.product(floors, others):
-            if (made := _leads_there(level, (floor, other), end)) is not None:
-                both = (other, floor)
-                return tuple(_explained(level, way[0], both, made) for way in both)
     return ()
 
 
@@ -247,28 +229,24 @@ def _possible(sides: Sides) -> list[tuple[str, CaseChange | MisreadResult]]:
     return sorted(ways, key=lambda way: way[0] not in FLOORS)
 
 
-def _leads_there(sides: Sides, applied: Applied, end: float) -> Expr | None:
-    """The derived formula with mistakes in it, where it is the claimed one."""
+def _leads_there(sides: Sides, way: CaseChange | MisreadResult, end: float) -> Expr | None:
+    """The derived formula with a mistake in it, where it is the claimed one."""
     if time.process_time() > end:
         return None
     chosen: dict[str, Any] = {}
-    formulas: list[dict[str, Expr]] = []
-    for _, way in applied:
-        if isinstance(way, CaseChange):  # a switch and a precision make another case
-            apart = {k: v for k, v in way.sets.items() if k == "assume" or k in ROLE_INPUT}
-            chosen = merged_settings(chosen, apart)
-            others = way.sets.keys() - apart.keys()
-            formulas.append({name: formula_of(way.sets[name]) for name in others})
+    formulas: dict[str, Expr] = {}
+    if isinstance(way, CaseChange):  # a switch and a precision make another case
+        chosen = {k: v for k, v in way.sets.items() if k == "assume" or k in ROLE_INPUT}
+        formulas = {k: formula_of(v) for k, v in way.sets.items() if k not in chosen}
     there = sides.under(chosen, sides.label) if chosen else sides
-    moved = frozenset(name for own in formulas for name in own)
+    moved = frozenset(formulas)
     with suppress(*FAILURES):
         for stops, (claimed, _) in zip(sides.stops, sides.pairs, strict=True):
             made = there.derived if there.name not in moved else symbol(there.name)
-            for own in formulas:
-                made = substitute(there.expanded(made, stops | moved), own)
-            for _, way in applied:
-                if isinstance(way, MisreadResult):
-                    made = substitute(formula_of(way.formula), {"value": made})
+            if isinstance(way, MisreadResult):
+                made = substitute(formula_of(way.formula), {"value": made})
+            else:
+                made = substitute(there.expanded(made, stops | moved), formulas)
             made = there.put(made, stops)
             if equal(claimed, made):
                 return made
@@ -279,9 +257,10 @@ def _leads_there(sides: Sides, applied: Applied, end: float) -> Expr | None:
     return None
 
 
-def _explained(sides: Sides, slip: str, applied: Applied, made: Expr) -> SlipExplanation:
-    said = " and ".join(way.text for _, way in applied)
-    said += f", at {sides.label}" if sides.label else ""
+def _explained(
+    sides: Sides, slip: str, way: CaseChange | MisreadResult, made: Expr
+) -> SlipExplanation:
+    said = way.text + (f", at {sides.label}" if sides.label else "")
     factor = factor_of(*sides.pairs[0])
     said += f": ×{text(factor)}" if factor is not None else ""
     return SlipExplanation(slip, True, text(made), 0.0, said)

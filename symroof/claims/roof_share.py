@@ -1,12 +1,10 @@
 """A claimed latency or rate against the roof: impossible, what measurements lead to expect, or which
-share of the roof it is, and which share is usual."""
+share of the roof it is."""
 
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.cases.bind_cases import variant
-from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import AT_PEAK
 from symroof.claims.checked import Checked
 from symroof.claims.claim_settings import study_of
@@ -38,8 +36,7 @@ def with_roof_share(judged: Checked) -> Checked:
     if answers.at_peak is None and answers.hardware is not None and (ratio > 0 or unit == "s"):
         share = ratio if unit in RATES or ratio <= 0 else 1 / ratio
         impossible = not 0 < share <= 1
-        usual = "" if impossible or named else _usual(answers, name, bound)
-        words = f"{_percent(share)} % of the roof" + (f"; typical is {usual}" if usual else "")
+        words = f"{significant(100 * share, 2)} % of the roof"
         words = "above the roof: impossible" if impossible else words
     reason = "; ".join(filter(None, (judged.reason, "" if named else words)))
     return replace(judged, reason=reason, impossible=impossible)
@@ -69,18 +66,3 @@ def _as_expected(judged: Checked) -> Checked | None:
         reason = f"{said}: an interval too wide to judge by"
         return replace(judged, verdict="unchecked", reason=reason, slips=())
     return replace(judged, verdict="plausible", reason=said, slips=())
-
-
-def _usual(answers: BoundCase, name: str, bound: Fraction) -> str:
-    """The shares of the roof between which measurements of this kind of device lie."""
-    request = replace(answers.request, efficiency="measured")
-    measured = variant(replace(answers, request=request)).get(name)
-    if measured is None or measured.low is None or measured.high is None:
-        return ""
-    timed = measured.symbol.unit == "s"
-    ends = sorted(bound / x if timed else x / bound for x in (measured.low, measured.high))
-    return f"{_percent(ends[0])} to {_percent(ends[1])} %"
-
-
-def _percent(share: Fraction) -> str:
-    return significant(100 * share, 2)

@@ -573,28 +573,6 @@ def inline(expr: Any, formula: Formula, most: float = math.inf) -> Any:
     return bounded(under({})(expr, 0))
 
 
-def without_rounding(expr: Any, bent: Collection[Any] | None = None) -> Any:
-    """The formula with some of its roundings and maxima with a number replaced by their argument, by default all.
-
-    >>> a, u = symbol("a"), symbol("u")
-    >>> without_rounding(a/Max(1 - Max(floor(u), 0), 0))
-    a/(1 - u)
-    """
-    made: dict[Any, Any] = {}  # parts occur in many places
-
-    def go(node: Any) -> Any:
-        if node not in made:
-            inner = []
-            if bent is None or node in bent:
-                rounded = isinstance(node, (sympy.ceiling, sympy.floor))
-                floored = isinstance(node, sympy.Max) and len(node.args) == 2
-                inner = [x for x in node.args if not x.is_Number] if rounded or floored else []
-            made[node] = go(inner[0]) if len(inner) == 1 else rebuild(node, go)
-        return made[node]
-
-    return go(expr)
-
-
 def halves(factors: Iterable[Any]) -> tuple[list[Any], list[Any]]:
     """The factors of a product above and below its bar.
 

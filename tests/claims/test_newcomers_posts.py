@@ -1,4 +1,4 @@
-"""What posts of newcomers stumbled over: units a thousand off, bounds, other parts, rates after latencies. Every answer is worked out by hand.
+"""What posts of newcomers stumbled over: units a thousand off, bounds, other parts. Every answer is worked out by hand.
 
 Llama-3-8B: 8,030,261,248 parameters, 16.06 GB in 16 bits; its cache takes 2*32*8*128*2 = 131,072 byte a token. A100: 2.039 TB/s, 312 TFLOP/s.
 """
@@ -8,35 +8,10 @@ import pytest
 from symroof.claims.check import check_text
 
 L8 = "model=llama-3-8b hardware=a100-80gb-sxm"
-STEP = f"{L8} batch=32 context=4096"
 
 
 def claims(text, name="note.md"):
     return check_text(text, name).claims
-
-
-def test_a_rate_that_follows_from_a_latency_is_as_wrong_for_the_same_reason():
-    """The weights alone take 15.01 GB/(2.039 TB/s) = 7.36 ms and a little of activations: 7.4 ms without the cache's 17.2 GB; 32/7.4 ms = 4,324 token/s."""
-    first, second = claims(
-        f"A step takes 7.4 ms, <!-- symroof: itl {STEP} --> that is 4324 tokens/s. <!-- symroof: decode_throughput {STEP} -->"
-    )
-    assert [(one.verdict, one.slips[0].slip, one.slips[0].named) for one in (first, second)] == [
-        ("conditional", "kv_ignored", True)
-    ] * 2
-    assert (second.assumptions_needed, second.reason) == (
-        first.assumptions_needed,
-        f"follows from 7.4 ms in line 1, which {first.reason.partition(';')[0]}",
-    )
-    assert "is not" not in first.assumptions_needed[0]
-
-
-def test_a_rate_that_follows_from_a_wrong_latency_says_so_and_another_does_not():
-    """32/8.0 ms = 4,000 token/s."""
-    note = f"A step takes 8.0 ms, <!-- symroof: itl {STEP} --> that is {{}} tokens/s. <!-- symroof: decode_throughput {STEP} -->"
-    (_, follows), (_, alone) = claims(note.format("4000")), claims(note.format("4100"))
-    assert (follows.verdict, follows.reason) == ("wrong", "follows from 8.0 ms in line 1")
-    assert (alone.verdict, "follows" in alone.reason) == ("wrong", False)
-    assert follows.slips == ()
 
 
 @pytest.mark.sample(3)

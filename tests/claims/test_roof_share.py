@@ -2,7 +2,6 @@
 
 import pytest
 
-from symroof.api import Study
 from symroof.claims.judge import judge
 from symroof.specs.claims import ClaimSpec
 
@@ -29,14 +28,8 @@ def test_faster_than_the_roof_is_impossible():
     assert judged("812.345 token/s", "user_rate").reason.endswith("above the roof: impossible")
 
 
-def test_slower_is_a_share_of_the_roof_with_what_is_usual():
-    """At measured efficiencies a step takes the roof over mbu, a cost for each of the 32 layers, and what is read and written between operators."""
-    inputs = Study("llama-3.1-8b", "h100-sxm", prompt=2048, efficiency="measured").first.inputs()
-    mbu, layer, between = (inputs[name] for name in ("mbu", "layer_overhead", "elementwise_bytes"))
-    elements = 32 * 4096 / 3.35e12
-    slow = ROOF / float(mbu.low) + 32 * float(layer.high) + elements * float(between.high)
-    fast = ROOF / float(mbu.high) + 32 * float(layer.low) + elements * float(between.low)
-    words = f"{100 * ROOF / 0.01737:.0f} % of the roof; typical is {100 * ROOF / slow:.0f} to {100 * ROOF / fast:.0f} %"
+def test_slower_is_a_share_of_the_roof():
+    words = f"{100 * ROOF / 0.01737:.0f} % of the roof"
     assert judged("17.37 ms").reason.endswith(words)
     assert judged(f"{1 / 0.01737:.4f} token/s", "user_rate").reason.endswith(words)
 

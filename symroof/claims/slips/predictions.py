@@ -33,7 +33,7 @@ MOST_ROUNDED = Fraction(1, 10)
 """How much a figure that is rounded on the way may move a result: beyond that people look again."""
 FINE_DIGITS = 3
 """Digits from which on a number tells a change that hardly matters from chance."""
-LEAST_DIGITS = {"siblings": 2, "parts": 2, "relatives": FINE_DIGITS, "generations": FINE_DIGITS}
+LEAST_DIGITS = {"siblings": 2, "parts": 2, "generations": FINE_DIGITS}
 """Digits from which on a number tells which other part's figure it is: there are many."""
 CaseVariant = CaseChange | RoundedFigure | OtherFigure
 """Ways of slipping that change a case; a result is changed afterwards."""

@@ -46,8 +46,8 @@ class OtherFigure:
     Attributes:
         text: the explanation; ``{figure}`` is the other figure's name.
         symbol: the input.
-        kind: ``sparse`` (this peak with sparsity), ``precisions`` (this part's other peaks), ``siblings`` (variants of one product), ``parts`` (other
-            kin with memory of its sort), ``relatives`` (its other kin), ``generations`` (the vendor's other parts with memory of its sort).
+        kind: ``sparse`` (this peak with sparsity), ``precisions`` (this part's other peaks), ``siblings`` (variants of one product), ``parts`` (others of
+            its architecture), ``generations`` (the vendor's others), all with memory of its sort.
     """
 
     text: str
@@ -234,7 +234,7 @@ COUNTING = (
     ), paired=False, numbers_only=True),
 )  # fmt: skip
 
-KIN = ("siblings", "parts", "relatives", "generations")
+KIN = ("siblings", "parts", "generations")
 DEVICE = (
     Slip("sparse_peak", (
         OtherFigure("the sparse peak, {figure}, for the dense one", "peak_flops", "sparse"),
