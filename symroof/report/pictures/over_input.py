@@ -1,8 +1,7 @@
-"""Any quantity over one input, with its poles, or over two as a map; user-defined quantities and SymPy expressions included."""
+"""Any quantity over one input, or over two as a map; user-defined quantities and SymPy expressions included."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,10 +25,7 @@ from symroof.report.pictures.curves import (
     next_power_of_two,
     solve_limit,
 )
-from symroof.symbolic.crossings import Axis as SearchAxis
-from symroof.symbolic.crossings import crossings
 from symroof.symbolic.printing import shortened_formula
-from symroof.theory.case import Case
 from symroof.theory.symbols import SHARES, Symbol
 from symroof.theory.sympy_input import known
 from symroof.theory.thresholds import FULL_MEMORY
@@ -39,10 +35,6 @@ REACH = 16
 """The axis spans the input's value divided and multiplied by this factor."""
 GRID = 33
 """Points of each axis of a map."""
-FINER, CLOSER = 4, 12
-"""Factor on the number of points for a curve with poles, and points on either side of one, each at half the distance."""
-BEYOND_DOUBT = 1e6
-"""Growth over the largest neighbouring value that indicates a pole without sign change."""
 WIDEST, LONGEST = 9, 60
 """Maximum characters of a value at the vertical axis, and of a formula used as a label."""
 
@@ -159,24 +151,19 @@ def _curve(drawn: Drawn) -> Chart:
     if memory and points[0] < memory.value < points[-1]:
         points = np.unique([*points, memory.value])
     values = along(subject.case, name, by, points)
-    breaks = poles(subject.case, name, by, points, values)
-    if breaks:
-        between = np.linspace(points[:-1], points[1:], FINER, endpoint=False).ravel()
-        parts, close = 0.5 ** np.arange(1, CLOSER + 1), []
-        for place in breaks:  # approached from both sides
-            low, high = points[points < place][-1], points[points > place][0]
-            close += [*(place - (place - low) * parts), *(place + (high - place) * parts)]
-        points = np.setdiff1d([*points, *close, *between], breaks)
-        values = along(subject.case, name, by, points)
-    line, finite = np.column_stack([points, values]), values[np.isfinite(values)]
+    finite = values[np.isfinite(values)]
     if not len(finite):
         raise lacking("plot", subject, name, by)
     least, most = float(finite.min()), float(finite.max())
     log = least > 0
-    if breaks and least < 0 < most:  # close to a pole it leaves the picture
-        least, most = np.quantile(finite, [0.04, 0.96])
+    # over a pole the sign changes, and halfway it is beyond both ends: no line leads over one
+    ends = np.array([values[:-1], values[1:]])
+    halfway = along(subject.case, name, by, (points[:-1] + points[1:]) / 2)
+    broken = (ends.prod(axis=0) < 0) & ((halfway < ends.min(axis=0)) | (halfway > ends.max(axis=0)))
+    if broken.any():  # close to it the line leaves the picture
+        least, most = np.quantile(finite, [0.1, 0.9])
     room = (most - least or abs(most) or 1.0) / 10
-    ends = (least / 1.3, most * 1.3) if log else (least - room, most + room)
+    scale = drawn.scale(*((least / 1.3, most * 1.3) if log else (least - room, most + room)), log)
     own, value = subject.result(by).plain(), subject.result(name).plain()
     low, high = (written(x, drawn.across()) for x in (points[0], points[-1]))
     first, last = (format_quantity(x, drawn.up.unit) for x in (finite[0], finite[-1]))
@@ -184,57 +171,28 @@ def _curve(drawn: Drawn) -> Chart:
         f"at {by} {own}, {drawn.label} is {value}",
         f"from {low} to {high} it goes from {first} to {last}",
     ]
-    places = [format_quantity(place, drawn.across().display_unit, 4) for place in breaks]
-    found += [f"it has a pole at {by} {' and '.join(places)}"] if places else []
-    axes = drawn.axis(points), drawn.scale(*ends, log)
     chart = Chart(
         "over",
         drawn.case,
         f"{drawn.label} over {by}.",
         found,
-        *axes,
+        drawn.axis(points),
+        scale,
         does_not_fit=subject.does_not_fit,
     )
     if subject.corners:
         chart.notes.append(f"The band is what the ranges span, {range_position(subject)}.")
     spot = [(float(subject.case.value(by)), float(subject.case.value(name)))]
     chart.spots("diamond", spot, "D", "vermilion", 8, label=f"this case: {value}")
-    if not breaks:
+    if not broken.any():
         chart.area(band(subject, name, by, points), "blue", 0.3)
     if memory:
         chart.memory(memory.value, "memory ends")
-    for place, at in zip(breaks, places, strict=True):
-        chart.upright(f"pole at {at}", place, "faint", ":", f"pole at {at}")
-    line = np.concatenate([line, [(place, np.nan) for place in breaks]]) if breaks else line
-    draw_line(chart, line[np.argsort(line[:, 0])], memory.value if memory else math.inf)
+    line = np.column_stack([points, values])
+    gaps = np.column_stack([points[1:], np.full(len(broken), np.nan)])[broken]
+    line = np.insert(line, np.flatnonzero(broken) + 1, gaps, axis=0)
+    draw_line(chart, line, memory.value if memory else math.inf)
     return chart
-
-
-def poles(case: Case, quantity: str, by: str, points: Any, values: Any) -> list[float]:
-    """The poles of a quantity between points, with or without a sign change.
-
-    >>> from symroof.symbolic.reading import parse
-    >>> from symroof.theory.symbols import ExpressionName
-    >>> case, formula = Study(batch=1).first.case, ExpressionName.of(parse("1/(3 - batch)"))
-    >>> [round(place, 9) for place in poles(case, formula, "batch", [1.0, 4.0], [0.5, -1.0])]
-    [3.0]
-    """
-    known_ones = [(x, y) for x, y in zip(points, values, strict=True) if math.isfinite(y)]
-    turned = [SearchAxis(float(a[0]), float(b[0])) for a, b in itertools.pairwise(known_ones) if a[1] * b[1] < 0]  # fmt: skip
-    found = []
-    for axis in turned:  # a pole, or else a root or a jump
-        (each,) = crossings(lambda x, _: (along(case, quantity, by, x), 0.0), [axis])
-        found += [] if each.pole is None else [each.pole]
-    for a, b, c in zip(known_ones, known_ones[1:], known_ones[2:], strict=False):
-        if min(a[1] * b[1], b[1] * c[1]) > 0 and abs(b[1]) > max(abs(a[1]), abs(c[1])):
-            low, high = a[0], c[0]
-            for _ in range(14):  # to where it is largest, or has no value
-                x = np.linspace(low, high, 33)
-                sizes = np.nan_to_num(np.abs(along(case, quantity, by, x)), nan=np.inf)
-                top = int(np.argmax(sizes))
-                low, high = x[max(top - 1, 0)], x[min(top + 1, 32)]
-            found += [float(x[top])] if sizes[top] > BEYOND_DOUBT * abs(b[1]) else []
-    return sorted(found)
 
 
 def _map(drawn: Drawn) -> Chart:
