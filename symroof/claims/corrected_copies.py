@@ -2,7 +2,8 @@
 
 import codecs
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,25 +106,19 @@ def corrected(file: str, claims: list[Checked], target: Path, requested: bool = 
     left = {i: reason for i, reason in wrong.items() if isinstance(reason, str)}
     changes = {i: change for i, change in wrong.items() if not isinstance(change, str)}
 
-    def keep(good: set[int], reason: str) -> None:
-        for i in changes.keys() - good:
-            left[i] = reason
-            del changes[i]
-
-    held = {claim.figure.start for claim in claims if claim.figure and claim.verdict in HOLDS}
-    keep({i for i in changes if changes[i][0].start not in held}, "another claim confirms it")
-    texts: dict[int, set[str]] = {}
-    for figure, digits in changes.values():
-        texts.setdefault(figure.start, set()).add(digits)
-    agreed = {i for i in changes if len(texts[changes[i][0].start]) == 1}
-    keep(agreed, "two claims correct it differently")
-    try:  # a misread number stays as it is
+    # a misread number stays as it is, and so does one that another claim confirms or corrects otherwise
+    again: Sequence[Checked] = ()
+    with suppress(InputError):
         again = check_text(replaced(original, changes.values()), file).claims
-    except InputError:
-        again = ()
-    same = len(again) == len(claims)
-    holding = {i for i in changes if same and again[i].verdict in HOLDS}
-    keep(holding, "the claim would still fail with the corrected number")
+    pairs = zip(claims, again, strict=True) if len(again) == len(claims) else ()
+    held: dict[int, bool] = {}
+    for before, after in pairs:
+        if before.figure:
+            start = before.figure.start
+            held[start] = held.get(start, True) and after.verdict in HOLDS
+    for i in [i for i, (figure, _) in changes.items() if not held.get(figure.start)]:
+        left[i] = "a claim of it would fail with the corrected number"
+        del changes[i]
     mark = codecs.BOM_UTF8 if Path(file).read_bytes().startswith(codecs.BOM_UTF8) else b""
     content = mark + replaced(original, changes.values()).encode("utf-8")
     fixed = tuple(claims[i] for i in changes)

@@ -63,7 +63,7 @@ def replaceable(figure: Figure) -> bool:
 
 def replaced(text: str, changes: Iterable[tuple[Figure, str]]) -> str:
     """A text with the digits of some figures replaced."""
-    spans = {(figure.start, figure.end, digits) for figure, digits in changes}
-    for start, end, digits in sorted(spans, reverse=True):
+    spans = {figure.start: (figure.end, digits) for figure, digits in changes}
+    for start, (end, digits) in sorted(spans.items(), reverse=True):
         text = text[:start] + digits + text[end:]
     return text

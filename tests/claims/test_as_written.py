@@ -195,7 +195,6 @@ TABLE = """<!-- symroof: given model=llama-3-70b kv=fp16 -->
 |---|---|
 | weights | 35.3 <!-- symroof: weight_bytes tp=4 --> |
 | cache | 1.34 |
-| total | 46.6 |
 """
 
 
@@ -203,10 +202,8 @@ def test_the_head_of_a_table_says_what_its_cells_are():
     judged = [(claim.line, claim.claimed, claim.verdict) for claim in claims(TABLE)]
     assert judged == [
         (5, "1.34 GB", "rounded"), (6, "2.86 GB", "wrong"), (10, "1.34 GB", "rounded"), (10, "10.7 GB", "rounded"), (14, "35.3 GB", "rounded"),
-        (16, "46.6 GB", "inconsistent"),
     ]  # fmt: skip
     assert claims(TABLE)[1].correction == "2.68 GB"
-    assert "36.64" in claims(TABLE)[-1].derived
 
 
 # ------------------------------------------------------------------------------------------------- lengths with a k, rates

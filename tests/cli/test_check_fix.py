@@ -60,7 +60,7 @@ def test_the_example_is_right_once_it_is_corrected(tmp_path):
 def test_two_claims_that_want_one_number_otherwise_leave_it(note, tmp_path):
     text = f"It takes 10.7 GB. {KV} {KV.replace('4096', '8192').replace(' -->', '')} value='10.7 GB' -->\n"
     outcome = call("check", note(text), "--fix")
-    stays = "  line 1: 10.7 GB stays: two claims correct it differently\n"
+    stays = "  line 1: 10.7 GB stays: a claim of it would fail with the corrected number\n"
     assert outcome.err == f"nothing written: 0 numbers corrected, 2 left\n{stays}{stays}"
     assert everything_under(tmp_path) == ["note.md"]
 

@@ -77,7 +77,6 @@ class Note:
                 break
             self._read(passage)
         self.arithmetic = equations_of_blocks(blocks(note))
-        self.arithmetic += [one for table in self.tables for one in table.sums()]
         self.wrong_arithmetic: dict[int, str] = {}
         self._check_arithmetic()
 

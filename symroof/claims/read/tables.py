@@ -1,19 +1,16 @@
-"""Tables of a Markdown note: what the head of a column says of the cells under it, and which rows and columns are sums.
+"""Tables of a Markdown note: what the head of a column says of the cells under it.
 
->>> [table] = tables("| batch | cache (GB) |\\n|---|---|\\n| 1 | 1.34 |\\n| 2 | 2.68 |\\n| total | 4.02 |\\n")
->>> [cell.text for cell in table.head], table.unit(1), [one.text for one in table.sums()]
-(['batch', 'cache (GB)'], 'GB', ['1.34 + 2.68'])
+>>> [table] = tables("| batch | cache (GB) |\\n|---|---|\\n| 1 | 1.34 |\\n| 2 | 2.68 |\\n")
+>>> [cell.text for cell in table.head], table.unit(1)
+(['batch', 'cache (GB)'], 'GB')
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from symroof.claims.claim_settings import SETTABLE
 from symroof.claims.read.markdown import FORMULA, scanned
 from symroof.claims.read.prose_numbers import Figure, figures
-from symroof.claims.read.spelled_arithmetic import Equation
 from symroof.claims.read.written_units import DENOMINATOR, denominators, unit_at
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS, canonical
@@ -22,9 +19,6 @@ from symroof.units import parse_unit, strict
 BAR = re.compile(r"(?<!\\)\|")
 UNIT = re.compile(
     r"[(\[]\s*([^()\[\]]{1,40}?)\s*[)\]]|(?:\bin|,|/)\s+([^\s,]{1,30})\s*$|(?:^|\s)([^\s()\[\]]{1,12})\s*$"
-)
-TOTAL = re.compile(
-    r"\W*(?:grand\s+)?(?:total|sum|together|all)\b\W*(?:\(.{0,30}\))?\W*$", re.IGNORECASE
 )
 WORDS = {
     "batch size": "batch", "requests": "batch", "users": "batch", "concurrency": "batch", "prompt tokens": "prompt", "prompt length": "prompt", "input": "prompt",
@@ -145,17 +139,6 @@ class NoteTable:
             return f"{value} {unit}"
         return value
 
-    def sums(self) -> Iterator[Equation]:
-        """The sums that the table states: a last row, and a column, that is called a total."""
-        rows, columns = range(len(self.rows)), range(len(self.head))
-        if len(rows) > 2 and TOTAL.match(self.rows[-1][0].text):
-            for column in columns[1:]:
-                yield from _sum([self.number(row, column) for row in rows])
-        for last in columns[2:]:
-            if TOTAL.match(self.head[last].text):
-                for row in rows:
-                    yield from _sum([self.number(row, i) for i in columns[1 : last + 1]])
-
 
 def _alike(one: str, other: str) -> bool:
     return strict(parse_unit(one).dimension) == strict(parse_unit(other).dimension)
@@ -166,19 +149,6 @@ def _value(text: str) -> object:
     text = re.sub(r"[*`$]|(?<!\w)_|_(?!\w)", "", text).strip()
     number = text.replace(",", "")
     return int(number) if number.isdigit() and len(number) < 16 else text
-
-
-def _sum(numbers: list[Figure | None]) -> Iterator[Equation]:
-    """The sum of some numbers of one unit, the last of them; a part that has no number, or another unit, makes none."""
-    known = [one for one in numbers if one is not None and not one.range_end]
-    if len(known) < max(len(numbers), 3) or not known[-1].unit:
-        return
-    *parts, total = known
-    if all(part.unit == total.unit and part.qualifier in ("", "about") for part in parts):
-        values = [Fraction(part.number.replace(",", "")) for part in parts]
-        source = "+".join(f"({value.numerator}/{value.denominator})" for value in values)
-        text = " + ".join(part.digits for part in parts)
-        yield Equation(tuple(parts), total, (source, source), text)
 
 
 def tables(text: str) -> list[NoteTable]:
