@@ -34,7 +34,7 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1813,
-    "symbolic": 4933,
+    "symbolic": 4911,
     "theory": 5307,
     "specs": 5649,
     "checkpoints": 3690,
@@ -44,10 +44,10 @@ BUDGETS = {
     "servers": 1634,
     "sweep": 1326,
     "calibrate": 1259,
-    "check": 6586,
-    "report": 6160,
+    "check": 6428,
+    "report": 6118,
     "cli": 3878,
-    "tests": 35038,
+    "tests": 34978,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
