@@ -6,7 +6,17 @@ import pytest
 
 from . import CHAT, call, refused
 
-KINDS = ("roofline", "latency-throughput", "regimes", "pareto", "memory", "tornado", "ttft", "itl")
+KINDS = (
+    "roofline",
+    "latency-throughput",
+    "regimes",
+    "pareto",
+    "memory",
+    "tornado",
+    "parts",
+    "ttft",
+    "itl",
+)
 LINE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512", "--batch", "4")
 
 

@@ -33,7 +33,17 @@ AT = {
 }  # fmt: skip
 POINTS = 40
 """Of a series of a picture; a longer one is thinned."""
-KINDS = ("roofline", "latency-throughput", "tornado", "pareto", "memory", "regimes", "ttft", "itl")
+KINDS = (
+    "roofline",
+    "latency-throughput",
+    "tornado",
+    "pareto",
+    "memory",
+    "regimes",
+    "parts",
+    "ttft",
+    "itl",
+)
 BATCHES, PROMPTS = (1, 8, 64), (128, 2048, 16384)
 
 

@@ -23,13 +23,14 @@ KINDS = {
     "pareto": "cost against ITL of the candidates as select ranks them, with the pick marked",
     "memory": "weights and cache of every case against usable memory",
     "tornado": "how far each input moves TTFT, ITL and cost, from its low to its high value",
+    "parts": "the times that TTFT and ITL are the sum of",
     "ttft": "TTFT against the prompt, with the target and where the bound changes",
     "itl": "ITL against the context, with the target and where memory ends",
 }
 """Kind -> what it shows."""
 MODULES = {
     "roofline": "limits", "regimes": "limits", "latency-throughput": "batches", "pareto": "batches",
-    "memory": "bars", "tornado": "bars", "ttft": "latencies", "itl": "latencies",
+    "memory": "bars", "parts": "latencies", "tornado": "bars", "ttft": "latencies", "itl": "latencies",
 }  # fmt: skip
 """Kind -> the module with its function."""
 WATERFALL = "waterfall"
