@@ -102,14 +102,9 @@ def test_the_wait_behind_rare_long_prompts_by_hand():
 def test_few_requests_that_slow_all_make_bursts_by_hand():
     """2 a second add 0.1 s each to the steps of all, give or take 0.5 s: (1 + 1)/(1 - 0.2) = 2.5 times the variance of chance."""
     spread = at_hand(
-        "peakedness",
-        arrival_rate=2,
-        dp=1,
-        added_time_deviation="1/2",
-        prompt_added_time="1/10",
-        open_step_time=1,
-        served_step_time=1,
-    )
+        "peakedness", arrival_rate=2, dp=1, added_time_deviation="1/2", prompt_added_time="1/10",
+        open_step_time=1, served_step_time=1,
+    )  # fmt: skip
     assert spread == pytest.approx(2.5)
 
 

@@ -104,11 +104,3 @@ def test_bytes_of_a_mix_step_by_step():
 def test_a_mix_of_one_sort_is_that_sort(share, like):
     study = Study(**HALF, **{**MIX, "long_share": share})
     assert study.value("mix_response_time") == near(seconds(*like))
-
-
-def test_more_sorts_are_several_cases():
-    """Weights and cases: a list of prompts is a list of cases, each with every quantity."""
-    cases = Study(**HALF, prompt=[500, 2000, 8000], output=100).cases
-    assert [case.case.value("response_time") for case in cases] == near(
-        [seconds(prompt, 100) for prompt in (500, 2000, 8000)]
-    )

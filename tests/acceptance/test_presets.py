@@ -46,15 +46,9 @@ def test_the_scaling_book_s_table_of_step_times(batch, cache, milliseconds):
     are off by up to one: 32.7/6.56 is 4.985, 27.34/6.56 is 4.168."""
     token = f"{float(cache.split()[0]) * 1e9 / 8192} byte/token"
     book = sr.Study(
-        params=13e9,
-        preset="scaling-book",
-        tp=8,
-        batch=batch,
-        context=8192,
-        kv_bytes_per_token=token,
-        mem_bandwidth="0.82 TB/s",
-        peak_flops="197 TFLOP/s",
-    )
+        params=13e9, preset="scaling-book", tp=8, batch=batch, context=8192,
+        kv_bytes_per_token=token, mem_bandwidth="0.82 TB/s", peak_flops="197 TFLOP/s",
+    )  # fmt: skip
     assert 1000 * float(book.value("itl")) == pytest.approx(float(milliseconds), abs=0.0101)
 
 

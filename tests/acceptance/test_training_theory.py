@@ -6,8 +6,6 @@ import pytest
 
 import symroof as sr
 
-from ..near import near
-
 CLUSTER = {
     "accelerators": 1024,
     "accelerator_flops": 312e12,
@@ -46,11 +44,6 @@ def test_the_work_of_published_runs(parameters, tokens, printed, close):
     assert float(
         training(model_parameters=parameters, training_tokens=tokens).value("training_flops")
     ) == pytest.approx(printed, rel=close)
-
-
-def test_six_n_d_of_chinchilla_by_hand():
-    study = training(model_parameters=70e9, training_tokens=1.4e12)
-    assert study.value("training_flops") == near(588 * 10**21)
 
 
 def test_device_hours_by_hand():

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import symroof as sr
-from symroof.api import Study
 
 STUDIES = Path(__file__).resolve().parents[2] / "specs" / "studies"
 H100 = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 16, "batch": 2}
@@ -61,12 +60,6 @@ def test_a_value_agrees_with_a_hand_count(study):
     assert study.value("itl") == pytest.approx(moved / 3.35e12, rel=1e-12)
 
 
-def test_without_a_case_the_error_names_the_missing_input():
-    assert "needs" in refused(lambda: sr.Study().value("ttft"))
-    message = refused(lambda: sr.Study("llama-3-8b", prompt=10).value("ridge_point"))
-    assert "peak_flops" in message or "mem_bandwidth" in message
-
-
 # --------------------------------------------------------------------------------------------------- does not fit
 
 
@@ -77,26 +70,6 @@ def test_a_case_that_does_not_fit_warns_at_the_caller():
     assert caught[0].filename == __file__
     assert value.flags == ("does_not_fit",)
     assert str(value).endswith("ms (does not fit)")
-
-
-# -------------------------------------------------------------------------------------------------- targets, files
-
-
-def test_load_reads_a_file_and_paths_in_it_are_beside_it(tmp_path):
-    models = tmp_path / "models"
-    models.mkdir()
-    source = (STUDIES.parent / "models" / "llama-3-8b.yaml").read_text(encoding="utf-8")
-    (models / "mine.yaml").write_text(
-        source.replace("name: llama-3-8b", "name: mine"), encoding="utf-8"
-    )
-    path = tmp_path / "study.yaml"
-    path.write_text(
-        "model: models/mine.yaml\nhardware: h100-sxm\nworkload: {prompt: 1024, output: 16, batch: 2}\n",
-        encoding="utf-8",
-    )
-    loaded = Study.load(path)
-    assert loaded.first.model.name == "mine"
-    assert loaded.value("itl") == sr.Study(**H100).value("itl")
 
 
 # ---------------------------------------------------------------------------------------------------- derivations

@@ -50,14 +50,9 @@ def test_nothing_is_said_where_nothing_is_expected_by_measurements():
 def test_the_nearest_has_the_fewest_and_smallest_differences():
     """By hand: models with experts in 16 bits were measured on MI300X with engines of 2024, which is nearer than another model with today's."""
     asked = MeasuredKind(
-        device="mi325x",
-        family="cdna",
-        generation="cdna3",
-        model="experts",
-        bits=16,
-        layout="several devices",
-        engine="compiled",
-    )
+        device="mi325x", family="cdna", generation="cdna3", model="experts", bits=16,
+        layout="several devices", engine="compiled",
+    )  # fmt: skip
     assert (
         shipped_efficiencies()
         .beyond(asked)

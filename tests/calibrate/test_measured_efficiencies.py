@@ -33,14 +33,9 @@ def test_a_measured_study_by_hand():
 
 def test_given_numbers_win_one_by_one():
     study = sr.Study(
-        "llama-3-8b",
-        "h100-sxm",
-        prompt=512,
-        efficiency="measured",
-        mbu=0.9,
-        layer_overhead=0,
+        "llama-3-8b", "h100-sxm", prompt=512, efficiency="measured", mbu=0.9, layer_overhead=0,
         elementwise_bytes=0,
-    )
+    )  # fmt: skip
     assert study.value("mbu") == sr.Study(mbu=0.9).value("mbu")
     assert study.value("mfu").low < study.value("mfu").high
     assert float(study.value("itl")) == pytest.approx(
@@ -73,13 +68,9 @@ def test_a_device_that_multiplies_slowly_reads_weights_slowly(weights, activatio
     """An H20 at batch 1: 64 rows by each 16-bit weight are 128 FLOP for 2 bytes, and 148 TFLOP/s against 4 TB/s give 37 FLOP a byte; fp8 is twice as fast
     and half as wide."""
     study = sr.Study(
-        "qwen3-32b",
-        "h20",
-        prompt=512,
-        efficiency="measured",
-        weights=weights,
+        "qwen3-32b", "h20", prompt=512, efficiency="measured", weights=weights,
         activations=activations,
-    )
+    )  # fmt: skip
     mfu = study.value("mfu")
     assert float(study.value("mbu")) == pytest.approx(float(mfu) * 37 / 64, rel=1e-9)
     assert study.value("mbu").low == pytest.approx(mfu.low * 37 / 64, rel=1e-9)

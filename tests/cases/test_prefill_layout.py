@@ -86,12 +86,9 @@ def test_what_a_prefill_achieves_is_of_the_devices_that_prefill():
 def test_three_that_prefill_for_two_that_decode():
     """Prompts a second of all that prefill, and what each of the two that decode gets of it and pays for."""
     study = Study(
-        **R1 | {"batch": 2000, "output": 64},
-        attention_dp=8,
-        dp=2,
-        prefill={"tp": 4, "pp": 2, "instances": 3},
-        efficiency="peak",
-    )
+        **R1 | {"batch": 2000, "output": 64}, attention_dp=8, dp=2,
+        prefill={"tp": 4, "pp": 2, "instances": 3}, efficiency="peak",
+    )  # fmt: skip
     one = Study(**R1, tp=4, pp=2, efficiency="peak")
     assert study.value("prefill_request_rate") == Fraction(3, 2) / (
         one.value("prefill_time") + one.value("prefill_overhead")

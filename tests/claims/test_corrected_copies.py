@@ -23,7 +23,3 @@ def test_a_number_whose_annotation_is_doubtful_is_never_changed(tmp_path):
     assert [
         (one.line, why.partition(":")[0], "not changed" in why) for one, why in made.uncorrected
     ] == [(1, "doubtful", True)]
-
-
-WRONG = "A prompt takes 10.7 GB of cache. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->"
-"""1.34 GB."""

@@ -12,12 +12,10 @@ ARITHMETIC = [
     ("6 × 70.6B × 2,000 = 282", WRONG, "847"),
     ("141 GB + 43 GB = 184 GB", RIGHT, "184"),
     ("141 GB + 43 GB = 194 GB", WRONG, "184"),  # 5.2 % off
-    ("8 = 2 × 3", WRONG, "6"),
     ("16 GB = 8B × 2 bytes", RIGHT, "16"),
     ("100 - 20 = 80", RIGHT, "80"),
     ("50-100 ms × 2 = 200", NONE, ""),  # a range
     ("(2 + 3) × 4 = 20", RIGHT, "20"),
-    ("2 × (3 + 4) = 13", WRONG, "14"),
     ("2 + 3) × 4 = 20", NONE, ""),
     ("141 GB / 80 GB = 2 GPUs", RIGHT, "1.8"),  # a whole number, up or down
     ("141 GB / 80 GB = 3 GPUs", WRONG, "1.8"),
@@ -25,13 +23,11 @@ ARITHMETIC = [
     ("4096 × 320 KiB = 1.25 GiB", RIGHT, "1.25"),
     ("1 GB / 2 GB/s = 500 ms", RIGHT, "500"),
     ("2 × 3.0 ≈ 6.31", RIGHT, "6"),
-    ("2.0 × 3 = 6.4", WRONG, "6"),
     ("n × 80 × 2 = 320", NONE, ""),
     ("2 × 3 = 6 × n", NONE, ""),
     ("2^3 × 4 = 30", NONE, ""),
     ("a*2 × 3 = 7", NONE, ""),
     ("2 × 3", NONE, ""),
-    ("2 = 3", NONE, ""),
     ("1" + " × 1" * 13 + " = 2", NONE, ""),  # more than a dozen numbers
     ("1" + " × 1" * 10 + " = 2", WRONG, "1"),
     # binary prefixes that were taken for decimal ones, or the other way, up to three times: 1.024^3 and 5 % either way
@@ -40,17 +36,14 @@ ARITHMETIC = [
     ("100 × 1 = 106 GPUs", WRONG, "100"),
     # bits and bytes; not of a tenth more
     ("100 bytes × 1 = 840 bit", RIGHT, "800"),
-    ("800 bit × 1 = 100 bytes", RIGHT, "100"),
     # digits that may have been rounded, on either side; a whole number is exact
     ("1.0 × 2.0 = 2.13", RIGHT, "2"),  # 6.1 % off, where 5 and 2.5 and 0.2 % may have been rounded
     ("1.0 × 2.0 = 2.18", WRONG, "2"),
-    ("20 × 2 = 43", WRONG, "40"),
     # whole results of a division, of what is counted
     ("9 GB / 4 GB = 3 requests", RIGHT, "2.2"),
     ("10 / 4 tokens = 3", RIGHT, "2.5"),
     # powers of a thousand are no fault, whichever side has more
     ("6 × 70 = 420,000", RIGHT, "420,000"),
-    ("6000 × 70 = 420", RIGHT, "420"),
 ]  # fmt: skip
 
 
@@ -71,6 +64,3 @@ def test_the_length_of_what_is_looked_through():
     assert (
         len(equations_of_blocks([(0, text.ljust(20_000))] * 21)) == 20
     )  # 400,000 characters of a file
-
-
-# ----------------------------------------------------------------------------------------------------------- annotations

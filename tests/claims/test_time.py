@@ -88,6 +88,3 @@ def test_a_claim_throughout_a_range_is_solved_not_searched(name):
         claim.derived,
     )
     assert time.process_time() - started < 10
-
-
-# ----------------------------------------------------------------------------------------------------------- progress

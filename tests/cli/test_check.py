@@ -36,17 +36,6 @@ def test_exit_codes(note, text, plain, strict):
     assert call("check", path, "--json").code == plain
 
 
-def test_bad_input_says_every_fault_of_every_file(note, tmp_path):
-    first, second = (
-        note("1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"),
-        note("claims: [{id: x, quantity: itl, valu: 3}]\n", "b.yaml"),
-    )
-    message = refused("check", first, second, tmp_path / "none.md")
-    assert f"{first}:1:20: claims[0].quantity: kv_cache_byts: no such quantity or input" in message
-    assert f"{second}:1:33: claims[0].valu: unknown key" in message
-    assert f"{tmp_path / 'none.md'}: cannot be read" in message
-
-
 def test_a_bad_annotation_costs_the_other_claims_nothing(note, tmp_path):
     """Standard output has what could be judged, standard error every fault with its place, line, caret and hint; 2 outweighs 1."""
     first, second = (

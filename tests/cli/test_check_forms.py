@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from . import NEEDS, RIGHT, ROOT, WRONG, call, good, refused
+from . import NEEDS, RIGHT, ROOT, WRONG, call
 
 
 def test_json_is_one_object_of_the_contract(note):
@@ -45,14 +45,6 @@ def test_github_annotations_are_escaped(note):
     assert len(properties.split(",")) == 4
     assert re.sub("%(25|0A|0D)", "", message).count("%") == 0
     assert "%250A" in message
-
-
-def test_validate_reads_notes_and_claim_files_with_their_names(note):
-    right, wrong = note(WRONG), note("claims: [{id: a, quantity: itll, value: 3 ms}]\n", "c.yaml")
-    assert good("validate", right).out == f"{right}: a valid claims file\n"
-    assert f"{wrong}:1:18: claims[0].quantity: itll: no such quantity or input" in refused(
-        "validate", wrong
-    )
 
 
 def test_the_pre_commit_hook_runs_check_on_notes_and_claim_files():

@@ -77,12 +77,9 @@ def test_an_unknown_ending_lists_the_known(tmp_path):
     ("kind", "line", "lacks"),
     [
         ("ttft", ("--model", "llama-3-8b", "--prompt", "512"), "needs peak_flops"),
-        ("itl", ("--hardware", "h100-sxm", "--batch", "4"), "needs"),
         ("roofline", ("--model", "llama-3-8b"), "peak_flops needs peak_flops"),
         ("memory", ("--model", "llama-3-8b", "--prompt", "512"), "needs mem_capacity"),
         ("pareto", ("--model", "llama-3.1-405b", "--hardware", "t4", "--prompt", "512"), "memory holds none"),
-        ("regimes", ("--hardware", "h100-sxm"), "needs"),
-        ("tornado", ("--model", "llama-3-8b"), "needs"),
         ("latency-throughput", ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512", "--set", "itl=9 ms"), "no batch moves its ITL"),
     ],
 )  # fmt: skip

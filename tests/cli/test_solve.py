@@ -64,16 +64,9 @@ def test_batch_to_ridge(capsys, context):
 
 def test_form_of_the_contract(capsys):
     result = solved(
-        capsys,
-        "max_batch_memory",
-        *CASE,
-        "--engine",
-        "ideal",
-        "--prompt",
-        "4096",
-        "--output",
+        capsys, "max_batch_memory", *CASE, "--engine", "ideal", "--prompt", "4096", "--output",
         "512",
-    )
+    )  # fmt: skip
     assert set(result) >= {
         "schema", "equation", "unknown", "verdict", "method", "domain", "branches", "values",
         "value", "integer", "within_memory", "unit", "reason",

@@ -33,6 +33,7 @@ PRINTED = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", PRINTED)
 def test_nothing_printed_uses_a_word_that_the_glossary_forbids(name):
     printed = call(*PRINTED[name]).out.lower()

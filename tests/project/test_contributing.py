@@ -6,14 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.project.additions import (
-    CONTRIBUTING,
-    ROOT,
-    command_line,
-    entries,
-    make,
-    paths,
-)
+from tests.project.additions import CONTRIBUTING, ROOT, command_line, entries, make, paths
 from tests.project.additions.made import ADDITIONS
 
 pytestmark = pytest.mark.full
@@ -185,25 +178,6 @@ def test_a_slip_is_named_in_a_claim_that_makes_it(newcomer):
 def review(newcomer, ending):
     newcomer.run("report", *CASE, "-o", "plain", "--format", ending, "--no-plots", "--full")
     return (newcomer.folder / f"plain/case.{ending}").read_text(encoding="utf-8")
-
-
-# ---------------------------------------------------------------------------------------- verdicts, sweeps, selections
-
-
-def test_a_target_is_judged_solved_and_selected_by(newcomer):
-    """Half a joule is missed at any batch: prefill alone takes 2 FLOPs for each of 7 billion parameters and 1,024 tokens, 10 J for 16 tokens at 989.4 TFLOP/s on 700 W. A batch of two misses a joule."""
-    target = (*CASE, "--batch", "2", "--efficiency", "peak", "--target", "energy=1 J")
-    newcomer.run("report", *target, "-o", "missed", "--format", "md", "--no-plots")
-    page = (newcomer.folder / "missed/case.md").read_text(encoding="utf-8").split("\n## ")[0]
-    assert "| energy per token |" in page and "misses energy " in page
-    question = ("solve", "energy_per_token = energy_target", "--for", "batch", *CASE)
-    limits = [("--set", f"energy_target={limit} J") for limit in (0.5, 1)]
-    solved = [
-        newcomer.run(*question, "--efficiency", "peak", *limit, "--json").json["verdict"]
-        for limit in limits
-    ]
-    assert solved == ["lhs_above", "crosses"]
-    assert "energy" in newcomer.run("select", *target, code=1).out
 
 
 # ------------------------------------------------------------------------------------------------------ the command line

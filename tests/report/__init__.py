@@ -29,14 +29,9 @@ def made(stem):
     folder = Path(tempfile.mkdtemp(dir=reviews)) / stem
     with contextlib.chdir(ROOT):
         outcome = call(
-            "report",
-            f"specs/studies/{stem}.yaml",
-            "-o",
-            folder,
-            "--format",
-            "md,tex,html",
+            "report", f"specs/studies/{stem}.yaml", "-o", folder, "--format", "md,tex,html",
             "--full",
-        )
+        )  # fmt: skip
     assert outcome.code == 0, outcome.err
     with contextlib.suppress(OSError):  # another process was faster
         folder.rename(reviews / stem)

@@ -48,13 +48,9 @@ def late():
     """At half the bandwidth the weights alone, 8.03 G parameters less the gathered table of 128,256 rows of 4,096, of two bytes, take 8.96 ms."""
     assert 2 * (8_030_261_248 - 128_256 * 4096) / (0.5 * 3.35e12) > 8.9e-3
     return Study(
-        **SLOW,
-        mbu="0.5..0.9",
-        batch=8,
-        output=64,
-        assume={"targets_under": "isolated"},
+        **SLOW, mbu="0.5..0.9", batch=8, output=64, assume={"targets_under": "isolated"},
         targets={"itl": "8 ms"},
-    )
+    )  # fmt: skip
 
 
 def last_within(mbu):

@@ -185,17 +185,9 @@ def test_the_words_hold_no_number_and_no_unit():
 def test_the_same_run_gives_the_same_bytes_under_any_hash_seed(tmp_path):
     stem = "qwen2.5-7b-budget"
     done = process(
-        "report",
-        f"specs/studies/{stem}.yaml",
-        "-o",
-        tmp_path,
-        "--format",
-        "md,tex,html",
-        "--full",
-        PYTHONHASHSEED="2",
-        TZ="Pacific/Auckland",
-        LC_ALL="C",
-    )
+        "report", f"specs/studies/{stem}.yaml", "-o", tmp_path, "--format", "md,tex,html", "--full",
+        PYTHONHASHSEED="2", TZ="Pacific/Auckland", LC_ALL="C",
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     first = {path.name: path.read_bytes() for path in made(stem).iterdir()}
     second = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -315,13 +307,9 @@ def compiled(folder, name):
     """The log of pdflatex over a file of a folder; a failure is the test's."""
     line = ["pdflatex", "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", name]
     done = subprocess.run(
-        line,
-        cwd=folder,
-        env={**os.environ, "openin_any": "p", "max_print_line": "1000"},
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+        line, cwd=folder, env={**os.environ, "openin_any": "p", "max_print_line": "1000"},
+        capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
     log = done.stdout.decode("utf-8", "replace")
     assert done.returncode == 0, "\n".join(
         line for line in log.splitlines() if line.startswith("!")

@@ -12,14 +12,9 @@ from tests.cli import write_study
 from . import blocks, rows_under, text_of, to_standard_output
 
 CASES = {
-    "too large": {"model": "llama-3-70b", "hardware": "h100-sxm", "engine": "ideal", "tp": 2, "prompt": 4096, "output": 512, "batch": 32, "mfu": 0.6, "mbu": 0.8,
-                  "targets": {"ttft": "200 ms", "itl": "50 ms"}},
     "good": {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 256, "batch": 16, "mfu": 0.5, "mbu": 0.8, "step_overhead": "1 ms",
              "memory_reserve": "4 GB", "memory_share": 0.9, "targets": {"ttft": "200 ms", "itl": "50 ms"}},
-    "windowed": {"model": "gemma-2-9b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 8192, "output": 512, "batch": 16, "mfu": 0.5, "mbu": 0.8,
-                 "targets": {"ttft": "500 ms", "itl": "20 ms"}},
     "small": {"model": "qwen2.5-0.5b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 512, "output": 64, "batch": 256, "targets": {"itl": "2 ms"}},
-    "no targets": {"model": "mistral-7b-v0.1", "hardware": "l4", "engine": "ideal", "prompt": 6000, "output": 64, "batch": 32},
     "one step": {"model": "llama-3-8b", "hardware": "a10", "engine": "ideal", "context": 4096, "batch": 4, "targets": {"itl": "60 ms"}},
     "slow links": {"model": "llama-3-8b", "hardware": "l4", "engine": "ideal", "prompt": 600, "output": 32, "link_latency": "700 us", "mfu": 0.5, "mbu": 0.8,
                    "targets": {"ttft": "400 ms", "itl": "70 ms"}},
@@ -198,9 +193,6 @@ def test_a_condition_that_comes_back_says_where():
     first = next(n for n, state in states.items() if state is not states[1])
     back = next((n for n, state in states.items() if n > first and state is states[1]), None)
     assert (flip.value, flip.turns[0]) == (first, back) == (2, 4)
-
-
-# -------------------------------------------------------------------------------------------------------- ranges
 
 
 # -------------------------------------------------------------------------------------------------------- review

@@ -133,13 +133,9 @@ def test_where_an_end_passes_at_no_batch_there_is_no_window(longest, itl):
 )
 def test_where_ranges_are_judged_is_said(more, says):
     choice = select(
-        model="llama-3-8b",
-        hardware="h100-sxm",
-        output=64,
-        batch=4,
-        targets={"itl": "50 ms"},
+        model="llama-3-8b", hardware="h100-sxm", output=64, batch=4, targets={"itl": "50 ms"},
         **more,
-    )
+    )  # fmt: skip
     assert (
         choice.basis[-1] == "over the ranges that are given: evaluated at their corners"
     ) is says

@@ -28,15 +28,9 @@ def bound_anew(one):
         instances = one.replicas * one.group["prefill"] // one.parallel["tp"]
         apart = {"prefill": {"tp": one.parallel["tp"], "instances": instances}}
     return Study(
-        **CASE,
-        **degrees,
-        **apart,
-        hardware=one.hardware,
-        batch=one.batch,
-        dp=one.run.copies,
-        arrival_rate=60,
-        targets=TARGETS,
-    )
+        **CASE, **degrees, **apart, hardware=one.hardware, batch=one.batch, dp=one.run.copies,
+        arrival_rate=60, targets=TARGETS,
+    )  # fmt: skip
 
 
 def test_what_is_named_passes_when_it_is_bound_anew(fleet):

@@ -133,12 +133,9 @@ def test_bandwidth_alone_does_not_help_where_compute_limits():
 def test_no_mfu_does_where_even_the_peak_is_too_slow():
     """The tutorial's A100: 2*8.03e9*4096/312e12 = 210.839 ms at MFU 1, and 0.015 ms of dispatch."""
     study = Study(
-        model="llama-3-8b",
-        hardware="a100-80gb-sxm",
-        prompt=4096,
-        preset="tutorial-mlsysim",
+        model="llama-3-8b", hardware="a100-80gb-sxm", prompt=4096, preset="tutorial-mlsysim",
         targets={"ttft": 0.2},
-    )
+    )  # fmt: skip
     lever = next(lever for lever in required_changes(study.first) if lever.name == "mfu")
     assert lever.flip is None
     assert float(lever.stuck[0][1].value) == pytest.approx(
@@ -149,12 +146,9 @@ def test_no_mfu_does_where_even_the_peak_is_too_slow():
 def test_the_least_mfu_that_passes():
     """The tutorial's H100: 2*8.03e9*4096 FLOP in 200 ms less 0.01 ms on 989 TFLOP/s: 0.3326."""
     study = Study(
-        model="llama-3-8b",
-        hardware="h100-sxm",
-        prompt=4096,
-        preset="tutorial-mlsysim",
+        model="llama-3-8b", hardware="h100-sxm", prompt=4096, preset="tutorial-mlsysim",
         targets={"ttft": 0.2},
-    )
+    )  # fmt: skip
     (keep,) = margins(study.first, ["mfu"])
     assert not keep.up
     assert float(last_passing(keep)) == pytest.approx(

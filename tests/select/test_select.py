@@ -57,14 +57,9 @@ SMALL = {
 @pytest.mark.parametrize("order", ["cost", "throughput", "rate", "ttft", "itl", "price"])
 def test_the_passing_ones_stand_best_first(order):
     found = select(
-        **SMALL,
-        hardware=["a100-80gb-sxm", "h100-sxm", "gh200"],
-        tp=[1, 2],
-        batch=16,
-        chunk=2048,
-        targets={"itl": 0.05},
-        by=order,
-    )
+        **SMALL, hardware=["a100-80gb-sxm", "h100-sxm", "gh200"], tp=[1, 2], batch=16, chunk=2048,
+        targets={"itl": 0.05}, by=order,
+    )  # fmt: skip
     name, larger = {
         "cost": ("cost_per_mtok", False),
         "throughput": ("sustained_throughput", True),
@@ -99,12 +94,9 @@ def test_what_does_not_pass_never_competes(seed):
         "cost": draw.uniform(0.1, 2),
     }
     found = select(
-        **SMALL,
-        hardware=["t4", "a100-80gb-sxm", "h100-sxm", "mi300x"],
-        tp=[1, 2],
-        batch=[1, 32, 256],
-        targets=targets,
-    )
+        **SMALL, hardware=["t4", "a100-80gb-sxm", "h100-sxm", "mi300x"], tp=[1, 2],
+        batch=[1, 32, 256], targets=targets,
+    )  # fmt: skip
     assert len(found.configurations) == 24
     everything = {run.label: run for run in found.runs}
     for c in found.configurations:
@@ -137,12 +129,9 @@ def test_an_unknown_price_is_no_pass_and_no_failure():
 
 def test_nobody_on_a_front_is_beaten_and_everybody_else_is():
     found = select(
-        **SMALL,
-        hardware=["a100-80gb-sxm", "h100-sxm", "gh200", "b200"],
-        tp=[1, 2, 4],
-        batch=[1, 8, 64],
-        targets={"itl": 0.03},
-    )
+        **SMALL, hardware=["a100-80gb-sxm", "h100-sxm", "gh200", "b200"], tp=[1, 2, 4],
+        batch=[1, 8, 64], targets={"itl": 0.03},
+    )  # fmt: skip
     for front, runs in [(found.fronts[0], found.runs)]:
         points = {
             id(run): (run.value("sustained_itl"), run.value("sustained_throughput_per_device"))

@@ -90,18 +90,10 @@ def test_what_does_not_keep_up_is_judged_at_the_largest_batch_that_its_latencies
     """Not at one request: what it lacks is what the fullest server lacks."""
     chosen = {"prefill_devices": 1} if scheduling == "disaggregated" else {"chunk": 2048}
     study = Study(
-        "llama-3.1-8b",
-        "h100-sxm",
-        prompt=2048,
-        output=300,
-        dp=1,
-        tp=1,
-        arrival_rate="400 request/s",
-        assume={"scheduling": scheduling},
-        targets={"itl": "20 ms"},
-        efficiency="peak",
-        **chosen,
-    )
+        "llama-3.1-8b", "h100-sxm", prompt=2048, output=300, dp=1, tp=1,
+        arrival_rate="400 request/s", assume={"scheduling": scheduling}, targets={"itl": "20 ms"},
+        efficiency="peak", **chosen,
+    )  # fmt: skip
     (judged,) = select(study).configurations
     batch = judged.run.batch
     held = [
@@ -133,13 +125,9 @@ def test_fast_prefills_beside_a_slow_decode_are_judged_where_prefills_have_devic
         "kv": "fp8", "prompt": 3000, "output": 400,
     }  # fmt: skip
     chosen = select(
-        **case,
-        arrival_rate="20 request/s",
-        targets={"itl": "50 ms"},
-        assume={"scheduling": "disaggregated"},
-        tp=[1, 2],
-        among={"prefill_devices": "2,4,6"},
-    )
+        **case, arrival_rate="20 request/s", targets={"itl": "50 ms"},
+        assume={"scheduling": "disaggregated"}, tp=[1, 2], among={"prefill_devices": "2,4,6"},
+    )  # fmt: skip
     apart = [c for c in chosen.passing if c.run.bound_case.case.has("prefill_devices")]
     assert len(apart) > 1
     ahead = 0

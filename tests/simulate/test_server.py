@@ -204,15 +204,9 @@ def test_sums_over_a_batch_are_a_loop_over_its_requests(model, rate):
 
 def test_groups_split_requests_and_wait_for_the_slowest(tmp_path):
     study = sr.Study(
-        "deepseek-v2-lite",
-        "h200",
-        engine="ideal",
-        attention_dp=4,
-        prompt=1000,
-        output=65,
-        batch=32,
-        chunk=2048,
-    )
+        "deepseek-v2-lite", "h200", engine="ideal", attention_dp=4, prompt=1000, output=65,
+        batch=32, chunk=2048,
+    )  # fmt: skip
     trace = write_trace(tmp_path, [(i / 500, 1000, 65) for i in range(200)])
     found = study.simulate(trace=trace)
     run = found.runs[0]
@@ -240,12 +234,9 @@ def test_a_server_that_only_prefills_waits_as_pollaczek_and_khinchine_say(
     """W = (1 + v)/2·ρ·s/(1 - ρ): prompts of 100 tokens at 2 ms each, a load of 0.6."""
     study = by_hand(scheduling, prompt=100, output=1, batch=1, prefill_devices=1, arrival_rate=3)
     found = study.simulate(
-        "poisson",
-        requests=8000,
-        replications=4,
-        seed=5,
+        "poisson", requests=8000, replications=4, seed=5,
         lengths={"prompt": f"{output}:100", "output": "1"},
-    )
+    )  # fmt: skip
     wait = found.summary["queue_wait"]["mean"]
     drawn = np.concatenate([run.requests.prompt for run in found.runs]) * 0.002
     load = 3 * drawn.mean()

@@ -67,16 +67,9 @@ def test_one_token_each_has_no_time_between_tokens():
 @pytest.mark.full
 def test_a_mix_and_spread_lengths():
     mixed = sr.Study(
-        "llama-3-8b",
-        "h100-sxm",
-        prompt=100,
-        output=10,
-        batch=8,
-        arrival_rate=9,
-        long_share=0.25,
-        long_prompt=900,
-        long_output=40,
-    )
+        "llama-3-8b", "h100-sxm", prompt=100, output=10, batch=8, arrival_rate=9, long_share=0.25,
+        long_prompt=900, long_output=40,
+    )  # fmt: skip
     table = mixed.simulate(requests=800).requests
     assert set(table.prompt.tolist()) == {100, 900}
     assert (table.prompt == 900).mean() == pytest.approx(0.25, abs=0.05)

@@ -78,11 +78,8 @@ def test_points_are_those_of_cases_of_their_own(name):
 def test_a_variable_has_the_axes_it_depends_on():
     found = sr.Study(**CASE).sweep(
         ["kv_bytes_per_token", "kv_cache_bytes", "ttft", "ridge_point"],
-        hardware=["h100-sxm", "h200"],
-        kv=["fp16", "fp8"],
-        batch=[1, 2],
-        prompt=[64, 128],
-    )
+        hardware=["h100-sxm", "h200"], kv=["fp16", "fp8"], batch=[1, 2], prompt=[64, 128],
+    )  # fmt: skip
     assert {name: v.dims for name, v in found.data_vars.items()} == {
         "kv_bytes_per_token": ("kv",),
         "kv_cache_bytes": ("kv", "batch", "prompt"),

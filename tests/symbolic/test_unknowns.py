@@ -72,13 +72,9 @@ def test_a_crossing_below_one_request():
 def test_a_crossing_within_the_first_token():
     """The batch of 7600 makes the first decode step longer than the prefill of 10 tokens: the sides change over before one token is out."""
     study = sr.Study(
-        model="llama-3-8b",
-        hardware="h100-sxm",
-        engine="ideal",
-        prompt=10,
-        batch=7600,
+        model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=10, batch=7600,
         assume={"decode_steps": "output"},
-    )
+    )  # fmt: skip
     found = study.solve("output_decode_exceeds_ttft")
     first_step = sr.Study(
         model="llama-3-8b", hardware="h100-sxm", engine="ideal", context=11, batch=7600

@@ -28,30 +28,16 @@ TWO_KINDS = Architecture(
 
 
 def test_where_a_value_comes_from():
-    case = made(
-        peak_flops=60,
-        mem_bandwidth="2*link_bandwidth",
-        batch="chunk + 1",
-        numbers={"link_bandwidth": 10, "chunk": 4},
-    )
-    values = [
-        case.value(name)
-        for name in (
-            "peak_flops",
-            "link_bandwidth",
-            "mem_bandwidth",
-            "ridge_point",
-            "batch",
-            "mfu",
-            "block_size",
-        )
-    ]
-    assert values == [60, 10, 20, 3, 5, 1, 16]
-    assert [case.has_value(name) for name in ("ridge_point", "prompt", "ttft")] == [
-        True,
-        False,
-        False,
-    ]
+    numbers = {"link_bandwidth": 10, "chunk": 4}
+    formulas = {"mem_bandwidth": "2*link_bandwidth", "batch": "chunk + 1"}
+    case = made(peak_flops=60, **formulas, numbers=numbers)
+    values = {
+        "peak_flops": 60, "link_bandwidth": 10, "mem_bandwidth": 20, "ridge_point": 3, "batch": 5,
+        "mfu": 1, "block_size": 16,
+    }  # fmt: skip
+    assert {name: case.value(name) for name in values} == values
+    known = [case.has_value(name) for name in ("ridge_point", "prompt", "ttft")]
+    assert known == [True, False, False]
     with pytest.raises(MissingInput, match="needs prompt") as missing:
         case.value("prompt")
     assert missing.value.name == "prompt"

@@ -62,33 +62,7 @@ OF_CLAIMS = {
             '    Slip("queries_cached", (CaseChange("queries cached beside keys and values", _times("3/2", *CACHE)),)),\n',
             '    Slip("k_and_v_factor", (',
         )
-    ],
-}
-
-OF_VERDICTS = {
-    "A target": [
-        Insert(
-            f"{INFERENCE}/targets.yaml",
-            "  energy_target: {unit: J, means: limit on the energy of a token, latex: 'E_{\\mathrm{max}}'}\n",
-            "  attention_share: {means:",
-        ),
-        Insert(
-            "specs/theories/inference/targets.yaml",
-            "  energy: {input: energy_target, metric: energy_per_token}\n",
-            "  ttft: {input: ttft_target",
-        ),
-        Insert(
-            "symroof/specs/study.py",
-            '    energy: _limit("energy", "2 J") | None = None  # type: ignore[valid-type]\n',
-            '    ttft: _limit("ttft"',
-        ),
-        Insert("symroof/cli/options.py", "energy='2 J' (per token), ", "cost='2 USD' (per million"),
-        Insert(
-            "symroof/report/page_one.py",
-            '"energy": "energy per token", ',
-            '"cost": "USD per million tokens"',
-        ),
-    ],
+    ]
 }
 
 OF_THE_COMMAND_LINE = {
@@ -108,7 +82,7 @@ OF_THE_COMMAND_LINE = {
             '    """The number of models."""\n'
             '    say(str(len(KINDS["models"]())))\n',
         ),
-    ],
+    ]
 }
 
-ADDITIONS = OF_THE_THEORY | OF_CHECKPOINTS | OF_CLAIMS | OF_VERDICTS | OF_THE_COMMAND_LINE
+ADDITIONS = OF_THE_THEORY | OF_CHECKPOINTS | OF_CLAIMS | OF_THE_COMMAND_LINE
