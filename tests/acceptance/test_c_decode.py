@@ -6,7 +6,7 @@ import pytest
 
 from symroof.api import Study
 
-from . import ATTENTION, B8, B70, H100, H100_989, KV, TUTORIAL, WEIGHTS, agree, check, row, slope
+from . import ATTENTION, B8, B70, H100, H100_989, KV, TUTORIAL, WEIGHTS, check, row, slope
 
 WIDGET = {"params": 8 * 10**9, **H100_989, "assume": WEIGHTS}
 FIRST_ORDER = [
@@ -95,13 +95,6 @@ def test_third_source_has_twice_the_intensity_and_thrice_the_utilisation():
     assert Study(**WIDGET).value("decode_intensity") == 1
     assert Study(**WIDGET, weights="int8").value("decode_intensity") == 2
     assert Study(**WIDGET).value("decode_mfu") < Fraction(1, 200)
-
-
-def test_bandwidth_over_parameters_is_no_rate():
-    """It also words the cap as "parameter count divided by bandwidth"; its figure, 3350/16 = 209, is bandwidth over bytes."""
-    study = Study(**WIDGET)
-    assert study.value("user_rate") == study.value("mem_bandwidth") / study.value("weight_bytes")
-    agree(study.value("user_rate"), "209 tok/s")
 
 
 @pytest.mark.parametrize("batch", [1, 64, 4096])

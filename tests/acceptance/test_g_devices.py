@@ -42,39 +42,16 @@ ROOF = [
 ]  # fmt: skip
 
 APART = [
-    row(
-        "cache handed over",
-        "transfer_time",
-        Fraction(4096 * 327_680, 50 * 10**9),
-        **B70,
-        prompt=4096,
-        network_bandwidth="50 GB/s",
-    ),
-    row(
-        "with latency",
-        "transfer_time",
-        Fraction(4096 * 327_680, 50 * 10**9) + Fraction(1, 1000),
-        **B70,
-        prompt=4096,
-        network_bandwidth="50 GB/s",
-        link_latency="1 ms",
-    ),
-    row(
-        "first token with it",
-        "disaggregated_ttft",
-        Fraction(2 * 70 * 4096, 989_400) + Fraction(4096 * 327_680, 50 * 10**9),
-        **ON,
-        prompt=4096,
-        network_bandwidth="50 GB/s",
-    ),
-    row(
-        "slowest network within a step",
-        lambda s: s.solve("min_network_bandwidth_transfer").value,
-        Fraction(4096 * 327_680 * 3350, 140),
-        **ON,
-        prompt=4096,
-    ),
-]
+    row("cache handed over", "transfer_time", Fraction(4096 * 327_680, 50 * 10**9), **B70,
+        prompt=4096, network_bandwidth="50 GB/s"),
+    row("with latency", "transfer_time", Fraction(4096 * 327_680, 50 * 10**9) + Fraction(1, 1000),
+        **B70, prompt=4096, network_bandwidth="50 GB/s", link_latency="1 ms"),
+    row("first token with it", "disaggregated_ttft",
+        Fraction(2 * 70 * 4096, 989_400) + Fraction(4096 * 327_680, 50 * 10**9), **ON, prompt=4096,
+        network_bandwidth="50 GB/s"),
+    row("slowest network within a step", lambda s: s.solve("min_network_bandwidth_transfer").value,
+        Fraction(4096 * 327_680 * 3350, 140), **ON, prompt=4096),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", [*PARALLEL, *ROOF, *APART])

@@ -2,10 +2,6 @@
 
 import os
 
-import pytest
-
-from symroof.units import UnitError, parse_number
-
 from ..cli import ROOT, call
 
 CASE = "--model llama-3-8b --hardware h100-sxm"
@@ -27,12 +23,6 @@ def test_no_line_is_shown_of_a_file_that_only_another_file_names(tmp_path):
     assert "hunter2" in own.err  # the file a person named is shown
 
 
-@pytest.mark.parametrize("text", ["１２", "٣", "1__0", "1_", "1,_0", "010"])
-def test_a_number_has_plain_digits(text):
-    with pytest.raises(UnitError):
-        parse_number(text)
-
-
 def test_a_pipe_that_a_file_names_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe.yaml")
     study, note = tmp_path / "study.yaml", tmp_path / "note.md"
@@ -47,10 +37,6 @@ def test_the_definition_of_a_given_number_reads_back_in_its_unit():
     assert "itl = 8/335*(1 s)" in call("derive", "itl", *given).out
     again = call("eval", *CASE.split(), "--prompt", "5", "--set", "itl=8/335*(1 s)", "-q", "itl")
     assert again.out.startswith("itl: 23.9 ms")
-
-
-def test_grouped_digits_stay_numbers():
-    assert [parse_number(text) for text in ("1_000", "12,000", "5.", ".5")] == [1000, 12000, 5, 0.5]
 
 
 def test_a_trace_has_plain_digits_and_no_prefix_longer_than_its_prompt(tmp_path):

@@ -33,34 +33,20 @@ def deployments(count, seed=41):
     for _ in range(count):
         model = draw.choice(list(MODELS))
         prompt = int(2 ** draw.uniform(8, 14))
-        case = {
-            "model": model,
-            "hardware": draw.choice(DEVICES),
-            "tp": draw.choice(MODELS[model][1]),
-            "prompt": prompt,
-            "output": draw.choice((64, 200, 500, 1000)),
-        }
+        case = {"model": model, "hardware": draw.choice(DEVICES), "prompt": prompt}
+        case |= {"tp": draw.choice(MODELS[model][1]), "output": draw.choice((64, 200, 500, 1000))}
         if model.startswith("llama") and draw.random() < 0.4:
             case["weights"] = "fp8"
-        yield (
-            case
-            | {
-                "batch": draw.choice((1, 4, 16, 48)),
-                "arrival_rate": round(10 ** draw.uniform(-1, 1.5), 2),
-            },
-            f"{draw.choice((20, 40, 80, 150))} ms",
-        )
+        case["batch"] = draw.choice((1, 4, 16, 48))
+        case["arrival_rate"] = round(10 ** draw.uniform(-1, 1.5), 2)
+        yield case, f"{draw.choice((20, 40, 80, 150))} ms"
 
 
 def contradictions(case, itl):
     """What two commands say differently of one deployment."""
     model, device, tp = (case[name] for name in ("model", "hardware", "tp"))
-    rest = {
-        name: value
-        for name, value in case.items()
-        if name not in ("model", "hardware", "arrival_rate")
-    }
-    line = [f"--{name}={value}" for name, value in rest.items()]
+    rest = case.keys() - {"model", "hardware", "arrival_rate"}
+    line = [f"--{name}={value}" for name, value in case.items() if name in rest]
     on_line = [
         f"--model={model}",
         f"--hardware={device}",

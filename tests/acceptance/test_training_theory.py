@@ -21,25 +21,13 @@ def training(**chosen):
 # ------------------------------------------------------------------------------------------------------------ work: 6 N D
 
 
-@pytest.mark.parametrize(
-    ("parameters", "tokens", "printed", "close"),
-    [
-        (
-            70e9,
-            1.4e12,
-            5.76e23,
-            0.03,
-        ),  # Chinchilla: trained with Gopher's budget of 5.76e23 FLOPs (Hoffmann et al. 2022, section 1)
-        (
-            175e9,
-            300e9,
-            3.14e23,
-            0.01,
-        ),  # GPT-3 175B, total train compute (Brown et al. 2020, table D.1)
-        (13e9, 300e9, 2.31e22, 0.02),  # GPT-3 13B, the same table (12.85e9 parameters)
-        (405e9, 15.6e12, 3.8e25, 0.01),  # Llama 3 405B (Grattafiori et al. 2024, section 3.2.1)
-    ],
-)
+@pytest.mark.parametrize(("parameters", "tokens", "printed", "close"), [
+    # Chinchilla: trained with Gopher's budget of 5.76e23 FLOPs (Hoffmann et al. 2022, section 1)
+    (70e9, 1.4e12, 5.76e23, 0.03),
+    (175e9, 300e9, 3.14e23, 0.01),  # GPT-3 175B, total train compute (Brown et al. 2020, table D.1)
+    (13e9, 300e9, 2.31e22, 0.02),  # GPT-3 13B, the same table (12.85e9 parameters)
+    (405e9, 15.6e12, 3.8e25, 0.01),  # Llama 3 405B (Grattafiori et al. 2024, section 3.2.1)
+])  # fmt: skip
 def test_the_work_of_published_runs(parameters, tokens, printed, close):
     assert float(
         training(model_parameters=parameters, training_tokens=tokens).value("training_flops")

@@ -55,22 +55,17 @@ def test_which_conditions_a_case_has(more, names):
     assert [condition.name for condition in constraints(answers)] == names
 
 
-@pytest.mark.parametrize(
-    ("span", "state"),
-    [
-        ({"batch": "30..40"}, True),
-        ({"batch": "30..41"}, None),
-        ({"batch": "38..44"}, False),  # 41 in the middle
-        ({"mbu": "0.5..1", "targets": {"itl": "20 ms"}}, True),
-        # 10 ms, 20 ms, and 13.33 ms in the middle
-        ({"mbu": "0.5..1", "targets": {"itl": "19 ms"}}, None),
-        (
-            {"mbu": "0.5..1", "targets": {"itl": "13 ms", "ttft": "1 s"}},
-            False,
-        ),  # another that is met makes it no better
-        ({"mbu": "0.5..1", "targets": {"itl": "9 ms"}}, False),
-    ],
-)
+@pytest.mark.parametrize(("span", "state"), [
+    ({"batch": "30..40"}, True),
+    ({"batch": "30..41"}, None),
+    ({"batch": "38..44"}, False),  # 41 in the middle
+    ({"mbu": "0.5..1", "targets": {"itl": "20 ms"}}, True),
+    # 10 ms, 20 ms, and 13.33 ms in the middle
+    ({"mbu": "0.5..1", "targets": {"itl": "19 ms"}}, None),
+    # another that is met makes it no better
+    ({"mbu": "0.5..1", "targets": {"itl": "13 ms", "ttft": "1 s"}}, False),
+    ({"mbu": "0.5..1", "targets": {"itl": "9 ms"}}, False),
+])  # fmt: skip
 def test_what_passes_over_ranges(span, state):
     assert passes(study(**span)) is state
 

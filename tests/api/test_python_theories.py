@@ -89,44 +89,25 @@ def test_the_callers_symbols_stand_in_every_expression():
 def test_signs_are_those_of_the_symbols_or_as_declared():
     """The square root of a square is the number itself where that is positive, else its absolute value."""
     signed = Symbol("offset", real=True)
-    theory = sr.Theory(
-        {
-            WIDTH: None,
-            signed: None,
-            "start": {"sign": "nonnegative"},
-            "plain": None,
-            "late": {"default": 0},
-            "turn": {"sign": "real", "default": -2},
-        },
-        {
-            "root": sqrt(6 * Symbol("plain") * WIDTH**2),
-            "away": "sqrt(offset^2)",
-            "both": "start + plain",
-            "rest": "plain - width",
-            "still": "2*start",
-            "back": "3*turn",
-        },
-    )
+    inputs = {
+        WIDTH: None, signed: None, "start": {"sign": "nonnegative"}, "plain": None,
+        "late": {"default": 0}, "turn": {"sign": "real", "default": -2},
+    }  # fmt: skip
+    define = {
+        "root": sqrt(6 * Symbol("plain") * WIDTH**2), "away": "sqrt(offset^2)",
+        "both": "start + plain", "rest": "plain - width", "still": "2*start", "back": "3*turn",
+    }  # fmt: skip
+    theory = sr.Theory(inputs, define)
     symbols = theory.symbols
     assert theory.sympy("root") == sqrt(6) * sqrt(symbols["plain"]) * WIDTH
     assert theory.sympy("away") == sympy.Abs(signed)
-    assert (
-        symbols["plain"].is_positive
-        and symbols["start"].is_nonnegative
-        and symbols["start"].is_positive is None
-        and symbols["late"].is_positive is None
-    )
-    assert (
-        symbols["both"].is_positive
-        and symbols["still"].is_nonnegative
-        and symbols["still"].is_positive is None
-    )
+    assert symbols["plain"].is_positive and symbols["both"].is_positive
+    for name in ("start", "still"):
+        assert symbols[name].is_nonnegative and symbols[name].is_positive is None
+    assert symbols["late"].is_positive is None
     assert symbols["rest"].is_real and symbols["rest"].is_nonnegative is None
-    assert (
-        theory.study().value("back") == -6
-        and theory.study(turn=5).value("back") == 15
-        and theory.study(offset=-4, width=1, plain=2).value("away") == 4
-    )
+    assert [theory.study(**turn).value("back") for turn in ({}, {"turn": 5})] == [-6, 15]
+    assert theory.study(offset=-4, width=1, plain=2).value("away") == 4
 
 
 def test_what_may_be_negative_is_not_solved_for_and_needs_a_value():

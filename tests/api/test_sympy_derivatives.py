@@ -223,17 +223,13 @@ def test_a_symbol_of_ones_own_is_a_constant_and_the_error_says_so():
 # ------------------------------------------------------------------------------------------------- where two arms meet
 
 
-@pytest.mark.parametrize(
-    ("expression", "slope"),
-    [
-        (Max(2 * s.batch, s.batch + 8), Rational(3, 2)),  # 1 below, 2 above
-        (Min(2 * s.batch, s.batch + 8), Rational(3, 2)),
-        (Max(3 * s.batch, 2 * s.batch + 8, s.batch), Rational(5, 2)),
-        (Max(s.batch, 8) * Min(s.batch, 8), 8),  # the bends cancel: it is 8 times the batch
-        (sympy.Abs(s.batch - 8), 0),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("expression", "slope"), [
+    (Max(2 * s.batch, s.batch + 8), Rational(3, 2)),  # 1 below, 2 above
+    (Min(2 * s.batch, s.batch + 8), Rational(3, 2)),
+    (Max(3 * s.batch, 2 * s.batch + 8, s.batch), Rational(5, 2)),
+    (Max(s.batch, 8) * Min(s.batch, 8), 8),  # the bends cancel: it is 8 times the batch
+    (sympy.Abs(s.batch - 8), 0),
+], ids=str)  # fmt: skip
 def test_at_a_bend_it_is_the_mean_of_both_sides_as_in_sympy(expression, slope):
     derivative = diff(expression, s.batch)
     assert STUDY.value(derivative) == float(slope) == float(derivative.xreplace(STUDY.values()))

@@ -214,17 +214,14 @@ def test_an_ambiguous_length_in_an_annotation_is_refused_with_both_its_values():
         claims(f"It takes 39 GB. <!-- symroof: kv_cache_bytes {L70} context=128k -->")
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("It reads 3.35 TB/s -> 23.9 tok/s.", "23.9 tok/s"),  # an arrow is no bound
-        ("It reads 3.35 TB/s => 23.9 t/s.", "23.9 t/s"),
-        ("llama.cpp prints 23.9 t/s.", "23.9 t/s"),
-        ("It makes ~24 t/s.", "~24 t/s"),
-        ("It makes 0.0239k t/s.", "0.0239k t/s"),
-        ("It makes more than 20 tok/s, so > 20 t/s.", "> 20 t/s"),
-    ],
-)
+@pytest.mark.parametrize(("text", "number"), [
+    ("It reads 3.35 TB/s -> 23.9 tok/s.", "23.9 tok/s"),  # an arrow is no bound
+    ("It reads 3.35 TB/s => 23.9 t/s.", "23.9 t/s"),
+    ("llama.cpp prints 23.9 t/s.", "23.9 t/s"),
+    ("It makes ~24 t/s.", "~24 t/s"),
+    ("It makes 0.0239k t/s.", "0.0239k t/s"),
+    ("It makes more than 20 tok/s, so > 20 t/s.", "> 20 t/s"),
+])  # fmt: skip
 def test_rates_as_forums_write_them(text, number):
     (claim,) = claims(f"{text} <!-- symroof: user_rate {FIRST} -->")
     assert (claim.claimed, claim.verdict in (*HOLDS,)) == (number, True)

@@ -164,26 +164,23 @@ def test_a_bar_in_a_table_is_written_with_a_backslash():
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("70 billion parameters", ["70e9 parameters"]),
-        ("a 70B model", ["70e9"]),
-        ("24 tokens per second", ["24 token/s"]),
-        ("24 tokens a second", ["24 token/s"]),
-        ("24 tok/s/user", ["24 token/s"]),
-        ("$0.80 per million tokens", ["0.80 USD"]),
-        ("$4.29/hour", ["4.29 USD/hour"]),
-        ("costs $ 2", ["2 USD"]),
-        ("62 percent", ["62 %"]),
-        ("FP16 on H100 and Llama-3-70B", []),
-        ("the 3rd of 8x7B", []),
-        ("1.4 × 10¹¹ bytes", ["1.4e11 byte"]),
-        ("295 FLOPS/byte", ["295 FLOP/byte"]),
-        ("50-ms", ["50 ms"]),
-        ("1,0 and 10,00", ["1", "0", "10", "00"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "written"), [
+    ("70 billion parameters", ["70e9 parameters"]),
+    ("a 70B model", ["70e9"]),
+    ("24 tokens per second", ["24 token/s"]),
+    ("24 tokens a second", ["24 token/s"]),
+    ("24 tok/s/user", ["24 token/s"]),
+    ("$0.80 per million tokens", ["0.80 USD"]),
+    ("$4.29/hour", ["4.29 USD/hour"]),
+    ("costs $ 2", ["2 USD"]),
+    ("62 percent", ["62 %"]),
+    ("FP16 on H100 and Llama-3-70B", []),
+    ("the 3rd of 8x7B", []),
+    ("1.4 × 10¹¹ bytes", ["1.4e11 byte"]),
+    ("295 FLOPS/byte", ["295 FLOP/byte"]),
+    ("50-ms", ["50 ms"]),
+    ("1,0 and 10,00", ["1", "0", "10", "00"]),
+])  # fmt: skip
 def test_numbers_as_prose_writes_them(text, written):
     assert [figure.written for figure in figures(text)] == written
 
@@ -192,25 +189,22 @@ def test_numbers_as_prose_writes_them(text, written):
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"```\n1.34 GB {KV}\n```\n",
-        f"~~~ md\n1.34 GB {KV}\n```\n~~~\n",
-        f"```\n1.34 GB {KV}\n",
-        f"> ```\n> 1.34 GB {KV}\n> ```\n",
-        f"- ```\n  1.34 GB {KV}\n  ```\n",
-        f"`1.34 GB {KV}`",
-        f"``1.34 ` GB {KV}``",
-        f"text `a\nb {KV}` text",
-        f"Text.\n\n    1.34 GB {KV}\n",
-        f"1.34 GB \\{KV}",
-        "<!-- symroof is a tool -->",
-        "<!-- anything else -->",
-        "",
-        "\ufeff",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    f"```\n1.34 GB {KV}\n```\n",
+    f"~~~ md\n1.34 GB {KV}\n```\n~~~\n",
+    f"```\n1.34 GB {KV}\n",
+    f"> ```\n> 1.34 GB {KV}\n> ```\n",
+    f"- ```\n  1.34 GB {KV}\n  ```\n",
+    f"`1.34 GB {KV}`",
+    f"``1.34 ` GB {KV}``",
+    f"text `a\nb {KV}` text",
+    f"Text.\n\n    1.34 GB {KV}\n",
+    f"1.34 GB \\{KV}",
+    "<!-- symroof is a tool -->",
+    "<!-- anything else -->",
+    "",
+    "\ufeff",
+])  # fmt: skip
 def test_code_and_other_comments_hold_no_claims(text):
     assert check_text(text, "note.md").claims == ()
 

@@ -121,15 +121,12 @@ def test_judgements_carry_slips_and_stated_tolerances_need_none():
     assert (conditional.verdict, conditional.slips) == ("conditional", ())
 
 
-@pytest.mark.parametrize(
-    ("value", "claim"),
-    [
-        ("24 GB", {"quantity": "mem_capacity", "given": {"hardware": "rtx-4090"}}),
-        ("40 GB", {"catalogue": "a100-80gb-sxm.memory.capacity"}),
-        ("350 W", {"catalogue": "h100-sxm.power"}),
-        ("1979.9 TFLOP/s", {"catalogue": "h100-sxm.peaks.fp8.dense"}),  # one digit off
-    ],
-)
+@pytest.mark.parametrize(("value", "claim"), [
+    ("24 GB", {"quantity": "mem_capacity", "given": {"hardware": "rtx-4090"}}),
+    ("40 GB", {"catalogue": "a100-80gb-sxm.memory.capacity"}),
+    ("350 W", {"catalogue": "h100-sxm.power"}),
+    ("1979.9 TFLOP/s", {"catalogue": "h100-sxm.peaks.fp8.dense"}),  # one digit off
+])  # fmt: skip
 def test_another_devices_memory_and_a_digit_that_is_wrong_explain_nothing(value, claim):
     assert not {"other_variant", "arithmetic"} & {slip.slip for slip in found(value, **claim)}
 

@@ -54,44 +54,27 @@ def time_of(part, values):
     )
 
 
+ENGINES = [
+    ("hbm", "compiled"), ("hbm", "earlier"), ("gddr", "compiled"), ("hbm", "ggml"),
+    ("apple", "ggml"),
+]  # fmt: skip
+
+
 def made(seed=1, count=60, noise=0.2, sources=4):
     """Rows of several sources, families and engines, with a part of each kind, and times that scatter about the truth."""
     draw, rows = random.Random(seed), []
     for i in range(count):
-        family, engine = draw.choice(
-            [
-                ("hbm", "compiled"),
-                ("hbm", "earlier"),
-                ("gddr", "compiled"),
-                ("hbm", "ggml"),
-                ("apple", "ggml"),
-            ]
-        )
+        family, engine = draw.choice(ENGINES)
         tp = draw.choice([1, 1, 2, 8])
         parts = [
             TimeParts(draw.uniform(0.1, 2), draw.uniform(0.1, 2), draw.randint(4, 80) * 10.0, draw.uniform(0, 2e-3), draw.randint(0, 900) * (tp > 1), draw.uniform(0, 0.1) * (tp > 1), tile=draw.choice([0.0, draw.uniform(0, 3)]), added=draw.choice([0.0, 0.0, 1.0]))
             for _ in range(draw.choice([1, 1, 2]))
         ]  # fmt: skip
-        values = [
-            TRUE["mfu"],
-            TRUE["mbu"],
-            TRUE["layer_overhead"],
-            TRUE["elementwise_bytes"],
-            LATENCY[keys_of(row("", None, 1, family, engine, tp))[4]],
-            TRUE["link_share"],
-        ]
+        latency = LATENCY[keys_of(row("", None, 1, family, engine, tp))[4]]
+        values = [*list(TRUE.values())[:4], latency, TRUE["link_share"]]
         seconds = sum(time_of(part, values) for part in parts) * math.exp(draw.gauss(0, noise))
-        rows.append(
-            row(
-                f"s{i % sources if i % 3 else 0}",
-                parts[0],
-                seconds,
-                family,
-                engine,
-                tp,
-                parts[1] if len(parts) > 1 else None,
-            )
-        )
+        source, decode = f"s{i % sources if i % 3 else 0}", (*parts, None)[1]
+        rows.append(row(source, parts[0], seconds, family, engine, tp, decode))
     return rows
 
 

@@ -224,25 +224,18 @@ def test_more_devices_of_which_nobody_gave_the_links_are_no_answer():
     assert "tp" not in {lever.name for lever in required_changes(answers)}
 
 
-@pytest.mark.parametrize(
-    ("targets", "more", "levers", "others"),
-    [
-        (
-            {"itl": 0.002},
-            {},
-            {"mbu", "mem_bandwidth"},
-            {"mem_capacity", "price"},
-        ),  # a step that memory limits: neither its size nor its price makes it shorter
-        ({"ttft": 0.01}, {}, {"mfu", "peak_flops"}, {"mem_capacity", "price"}),
-        ({"itl": 1.0, "cost": 1e-6}, {}, {"price"}, {"mem_capacity"}),
-        (
-            {"itl": 1000.0},
-            {"batch": 4000},
-            {"mem_capacity"},
-            {"mfu", "mbu", "peak_flops", "mem_bandwidth", "price"},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("targets", "more", "levers", "others"), [
+    # a step that memory limits: neither its size nor its price makes it shorter
+    ({"itl": 0.002}, {}, {"mbu", "mem_bandwidth"}, {"mem_capacity", "price"}),
+    ({"ttft": 0.01}, {}, {"mfu", "peak_flops"}, {"mem_capacity", "price"}),
+    ({"itl": 1.0, "cost": 1e-6}, {}, {"price"}, {"mem_capacity"}),
+    (
+        {"itl": 1000.0},
+        {"batch": 4000},
+        {"mem_capacity"},
+        {"mfu", "mbu", "peak_flops", "mem_bandwidth", "price"},
+    ),
+])  # fmt: skip
 def test_only_what_moves_a_missed_condition_is_a_lever(targets, more, levers, others):
     case = {
         "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 128, "batch": 4,

@@ -28,21 +28,18 @@ def defined(entries):
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("ttft", "is already a name in symroof"),  # a quantity
-        ("prompt", "is already a name in symroof"),  # an input
-        ("isl", "is read as prompt"),  # an alias
-        ("d", "is read as d_model"),  # a letter of LaTeX
-        ("batch_to_ridge", "is already the name of a threshold"),
-        ("detail", "is a reserved word of studies and formulas"),
-        ("ceil", "is a reserved word of studies and formulas"),
-        ("Wasted", "a name has lower-case letters"),
-        ("a.b", "a name has lower-case letters"),
-        ("x" * 49, "a name has lower-case letters"),
-    ],
-)
+@pytest.mark.parametrize(("name", "why"), [
+    ("ttft", "is already a name in symroof"),  # a quantity
+    ("prompt", "is already a name in symroof"),  # an input
+    ("isl", "is read as prompt"),  # an alias
+    ("d", "is read as d_model"),  # a letter of LaTeX
+    ("batch_to_ridge", "is already the name of a threshold"),
+    ("detail", "is a reserved word of studies and formulas"),
+    ("ceil", "is a reserved word of studies and formulas"),
+    ("Wasted", "a name has lower-case letters"),
+    ("a.b", "a name has lower-case letters"),
+    ("x" * 49, "a name has lower-case letters"),
+])  # fmt: skip
 def test_a_name_that_cannot_be_ones_own(name, why):
     ((line, path, message, _),) = problems(
         defined([f"{name}: {{formula: 2*prompt, unit: token, means: m}}"])

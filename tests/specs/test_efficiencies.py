@@ -54,26 +54,23 @@ OWN = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("families", "engine", "chosen", "words"),
-    [
-        (["hopper", "hbm"], "plain", ("hopper", "plain"), ""),
-        (["blackwell", "hopper"], "server", ("hopper", "server"), ""),
-        (
-            ["hbm", "ampere"],
-            "plain",
-            ("ampere", "server"),
-            "of plain on this family of devices (ampere); the value is that of server",
-        ),
-        (["cpu"], "server", ("cpu", "all"), ""),
-        (
-            ["mi"],
-            "server",
-            ("all", "all"),
-            "on this family of devices (mi); the value is that of all devices",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("families", "engine", "chosen", "words"), [
+    (["hopper", "hbm"], "plain", ("hopper", "plain"), ""),
+    (["blackwell", "hopper"], "server", ("hopper", "server"), ""),
+    (
+        ["hbm", "ampere"],
+        "plain",
+        ("ampere", "server"),
+        "of plain on this family of devices (ampere); the value is that of server",
+    ),
+    (["cpu"], "server", ("cpu", "all"), ""),
+    (
+        ["mi"],
+        "server",
+        ("all", "all"),
+        "on this family of devices (mi); the value is that of all devices",
+    ),
+])  # fmt: skip
 def test_the_entry_of_a_family_and_an_engine_or_the_nearest(families, engine, chosen, words):
     entries = [
         entry(family=one, engine=other) | ({"of": "all"} if one == "all" else {})
@@ -86,18 +83,15 @@ def test_the_entry_of_a_family_and_an_engine_or_the_nearest(families, engine, ch
 KIND = {"device": "h200", "family": "hbm", "generation": "hopper", "model": "dense", "bits": 8, "layout": "one device", "engine": "compiled"}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("changes", "reach"),
-    [
-        ({}, 1),
-        ({"device": "h100-sxm"}, 1),  # of the same generation
-        ({"generation": "blackwell"}, 2),
-        ({"bits": 4}, 2),  # in a precision that was not measured
-        ({"model": "experts"}, 2),
-        ({"engine": "eager"}, 4),
-        ({"family": "tpu", "generation": "tpu"}, 4),
-    ],
-)
+@pytest.mark.parametrize(("changes", "reach"), [
+    ({}, 1),
+    ({"device": "h100-sxm"}, 1),  # of the same generation
+    ({"generation": "blackwell"}, 2),
+    ({"bits": 4}, 2),  # in a precision that was not measured
+    ({"model": "experts"}, 2),
+    ({"engine": "eager"}, 4),
+    ({"family": "tpu", "generation": "tpu"}, 4),
+])  # fmt: skip
 def test_what_nobody_measured_has_a_wider_interval(changes, reach):
     read = table(measured=[KIND])
     assert read.reach(MeasuredKind(**KIND | changes)) == reach

@@ -126,24 +126,21 @@ def test_the_time_behind_a_measurement(changes, seconds):
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"value": "1"}, "write the unit, such as '12.5 ms' or '104.9 token/s'"),
-        ({"value": 1}, "write the unit"),
-        ({"value": "0 ms"}, "must be positive"),
-        ({"value": "-1 ms"}, "must be positive"),
-        ({"value": "1 byte"}, "value: itl is in s"),
-        ({"metric": "prefill_rate"}, "value: prefill_rate is in token/s"),
-        ({"metric": "tpot", "output": None}, "output: is missing: tpot is of all generated tokens"),
-        (
-            {"metric": "decode_rate", "value": "1 token/s", "output": 1},
-            "output: one token comes with the prefill",
-        ),
-        ({"metric": "tpot", "output": 1}, "output: one token comes with the prefill"),
-        ({"engine": "unheard-of"}, "engine: no such engine"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"value": "1"}, "write the unit, such as '12.5 ms' or '104.9 token/s'"),
+    ({"value": 1}, "write the unit"),
+    ({"value": "0 ms"}, "must be positive"),
+    ({"value": "-1 ms"}, "must be positive"),
+    ({"value": "1 byte"}, "value: itl is in s"),
+    ({"metric": "prefill_rate"}, "value: prefill_rate is in token/s"),
+    ({"metric": "tpot", "output": None}, "output: is missing: tpot is of all generated tokens"),
+    (
+        {"metric": "decode_rate", "value": "1 token/s", "output": 1},
+        "output: one token comes with the prefill",
+    ),
+    ({"metric": "tpot", "output": 1}, "output: one token comes with the prefill"),
+    ({"engine": "unheard-of"}, "engine: no such engine"),
+])  # fmt: skip
 def test_a_measurement_that_is_none(changes, message):
     with pytest.raises(ValueError, match=message):
         Measurement.model_validate(ROW | changes)

@@ -78,25 +78,22 @@ def test_a_checkpoint_by_its_name_and_by_its_file_is_one(name, config):
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("name", "precision"),
-    [
-        ("Llama-3.1-8B-Instruct-AWQ-INT4", "awq"),
-        ("Llama-3.1-8B-8bit-GPTQ", "gptq-int8"),
-        ("Llama-3.1-8B-FP8-dynamic", "fp8-dynamic"),
-        ("Llama-3.1-8B-8bit", "w8a8"),
-        ("mlx-community/Llama-3.1-8B-Instruct-6bit", "mlx-6bit"),
-        ("lmstudio-community/Llama-3.1-8B-Instruct-MLX-4bit", "mlx-4bit"),
-        ("Llama-3.1-8B-quantized.w8a16", "w8a16"),
-        ("Llama-3.1-8B-GGUF", "q4_k_m"),
-        ("bartowski/Llama-3.1-8B-GGUF:Q6_K", "q6_k"),
-        ("hugging-quants/Llama-3.1-8B-Instruct-Q8_0-GGUF", "q8_0"),
-        ("Llama-3.1-8B-it-qat-q4_0-gguf", "q4_0"),
-        ("Llama-3.1-8B-it-qat-GGUF", "q4_0"),
-        ("Llama-3.1-8B-FP8-KV", "fp8-block"),
-        ("Llama-3.1-8B-MXFP4-Preview", "mxfp4"),
-    ],
-)
+@pytest.mark.parametrize(("name", "precision"), [
+    ("Llama-3.1-8B-Instruct-AWQ-INT4", "awq"),
+    ("Llama-3.1-8B-8bit-GPTQ", "gptq-int8"),
+    ("Llama-3.1-8B-FP8-dynamic", "fp8-dynamic"),
+    ("Llama-3.1-8B-8bit", "w8a8"),
+    ("mlx-community/Llama-3.1-8B-Instruct-6bit", "mlx-6bit"),
+    ("lmstudio-community/Llama-3.1-8B-Instruct-MLX-4bit", "mlx-4bit"),
+    ("Llama-3.1-8B-quantized.w8a16", "w8a16"),
+    ("Llama-3.1-8B-GGUF", "q4_k_m"),
+    ("bartowski/Llama-3.1-8B-GGUF:Q6_K", "q6_k"),
+    ("hugging-quants/Llama-3.1-8B-Instruct-Q8_0-GGUF", "q8_0"),
+    ("Llama-3.1-8B-it-qat-q4_0-gguf", "q4_0"),
+    ("Llama-3.1-8B-it-qat-GGUF", "q4_0"),
+    ("Llama-3.1-8B-FP8-KV", "fp8-block"),
+    ("Llama-3.1-8B-MXFP4-Preview", "mxfp4"),
+])  # fmt: skip
 def test_the_method_says_more_than_the_number_of_bits(name, precision):
     made = sr.Study(model=name, prompt=1).first
     (warning,) = made.warnings

@@ -125,23 +125,20 @@ def test_python_values():
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    "values",
-    [
-        [],
-        "",
-        float("nan"),
-        [1, float("inf")],
-        [True],
-        None,
-        object(),
-        [[1]],
-        {"a": 1},
-        range(MOST_ON_AXIS + 1),
-        1.5,
-        [0],
-    ],
-)
+@pytest.mark.parametrize("values", [
+    [],
+    "",
+    float("nan"),
+    [1, float("inf")],
+    [True],
+    None,
+    object(),
+    [[1]],
+    {"a": 1},
+    range(MOST_ON_AXIS + 1),
+    1.5,
+    [0],
+])  # fmt: skip
 def test_python_values_that_are_none(values):
     with pytest.raises(InputError, match="batch"):
         axes_of([("batch", values)])

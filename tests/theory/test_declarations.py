@@ -21,99 +21,65 @@ from symroof.units import parse_unit
 
 from . import shipped
 
+
+def words(text):
+    """The traits of a layer, or its own dimensions."""
+    return frozenset(text.split())
+
+
 LAYERS = {
     "gated": Layer(),
-    "plain, biased, windowed": Layer(
-        feed_forward="plain",
-        reach="window",
-        traits=frozenset({"qkv_bias", "out_bias", "ffn_bias"}),
-        qk_norm="head",
-    ),
+    "plain, biased, windowed": Layer(feed_forward="plain", reach="window",
+        traits=words("qkv_bias out_bias ffn_bias"), qk_norm="head"),
     "no feed-forward": Layer(feed_forward="none", qk_norm="full", norms=1),
-    "experts": Layer(
-        feed_forward="moe",
-        traits=frozenset(
-            {"shared_expert", "shared_gate", "router_bias", "ffn_bias", "plain_experts"}
-        ),
-    ),
-    "latent": Layer(mixers=("mla",), traits=frozenset({"q_lora", "qkv_bias", "out_bias"})),
-    "latent, queries at once, windowed": Layer(
-        mixers=("mla",), feed_forward="none", reach="window"
-    ),
-    "chunked, odd heads": Layer(
-        reach="chunk", traits=frozenset({"value_dim", "sinks", "out_gate", "head_gate"})
-    ),
-    "shared cache": Layer(traits=frozenset({"shares_kv"}), qk_norm="head"),
-    "values are keys": Layer(traits=frozenset({"value_is_key"})),
-    "mamba": Layer(
-        mixers=("mamba",),
-        traits=frozenset({"mixer_norm", "conv_bias", "state_in_bias", "state_out_bias"}),
-        feed_forward="none",
-    ),
-    "mamba2": Layer(
-        mixers=("mamba2",), traits=frozenset({"mixer_norm", "conv_bias"}), feed_forward="none"
-    ),
+    "experts": Layer(feed_forward="moe",
+        traits=words("shared_expert shared_gate router_bias ffn_bias plain_experts")),
+    "latent": Layer(mixers=("mla",), traits=words("q_lora qkv_bias out_bias")),
+    "latent, queries at once, windowed": Layer(mixers=("mla",), feed_forward="none",
+        reach="window"),
+    "chunked, odd heads": Layer(reach="chunk", traits=words("value_dim sinks out_gate head_gate")),
+    "shared cache": Layer(traits=words("shares_kv"), qk_norm="head"),
+    "values are keys": Layer(traits=words("value_is_key")),
+    "mamba": Layer(mixers=("mamba",),
+        traits=words("mixer_norm conv_bias state_in_bias state_out_bias"), feed_forward="none"),
+    "mamba2": Layer(mixers=("mamba2",), traits=words("mixer_norm conv_bias"), feed_forward="none"),
     "linear": Layer(mixers=("linear",)),
     "gated delta": Layer(mixers=("gated_delta",), feed_forward="moe"),
     "convolution": Layer(mixers=("conv",)),
-    "kimi delta": Layer(
-        mixers=("kimi_delta",),
-        feed_forward="moe",
-        traits=frozenset({"zero_experts", "attention_residuals"}),
-    ),
-    "chosen keys": Layer(
-        mixers=("mla",),
-        reach="top",
-        traits=frozenset({"q_lora", "indexer", "sinks", "head_gate", "rope_norm"}),
-    ),
-    "chosen blocks": Layer(reach="top", traits=frozenset({"indexer", "hyper", "hyper_residual"})),
-    "compressed, chosen": Layer(
-        mixers=("compressed",), reach="window", traits=frozenset({"compressed", "indexer"})
-    ),
-    "shared block": Layer(
-        mixers=("shared", "mamba2"),
-        feed_forward="none",
-        traits=frozenset({"adapters", "attention_adapters"}),
-    ),
-    "rwkv7": Layer(mixers=("rwkv7",), feed_forward="plain", traits=frozenset({"value_residual"})),
-    "mamba, a step a head": Layer(
-        mixers=("mamba",), feed_forward="none", traits=frozenset({"head_steps", "mixer_norm"})
-    ),
-    "rwkv4": Layer(mixers=("rwkv4",), feed_forward="plain", traits=frozenset({"ffn_result_gate"})),
-    "rg-lru": Layer(
-        mixers=("rg_lru",),
-        traits=frozenset({"conv_bias", "state_in_bias", "state_out_bias", "ffn_bias"}),
-    ),
+    "kimi delta": Layer(mixers=("kimi_delta",), feed_forward="moe",
+        traits=words("zero_experts attention_residuals")),
+    "chosen keys": Layer(mixers=("mla",), reach="top",
+        traits=words("q_lora indexer sinks head_gate rope_norm")),
+    "chosen blocks": Layer(reach="top", traits=words("indexer hyper hyper_residual")),
+    "compressed, chosen": Layer(mixers=("compressed",), reach="window",
+        traits=words("compressed indexer")),
+    "shared block": Layer(mixers=("shared", "mamba2"), feed_forward="none",
+        traits=words("adapters attention_adapters")),
+    "rwkv7": Layer(mixers=("rwkv7",), feed_forward="plain", traits=words("value_residual")),
+    "mamba, a step a head": Layer(mixers=("mamba",), feed_forward="none",
+        traits=words("head_steps mixer_norm")),
+    "rwkv4": Layer(mixers=("rwkv4",), feed_forward="plain", traits=words("ffn_result_gate")),
+    "rg-lru": Layer(mixers=("rg_lru",),
+        traits=words("conv_bias state_in_bias state_out_bias ffn_bias")),
     "both": Layer(mixers=("gqa", "mamba2"), feed_forward="plain"),
-}
+}  # fmt: skip
 MIXED = Architecture(
-    (Layer(label="local", reach="window", own=frozenset({"n_layers", "window"})), Layer(label="full", own=frozenset({"n_layers"}))),
+    (Layer(label="local", reach="window", own=words("n_layers window")), Layer(label="full", own=words("n_layers"))),
     order=("local", "full", "local", "local", "full"), tied_embeddings=True, norm="layer", learned_positions=True,
 )  # fmt: skip
 HYBRID = Architecture(
     (
-        Layer(
-            label="mamba",
-            mixers=("mamba2",),
-            feed_forward="moe",
-            own=frozenset({"n_layers", "n_experts"}),
-        ),
-        Layer(
-            label="latent",
-            mixers=("mla",),
-            feed_forward="moe",
-            own=frozenset({"n_layers", "n_experts"}),
-        ),
-        Layer(label="chunked", reach="chunk", own=frozenset({"n_layers"})),
+        Layer(label="mamba", mixers=("mamba2",), feed_forward="moe", own=words("n_layers n_experts")),
+        Layer(label="latent", mixers=("mla",), feed_forward="moe", own=words("n_layers n_experts")),
+        Layer(label="chunked", reach="chunk", own=words("n_layers")),
     ),
-    order=("mamba", "latent", "mamba", "chunked"),
-    kept=frozenset({"embedding", "lm_head", "router"}),
-)
+    order=("mamba", "latent", "mamba", "chunked"), kept=words("embedding lm_head router"),
+)  # fmt: skip
 COMPRESSED = Architecture(
     (
-        Layer(label="chosen", mixers=("compressed",), reach="window", traits=frozenset({"compressed", "indexer"}), own=frozenset({"n_layers", "compress_rate"})),
-        Layer(label="heavy", mixers=("compressed",), reach="window", traits=frozenset({"compressed"}), own=frozenset({"n_layers", "compress_rate"})),
-        Layer(label="local", mixers=("compressed",), reach="window", own=frozenset({"n_layers"})),
+        Layer(label="chosen", mixers=("compressed",), reach="window", traits=words("compressed indexer"), own=words("n_layers compress_rate")),
+        Layer(label="heavy", mixers=("compressed",), reach="window", traits=words("compressed"), own=words("n_layers compress_rate")),
+        Layer(label="local", mixers=("compressed",), reach="window", own=words("n_layers")),
     ),
     order=("local", "chosen", "heavy"), hyper=True,
 )  # fmt: skip

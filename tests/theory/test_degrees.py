@@ -26,29 +26,22 @@ def made(architecture=GENERIC, rounded=False, **values):
     )
 
 
-@pytest.mark.parametrize(
-    ("values", "flags", "instance", "group"),
-    [
-        ({"tp": 4}, {"tp"}, "tp", "tp"),
-        ({"pp": 4}, {"pp"}, "pp", ""),
-        ({"dp": 4}, {"dp"}, "1", ""),
-        ({"ep": 4}, {"ep"}, "1", ""),
-        (
-            {"attention_dp": 4},
-            {"attention_dp", "ep"},
-            "attention_dp",
-            "attention_dp",
-        ),  # whose experts lie on all of them
-        (
-            {"tp": 2, "pp": 4, "attention_dp": 2},
-            {"tp", "pp", "attention_dp", "ep"},
-            "tp*attention_dp*pp",
-            "tp*attention_dp",
-        ),
-        ({"tp": FREE}, {"tp"}, "tp", "tp"),
-        ({"tp": 0.5}, {"tp"}, "tp", "tp"),
-    ],
-)
+@pytest.mark.parametrize(("values", "flags", "instance", "group"), [
+    ({"tp": 4}, {"tp"}, "tp", "tp"),
+    ({"pp": 4}, {"pp"}, "pp", ""),
+    ({"dp": 4}, {"dp"}, "1", ""),
+    ({"ep": 4}, {"ep"}, "1", ""),
+    # whose experts lie on all of them
+    ({"attention_dp": 4}, {"attention_dp", "ep"}, "attention_dp", "attention_dp"),
+    (
+        {"tp": 2, "pp": 4, "attention_dp": 2},
+        {"tp", "pp", "attention_dp", "ep"},
+        "tp*attention_dp*pp",
+        "tp*attention_dp",
+    ),
+    ({"tp": FREE}, {"tp"}, "tp", "tp"),
+    ({"tp": 0.5}, {"tp"}, "tp", "tp"),
+])  # fmt: skip
 def test_which_degrees_count(values, flags, instance, group):
     found = made(**values)
     assert {name for name in ("tp", "attention_dp", "ep", "dp") if getattr(found, name)} | (

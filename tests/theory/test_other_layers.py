@@ -25,13 +25,8 @@ def of_one_layer(attention=None, ffn=None, mixer=None, count=1):
     layer = {"count": count, "norms": 0, "ffn": ffn or {"kind": "none"}}
     layer |= {"attention": attention} if attention else {}
     layer |= {"mixer": mixer} if mixer else {}
-    return {
-        "name": "made-up",
-        "d_model": D,
-        "vocab_size": V,
-        "norm": {"kind": "none", "final": False},
-        "layers": [layer],
-    }
+    outer = {"name": "made-up", "d_model": D, "vocab_size": V, "layers": [layer]}
+    return {**outer, "norm": {"kind": "none", "final": False}}
 
 
 OUTSIDE = 2 * D * V
@@ -289,17 +284,10 @@ RECURRENT = [
     (MAMBA2, [(D, 6 + 6 + 3 + 3 + 2), (6, D)], 12, 12, 2 + 2 + 2 + 6, 6 * 3, 2),
     (DELTA, [(D, 6 + 6 + 20 + 20 + 4 + 4), (20, D)], 6 + 6 + 20, 0, 4 + 4 + 5, 4 * 3 * 5, 3),
     (LINEAR, [(D, 6 + 6 + 6 + 6), (6, D)], 0, 0, 6, 2 * 3 * 3, 2),
-    (
-        RG_LRU,
-        [(D, 6), (D, 6), *[(3, 3)] * 2 * 2, (6, D)],
-        6,
-        6,
-        6 + 6 + 6,
-        6,
-        1,
-    ),  # two gates of two blocks, their biases, a decay a channel
+    # two gates of two blocks, their biases, a decay a channel
+    (RG_LRU, [(D, 6), (D, 6), *[(3, 3)] * 2 * 2, (6, D)], 6, 6, 6 + 6 + 6, 6, 1),
     (CONV, [(D, 3 * D), (D, D)], D, 0, 0, 0, 0),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

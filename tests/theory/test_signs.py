@@ -38,11 +38,7 @@ ROWS = {  # quantity: what it rises with, what it falls with
     "active_params": (SHAPE, ""),
     "attention_flops_per_pair": (ATTENTION, ""),
     "weight_bytes": (WEIGHTS, ""),
-    "layer_weight_bytes": (
-        f"{MATRICES} weight_bytes_per_param",
-        "",
-        "n_layers",
-    ),  # an average over the layers
+    "layer_weight_bytes": (f"{MATRICES} weight_bytes_per_param", "", "n_layers"),  # an average over the layers
     "kv_cache_bytes": (f"{CACHE} prompt batch", ""),
     "memory_bytes": (MEMORY, ""),
     "memory_utilization": (MEMORY, "mem_capacity"),
@@ -56,10 +52,7 @@ ROWS = {  # quantity: what it rises with, what it falls with
     "mixed_time": (f"{SHAPE} {DECODE} chunk {OVERHEAD}", "peak_flops mfu"),
     "ttft": (f"{COMPUTED[0]} {OVERHEAD} queue_time", COMPUTED[1]),
     "itl_last": (f"{READ[0]} {OVERHEAD} output", READ[1]),
-    "prefill_throughput": (
-        "peak_flops mfu",
-        f"{SHAPE} prompt cached_prefix",
-    ),  # more to attend to for each token
+    "prefill_throughput": ("peak_flops mfu", f"{SHAPE} prompt cached_prefix"),  # more to attend to for each token
     "decode_throughput": ("mem_bandwidth mbu batch", f"{SHAPE} {BYTES} prompt {OVERHEAD}"),
     "request_throughput": ("mem_bandwidth mbu batch", f"{SHAPE} {BYTES} prompt {OVERHEAD} output"),
     "attention_intensity": ("n_heads", "n_kv_heads kv_bytes_per_element"),
@@ -68,21 +61,12 @@ ROWS = {  # quantity: what it rises with, what it falls with
     "static_fill_wait": ("batch", "arrival_rate"),
     "recompute_time": (f"{SHAPE} prompt", "peak_flops mfu"),
     "swap_time": (f"{CACHE} prompt", "host_bandwidth"),
-    "disaggregated_ttft": (
-        f"{COMPUTED[0]} {OVERHEAD} queue_time kv_bytes_per_element",
-        f"{COMPUTED[1]} network_bandwidth",
-    ),
-    "activation_memory": (
-        f"d_model d_ff ffn_matrices act_bytes_per_element {PREFILL}",
-        "cached_prefix",
-    ),
-    "share_in_time": (
-        f"{COMPUTED[1]} ttft_target",
-        f"{COMPUTED[0]} {OVERHEAD} arrival_rate queue_time",
-    ),
+    "disaggregated_ttft": (f"{COMPUTED[0]} {OVERHEAD} queue_time kv_bytes_per_element", f"{COMPUTED[1]} network_bandwidth"),
+    "activation_memory": (f"d_model d_ff ffn_matrices act_bytes_per_element {PREFILL}", "cached_prefix"),
+    "share_in_time": (f"{COMPUTED[1]} ttft_target", f"{COMPUTED[0]} {OVERHEAD} arrival_rate queue_time"),
     "even_chunk": (DECODE, "cached_prefix output"),
     "cost_per_mtok_input": (f"{SHAPE} prompt cached_prefix price", "peak_flops mfu"),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -20,23 +20,20 @@ CONFIG = {
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("file", "stated", "title", "name"),
-    [
-        ("/x/My Model/config.json", None, "My Model", "my-model"),
-        ("/x/y/config.json", "org/Name-7B", "Name-7B", "name-7b"),
-        ("/x/y/config.json", "/models/Q3/", "Q3", "q3"),
-        ("/x/y/config.json", "C:\\models\\Q3\\ ", "Q3", "q3"),
-        ("/x/y/Foo.config.json", None, "Foo", "foo"),
-        ("/x/y/Foo.json", "", "Foo", "foo"),
-        ("/x/y/Foo.json", 3, "Foo", "foo"),
-        ("/x/y/Foo_1.5.json", None, "Foo_1.5", "foo_1.5"),
-        ("/x/y/.json", None, "model", "model"),
-        ("/x/y/z.json", "--", "--", "model"),
-        ("/x/y/z.json", "a" * 99, "a" * 64, "a" * 64),
-        ("/x/y/z.json", "a\x1bb", "ab", "ab"),
-    ],
-)
+@pytest.mark.parametrize(("file", "stated", "title", "name"), [
+    ("/x/My Model/config.json", None, "My Model", "my-model"),
+    ("/x/y/config.json", "org/Name-7B", "Name-7B", "name-7b"),
+    ("/x/y/config.json", "/models/Q3/", "Q3", "q3"),
+    ("/x/y/config.json", "C:\\models\\Q3\\ ", "Q3", "q3"),
+    ("/x/y/Foo.config.json", None, "Foo", "foo"),
+    ("/x/y/Foo.json", "", "Foo", "foo"),
+    ("/x/y/Foo.json", 3, "Foo", "foo"),
+    ("/x/y/Foo_1.5.json", None, "Foo_1.5", "foo_1.5"),
+    ("/x/y/.json", None, "model", "model"),
+    ("/x/y/z.json", "--", "--", "model"),
+    ("/x/y/z.json", "a" * 99, "a" * 64, "a" * 64),
+    ("/x/y/z.json", "a\x1bb", "ab", "ab"),
+])  # fmt: skip
 def test_what_a_model_is_called(file, stated, title, name):
     document = loads_json(json.dumps({} if stated is None else {"_name_or_path": stated}), file)
     assert (title_of(document), spec_name(title_of(document))) == (title, name)
