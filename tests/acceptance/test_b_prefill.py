@@ -13,7 +13,6 @@ LAYERS_8B = 32 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336)
 HEAD_8B = 4096 * 128256
 CORE_8B = 4 * 32 * 32 * 128  # FLOPs of a query-key pair: 4*L*H*d_h
 LAYERS_70B = 80 * (2 * 8192 * 8192 + 2 * 8192 * 1024 + 3 * 8192 * 28672)
-HEAD_70B = 8192 * 128256
 
 ESSAY = {**B70, **H100, "prompt": 4096, "assume": WEIGHTS}
 FIRST_ORDER = [

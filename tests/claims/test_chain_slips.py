@@ -80,6 +80,3 @@ def test_right_steps_have_no_slips_and_json_tells_those_of_wrong_ones():
         "decimal_point",
         "one: the decimal point 1 place to the right: ×10",
     )
-
-
-# ------------------------------------------------------------------------------------------------------ measured

@@ -4,9 +4,6 @@ import pytest
 
 from symroof.claims.check import check_text
 
-# -------------------------------------------------------------------------------------------------- what a text leaves out
-
-
 # --------------------------------------------------------------------------------------------------- a prompt that is not stated
 
 CASE = "model=llama-3-8b hardware=h100-sxm batch=1"

@@ -280,7 +280,7 @@ def deployments(count, seed):
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("case", deployments(8, 3), ids=lambda case: case["model"])
+@pytest.mark.parametrize("case", [*deployments(8, 3)], ids=lambda case: case["model"])
 def test_rates_are_the_closed_forms_where_prefills_pause_the_decode(case):
     study = sr.Study(**case, assume={"scheduling": "exclusive"})
     found = study.simulate("closed-loop", requests=max(600, 12 * case["batch"]))
