@@ -47,7 +47,7 @@ BUDGETS = {
     "check": 6428,
     "report": 6190,
     "cli": 3878,
-    "tests": 35009,
+    "tests": 34268,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
