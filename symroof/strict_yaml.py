@@ -92,6 +92,8 @@ def read_text(path: str | os.PathLike[str], largest: int = LARGEST_FILE, hint: s
     try:
         if Path(path).is_dir():
             raise InputError(Problem(name, "is a directory, not a file"))
+        if Path(path).is_fifo() and not name.startswith("/dev/"):
+            raise InputError(Problem(name, "is a pipe, which may never end", hint="name a file"))
         with open(path, "rb") as handle:
             raw = handle.read(largest + 1)
     except InputError:

@@ -148,6 +148,8 @@ def _diagnose(
     if len(sides) > 1:
         raise click.UsageError("--measured takes one study, or a case of the options")
     printed, written = parse_claim(name, text, measured)
+    if written.number <= 0:
+        raise click.BadParameter(f"{measured!r} is not above zero", param_hint="--measured")
     study = study_of_case(sides[0], options) if sides else study_from(None, options)
     found = diagnose(study, printed, written.number)
     if as_json:

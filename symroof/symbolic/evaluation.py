@@ -82,8 +82,8 @@ def compiled(expr: Expr, bound: tuple[str, ...] = (), careful: bool = False) -> 
     """A formula as a Python function of an environment and of its ``bound`` names, printed once for all cases.
 
     >>> from symroof.symbolic.reading import parse
-    >>> compiled(parse("x*x/3"), ("x",))(None, 6.0)
-    12.0
+    >>> compiled(parse("x/(3 - x)"), ("x",))(None, 6.0)
+    -2.0
     """
     return function(python(expr, bound, careful), FUNCTIONS)
 
@@ -115,7 +115,7 @@ def python(expr: Expr, bound: Sequence[str], careful: bool = False) -> Generated
     result = printer.go(expr, 0)
     lines = [f"def formula({', '.join(('e', *map(_local, bound)))}):", "    v = e.value"]
     if not any(
-        "v(" in text for text in (result, *(text for _, _, text in printer.shared.values()))
+        "v('" in text for text in (result, *(text for _, _, text in printer.shared.values()))
     ):
         lines.pop()
     if any(not arguments for _, arguments, _ in printer.shared.values()):

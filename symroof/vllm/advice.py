@@ -103,7 +103,12 @@ def review(served: ServedCase) -> Review:
     opened = OPEN if served.chunked else ("batch", "dp")
     chosen = served.chosen.values  # by options, not by the line: these stay
     study.select(served.study.request.without([name for name in opened if name not in chosen]))
-    for count in _device_counts(served):
+    counts = [_devices(served)]
+    if served.line.engine is not LLAMA and first.case.value("pp") <= 1:
+        # where nothing passes on them powers of two above, within what links join
+        larger = (2**i for i in range(counts[0].bit_length(), 11))
+        counts += [count for count in larger if count <= domain(first)]
+    for count in counts:
         try:
             made.found = recommend(study, layouts=tuple(_layouts(served, count)))
         except InputError as error:
@@ -124,16 +129,6 @@ def review(served: ServedCase) -> Review:
 def _devices(served: ServedCase) -> int:
     case = served.study.first.case
     return int(case.value("instance_devices") * case.value("dp"))
-
-
-def _device_counts(served: ServedCase) -> Iterator[int]:
-    """The command's devices, and where nothing passes on them powers of two above, within what links join."""
-    own = _devices(served)
-    yield own
-    if served.line.engine is LLAMA or served.study.first.case.value("pp") > 1:
-        return
-    larger = (2**i for i in range(own.bit_length(), 11))
-    yield from (count for count in larger if count <= domain(served.study.first))
 
 
 def _layouts(served: ServedCase, devices: int) -> Iterator[dict[str, int]]:

@@ -89,6 +89,7 @@ def test_either_side_may_be_a_number_and_name_its_quantity():
 @pytest.mark.parametrize(("arguments", "message"), [
     (("--measured", "itl", *CASE), "is not NAME = VALUE"),
     (("--measured", "itl = 28", *CASE), "'28' has no unit"),
+    (("--measured", "itl = 0 s", *CASE), "is not above zero"),
     (("--measured", "itl = 3 GB", *CASE), "is byte, but the quantity is s"),
     ((" ".join(CASE), "14.2 GB", "-q", "itl"), "is byte, but the quantity is s"),
     ((" ".join(CASE), "itl = 14.2 ms", "-q", "ttft"), "a number belongs to one quantity"),

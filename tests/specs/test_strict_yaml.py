@@ -1,5 +1,6 @@
 """Hostile YAML: read or refused, never anything else, and every refusal has its place."""
 
+import os
 import random
 import time
 from fractions import Fraction
@@ -176,5 +177,7 @@ def test_files_that_cannot_be_read(tmp_path):
     refused(tmp_path / "wide.yaml", "UTF-8|YAML")
     (tmp_path / "zeros.yaml").write_bytes(b"a: 1\0\0\0")
     refused(tmp_path / "zeros.yaml", "YAML")
+    os.mkfifo(tmp_path / "pipe.yaml")
+    refused(tmp_path / "pipe.yaml", "is a pipe")
     (tmp_path / "loop.yaml").symlink_to("loop.yaml")
     refused(tmp_path / "loop.yaml", "cannot be read")
