@@ -1,7 +1,7 @@
 """The derivative of a formula by a name: a formula again, in which the derivatives of other names are names.
 
-Maxima, sums and quantities at changed inputs have rules of their own, as has the chain rule over names; what is left are sums,
-products, powers and SymPy's functions. ``sympy.diff`` would take ten times as long.
+SymPy differentiates what is smooth. Maxima, roundings, sums and quantities at changed inputs are put aside as symbols first, each
+with a slope of its own.
 
 >>> from symroof.symbolic.printing import text
 >>> from symroof.symbolic.reading import parse
@@ -12,6 +12,7 @@ products, powers and SymPy's functions. ``sympy.diff`` would take ten times as l
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -38,6 +39,8 @@ from symroof.symbolic.expressions import (
 
 SLOPE_BY_TERM_COUNT = DerivativeName.of("sum", "number of its terms")
 """The derivative of a sum by its number of terms, which has no value."""
+HOLES = (sympy.Max, sympy.Min, sympy.ceiling, sympy.floor, OfLargest, At, Total)
+"""What SymPy would differentiate otherwise than is meant here, or not at all."""
 
 
 def derivative(expr: Expr, by: str, moves: Callable[[str], bool] = lambda name: True) -> Expr:
@@ -69,9 +72,18 @@ class _Slopes:
         self.known: dict[Any, Any] = {}
 
     def of(self, expr: Any) -> Any:
+        """The chain rule over the names and over what is put aside."""
         if expr not in self.known:
-            self.known[expr] = self.slope(expr)
+            self.known[expr] = self.of_hole(expr) if isinstance(expr, HOLES) else self.smooth(expr)
         return self.known[expr]
+
+    def smooth(self, expr: Any) -> Any:
+        slope = ZERO
+        for part in _inner(expr)[1]:
+            inner = self.of_name(part.name) if part.is_Symbol else self.of(part)
+            if inner != 0:
+                slope += _partial(expr, part) * inner
+        return slope
 
     def of_name(self, name: str) -> Any:
         if name == self.by:
@@ -79,25 +91,8 @@ class _Slopes:
         moving = name not in self.indices and self.moves(name)
         return symbol(DerivativeName.of(name, self.by)) if moving else ZERO
 
-    def slope(self, node: Any) -> Any:
+    def of_hole(self, node: Any) -> Any:
         match node:
-            case sympy.Symbol():
-                return self.of_name(node.name)
-            case sympy.Add():
-                return sympy.Add(*map(self.of, node.args))
-            case sympy.Mul():
-                each = [
-                    sympy.Mul(slope, *node.args[:i], *node.args[i + 1 :])
-                    for i, slope in enumerate(map(self.of, node.args))
-                    if slope != 0
-                ]
-                return sympy.Add(*each)
-            case sympy.Pow():
-                base, exponent = map(self.of, node.args)
-                along = ZERO if base == 0 else node.exp * node.base ** (node.exp - 1) * base
-                return along if exponent == 0 else along + node * sympy.log(node.base) * exponent
-            case sympy.ceiling() | sympy.floor():
-                return ZERO
             case sympy.Max() | sympy.Min():
                 sign = 1 if isinstance(node, sympy.Max) else -1
                 return _of_largest_arm([(sign * arg, self.of(arg)) for arg in node.args])
@@ -118,23 +113,33 @@ class _Slopes:
                 body, bounds = self.of(node.body), (self.of(node.first), self.of(node.last))
                 slope = ZERO if body == 0 else total(body, node.index, node.first, node.last)
                 return sympy.Add(slope, *(bound * symbol(SLOPE_BY_TERM_COUNT) for bound in bounds))
-        inner = ((i, self.of(arg)) for i, arg in enumerate(node.args, 1))
-        return sympy.Add(*(_partial(node, i) * slope for i, slope in inner if slope != 0))
+        return ZERO
 
 
-def _partial(function: Any, argument: int) -> Any:
-    """The derivative of a function of SymPy by one of its arguments.
+def _outermost(expr: Any) -> dict[Any, None]:
+    """The parts to put aside that are in no other, each once."""
+    if isinstance(expr, HOLES):
+        return {expr: None}
+    return {hole: None for arg in expr.args for hole in _outermost(arg)}
 
-    Raises:
-        UndefinedValue: SymPy has none.
-    """
-    try:
-        found = function.fdiff(argument)
-    except sympy.core.function.ArgumentIndexError:
-        found = sympy.nan
+
+@lru_cache(maxsize=8192)
+def _inner(expr: Any) -> tuple[Any, dict[Any, Any]]:
+    """An expression with symbols for what is put aside, and what it is made of: parts and names, each with its symbol."""
+    holes = {hole: sympy.Dummy(real=True) for hole in _outermost(expr)}
+    body = expr.xreplace(holes)
+    named = sorted(body.free_symbols - {*holes.values()}, key=lambda part: str(part.name))
+    return body, {**{part: part for part in named}, **holes}
+
+
+@lru_cache(maxsize=32768)
+def _partial(expr: Any, part: Any) -> Any:
+    """SymPy's derivative by a name or a part that is put aside; the same whatever the whole is differentiated by."""
+    body, symbols = _inner(expr)
+    found = sympy.diff(body, symbols[part])
     if found.has(sympy.Derivative, sympy.Subs, sympy.nan, sympy.zoo):
-        raise UndefinedValue(f"the slope of {type(function).__name__}()")
-    return found
+        raise UndefinedValue(f"the slope of {type(expr).__name__}()")
+    return found.xreplace({own: hole for hole, own in symbols.items()})
 
 
 def _of_largest_arm(arms: list[tuple[Any, Any]]) -> Any:
