@@ -180,7 +180,6 @@ RULES_OF_NODES = {
     "symbolic/dimensions.py": "dimensions, and whether it counts things",
     "symbolic/polynomials.py": "a polynomial in one unknown, and its sign by its shape",
     "symbolic/roots.py": "what the unknown is where it is hidden in a function",
-    "symbolic/slopes.py": "its derivative",
     "theory/operator_table.py": "how many widths that devices share are in each term",
 }
 """Modules with rules for each kind of node of a formula, each with what a formula becomes there; values come from its source alone."""
