@@ -47,7 +47,7 @@ BUDGETS = {
     "check": 6428,
     "report": 6190,
     "cli": 3880,
-    "tests": 34272,
+    "tests": 34271,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
