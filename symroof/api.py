@@ -219,7 +219,7 @@ class Study(core.Study):
                 (default: ``prefill_batch`` whole prompts).
             replications: independent runs, for intervals (95 %).
             warmup: share of the first requests that is not counted (default 0.1; 0 for a trace or burst).
-            judge: compares targets with ``mean``, ``p50``, ``p90`` or ``p99`` (default: as each target says, else the mean).
+            judge: compares targets with ``mean``, ``p50``, ``p90``, ``p95`` or ``p99`` (default: as each target says, else the mean).
 
         Returns:
             A result with ``.summary``, ``.rates`` and ``.requests`` (a record array).
@@ -424,20 +424,13 @@ def quantities() -> CatalogueTable:
     >>> quantities()["kv_bytes_per_token"]["definition"]
     2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers
     """
-
     from symroof.analysis.in_sympy import definition_in_sympy
 
-    case, listed = Study().first, _table("quantities")
-    definitions = {row["name"]: row["definition"] for row in listed}
+    case = Study().first
     return CatalogueTable(
         [
-            {
-                **row,
-                "definition": definition_in_sympy(row["name"], case, 1)
-                if definitions[row["name"]]
-                else None,
-            }
-            for row in listed
+            {**row, "definition": row["definition"] and definition_in_sympy(row["name"], case, 1)}
+            for row in _table("quantities")
         ]
     )
 

@@ -165,7 +165,8 @@ def _either(number: str, letter: str) -> str:
 
 ABBREVIATED = {
     "rps": "request/s", "qps": "request/s", "req": "request", "reqs": "request", "tps": "token/s", "toks": "token", "GBps": "GB/s", "TBps": "TB/s", "Gbps": "Gbit/s", "Tbps": "Tbit/s", "gig": "GB", "gigs": "GB", "gpu": "device", "gpus": "device",
-    "sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "hr": "hour", "hrs": "hour",
+    "sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "hr": "hour", "hrs": "hour", "$": "USD", "requests per second": "request/s", "per second": "/s",
+    **dict.fromkeys(("m", "min", "minute", "minutes"), "hour or s, as 360/hour for 6/min"), **dict.fromkeys(("eur", "€", "gbp", "£", "cny", "rmb", "jpy"), "USD, the only currency"),
 }  # fmt: skip
 """Units as tools of serving abbreviate them, with how they are written here."""
 
@@ -178,9 +179,7 @@ def unknown_unit(name: str) -> str:
     """
     if meant := ABBREVIATED.get(name) or ABBREVIATED.get(name.lower()):
         return f"unknown unit {name!r}; did you mean {meant}?"
-    if name in PREFIXES_ALONE:
-        return f"{name!r} alone is ambiguous (a power of 1000 or of 1024); write the number out, or one of the units {NAMES}"
-    if not name:
+    if not name or name in PREFIXES_ALONE:
         return f"no unit can be read; there are: {NAMES}"
     same_but_case = [unit for unit in UNITS if unit.lower() == name.lower()]
     alike = difflib.get_close_matches(name, UNITS, n=2, cutoff=0.5)
@@ -343,4 +342,11 @@ def format_quantity(value: float | Fraction, unit: str, digits: int = 4) -> str:
     ('1.342 GB', '41.67 ms', '0.62')
     """
     number, text = scaled(value, unit)
-    return f"{significant(number, digits)} {text}".strip()
+    return f"{significant(number, digits)} {plural(text, number)}".strip()
+
+
+def plural(unit: str, value: float | Fraction) -> str:
+    """``1 token``, ``2 tokens/s``, ``2 GB/s``: words take an s, signs do not."""
+    head, slash, tail = unit.partition("/")
+    word = re.fullmatch("[a-z]{3,}", head)
+    return f"{head}s{slash}{tail}" if word and value != 1 else unit

@@ -8,13 +8,12 @@ from sympy import Symbol
 from symroof.analysis.solved_equation import SolvedEquation
 from symroof.analysis.verdict import measured_alone, overloaded
 from symroof.cases.checks import LENGTHS, beyond_context, lengths
-from symroof.cases.quantity_result import plural
 from symroof.symbolic.crossings import LEAST
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import fraction, is_number, names
 from symroof.symbolic.printing import text
 from symroof.theory.symbols import NOUNS
-from symroof.units import COUNTED, format_quantity, settled
+from symroof.units import COUNTED, format_quantity, plural, settled
 
 FAR = 1e9
 """A value of the unknown so large that slower-growing terms no longer matter."""
@@ -113,11 +112,9 @@ LONGEST = 160
 def with_unit(number: Any, unit: str) -> str:
     """A value with its unit; counted units take an s."""
     value = settled(number)
-    counted = unit in COUNTED | NOUNS
-    if counted and value.denominator == 1:
+    if unit in COUNTED | NOUNS and value.denominator == 1:
         return f"{int(value):,} {plural(unit, value)}"
-    written = format_quantity(value, unit)
-    return f"{written}s" if counted and written.endswith(unit) else written
+    return format_quantity(value, unit)
 
 
 def _unit(solution: SolvedEquation) -> str | None:

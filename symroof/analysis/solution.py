@@ -21,12 +21,12 @@ from symroof.analysis.solved_equation import (
     stretch_text,
     to_whole,
 )
-from symroof.cases.quantity_result import plural
+from symroof.cases.quantity_result import Result
 from symroof.symbolic.expressions import ZERO, Expr, names, symbol
 from symroof.symbolic.printing import latex, shortened_formula
 from symroof.symbols import symbol as public
 from symroof.theory.symbols import GROUPS, base_name
-from symroof.units import format_quantity, settled, significant
+from symroof.units import plural, settled, significant
 
 COEFFICIENTS = ("c0", "c1", "c2")
 """The names of the coefficients of a long root."""
@@ -217,7 +217,7 @@ class Solution(SolvedEquation):
             return "always exists" if self.verdict == "crosses" else "never"
         unit = self.declared.display_unit
         if not self.integer:
-            return format_quantity(self.value, unit)
+            return Result(self.declared, self.value).plain()
         if (
             self.threshold is None and ZERO in self.sides
         ):  # a place, as an extremum: no whole number is asked for
@@ -251,7 +251,7 @@ class Solution(SolvedEquation):
     def _end(self, value: float) -> str:
         if self.declared.counted:
             return f"{to_whole(value, self.kind):,}"
-        return format_quantity(value, self.declared.unit)
+        return Result(self.declared, value).plain()
 
     def __repr__(self) -> str:
         sides = " = ".join(shortened_formula(side, LONGEST) for side in self.written_sides)

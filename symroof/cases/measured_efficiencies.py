@@ -153,6 +153,8 @@ def add_measured_efficiencies(case: BoundCase) -> None:
         elif (engine, device.family) == ("earlier", "hbm"):
             kernels = "compiled"  # engines until 2024 sum with kernels of their own on NVIDIA
         given[name], word = _fitted(name, tuple(families), kernels, reach)
+        if word and device.family == "apple" and engine != "ggml":
+            word = f"{profile.spec.title} does not run on Apple GPUs: add --engine llama.cpp or --engine mlx, whose efficiencies are used here"
         case.warn(*([word] if word else []))
         if name == "mbu":
             share = share_of_tile(device.family, engine, case.compute, given)

@@ -15,8 +15,8 @@ from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.kernels import nearly_equal
 from symroof.symbolic.printing import text
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import INPUTS, NOUNS, Symbol, base_name
-from symroof.units import COUNTED, format_quantity, is_whole, parse_quantity, parse_unit
+from symroof.theory.symbols import INPUTS, Symbol, base_name
+from symroof.units import format_quantity, is_whole, parse_quantity, parse_unit, plural
 
 DOES_NOT_FIT = "does_not_fit"
 NO_RANGE, NOT_EVERYWHERE = "range_not_worked_out", "no_value_in_part_of_the_range"
@@ -175,11 +175,6 @@ def as_written(name: str, value: Setting, bare: bool = False) -> str:
     if symbol is None or (bare and not needs_unit(symbol)):
         return text(value)
     return Result(symbol, float(value)).plain(6)
-
-
-def plural(unit: str, value: float | Fraction) -> str:
-    """``1 token``, ``2 tokens``: what is counted takes an s."""
-    return unit if value == 1 or unit not in COUNTED | NOUNS else f"{unit}s"
 
 
 def plain_value(value: Value | None) -> Any:

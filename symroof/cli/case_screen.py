@@ -122,17 +122,16 @@ def _quantities(case: BoundCase) -> list[str]:
         bound = case.peak_bound_text(name)
         row = [name, result.text(), bound, result.symbol.meaning]
         groups.setdefault("defined here" if group == OWN else group, []).append(row)
-    lines = [
+    return [
         line
         for group, rows in groups.items()
         for line in ("", f"{group}:", text_table(rows, indent="  "))
     ]
-    grid = [name for name, result in quantities.items() if result.ranged and result.found == "grid"]
-    return lines + ["", f"ranges found on a grid: {', '.join(grid)}"] * bool(grid)
 
 
 WRITE = {
     "prompt": "--prompt 4096", "output": "--output 512", "model": "--model llama-3-8b", "hardware": "--hardware h100-sxm", "batch": "--batch 8",
+    "rival_price": "--set rival_price='1.8 USD/hour' --set rival_throughput='500 token/s', those of the other device,",
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """``symroof list``: the catalogue."""
 
+from fnmatch import fnmatchcase
 from typing import Any
 
 import click
@@ -24,7 +25,7 @@ COLUMNS = {
     "inputs": ("name", "unit", "default", "meaning"),
     "measured": ("name", "measurements", "serving", "ceilings", "title"),
 }
-"""The columns of one line an entry; the last is cut where the terminal is narrow."""
+"""The columns of one line an entry; the last is wrapped where the terminal is narrow."""
 BILLIONS = ("parameters", "active_params")
 UNITS = {
     "dense_16_bit_peak": ("16-bit TFLOP/s", 10**12), "mem_bandwidth": ("memory TB/s", 10**12), "mem_capacity": ("memory GB", 10**9),
@@ -48,12 +49,12 @@ class Kind(click.Choice[str]):
 @all_option
 @json_option
 def command(kind: str | None, word: str | None, everything: bool, as_json: bool) -> None:
-    """List what has a name, one line an entry.
+    """List what has a name.
 
     symroof list hardware h100
 
     KIND is models, hardware, precisions, quantities, thresholds, assumptions, presets, theories, engines, inputs or measured. WORD keeps
-    the entries that contain it; --all has every column in full.
+    the entries that contain it, and may have a *; --all has every column in full.
     """
     if kind is None:
         say(click.get_current_context().get_help())
@@ -63,10 +64,11 @@ def command(kind: str | None, word: str | None, everything: bool, as_json: bool)
 
 def listing(kind: str, as_json: bool, everything: bool = False, word: str | None = None) -> str:
     """Every entry of a kind, or those that contain a word: in a line each, with every column, or as one JSON object."""
+    pattern = f"*{(word or '').lower()}*"
     rows = [
         row
         for row in KINDS[kind]()
-        if word is None or any(word.lower() in shown(value).lower() for value in row.values())
+        if any(fnmatchcase(shown(value).lower(), pattern) for value in row.values())
     ]
     if as_json:
         return json_text({"schema": "symroof/list/1", "kind": kind, "entries": rows}, default=str)
@@ -81,7 +83,6 @@ def listing(kind: str, as_json: bool, everything: bool = False, word: str | None
         [[cell_text(key, row[key]) for key in printed] for row in rows],
         [UNITS[key][0] if key in UNITS else key.replace("_", " ") for key in printed],
         flexible=-1,
-        clip=True,
     )
 
 

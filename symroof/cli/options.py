@@ -186,7 +186,5 @@ def study_from(path: str | None, options: dict[str, Any], needs_case: bool = Tru
     made = Study.load(path) if path else Study()
     made.select(line_selection(options, made.declared))
     if not path and made.empty and needs_case:
-        raise click.UsageError(
-            "give a study file or a case: --model llama-3-8b --hardware h100-sxm --prompt 4096"
-        )
+        raise click.UsageError("give a study file or a case: --model llama-3.1-8b --hardware h100")
     return made

@@ -18,8 +18,7 @@ import click
 
 from symroof.cli.options import details_option, json_option, pairs, study_from, study_options
 from symroof.cli.output import json_text, progress_bar, say, say_marked
-from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
-from symroof.table_formats import text_table, width
+from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
 
 if TYPE_CHECKING:
     from symroof.select.selection import Selection
@@ -115,10 +114,8 @@ def details(choice: Selection, show: int, lacks: int) -> str:
     lines += warning_lines((*choice.hints, *warnings(choice, show)), most=100)
     for part in (*parts(choice, show, lacks), *ledger(choice, show)):
         heading = f"{part.title} ({part.says})" if part.says else part.title
-        table = text_table(part.rows, part.header, "  ")
-        if max(map(width, table.splitlines())) > columns():  # the ranges are in --json
-            rows = [[RANGE.sub("", cell) for cell in row] for row in part.rows]
-            table = fitted_table(rows, part.header, "  ")
-        lines += ["", *wrapped(heading), table]
+        short = [[RANGE.sub("", cell) for cell in row] for row in part.rows]
+        rows = part.rows if fits([part.header, *part.rows]) else short  # the ranges are in --json
+        lines += ["", *wrapped(heading), fitted_table(rows, part.header, "  ")]
         lines += [line for note in part.notes for line in wrapped(note, "    ", "  ")]
     return "\n".join(lines)

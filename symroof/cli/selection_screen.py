@@ -96,12 +96,12 @@ def _use(found: Recommendation) -> list[str]:
     for check in pick.run.simulated:  # at the predicted values, and where all is slow
         ends = (check.metric.value, check.metric.high or check.metric.value)
         value, slow = (Result(check.metric.symbol, x).plain(DIGITS) for x in ends)
-        times.append(f"{check.name.upper()} {check.statistic} {value}, {slow} at the slow end")
+        times.append(f"{check.name.upper()} {check.statistic} {value}, in the worst case {slow}")
     times += [f"at {100 * pick.load:.0f} % of capacity"] if pick.load is not None else []
     said = [price or "price unknown", "   ".join(times)]
     if pick.highest_rate and pick.headroom is not None:
         rate, more = significant(pick.highest_rate, DIGITS), f"{100 * pick.headroom:.0f} % more"
-        said.append(f"up to {rate} requests/s ({more}) even at the slow end of the interval")
+        said += [f"up to {rate} requests/s ({more}) even in the worst case of the 80 % interval"]
     said += filter(None, [enough_text(pick)])
     return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
 
@@ -132,10 +132,10 @@ def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
     pick = found.pick
     if pick is None:
         return []
-    apart = len(pick.group) > 1
-    role = "Run it (each instance that decodes): " if apart else "Run it: "
-    command = serve_command(pick)
-    lines = [f"{role}{command}"] if command else []
+    command, apart = serve_command(pick), len(pick.group) > 1
+    more = ["Prefill instances need their own line, and both --kv-transfer-config."] * apart
+    role = "Run it (each decode instance)" if apart else "Run it"
+    lines = [f"{role}: {command}", *more] if command else []
     study = words_without(words, WITH_VALUE, ("select", "-v", "--details", "--strict"))
     spec = found.choice.study.spec
     if not (spec and spec.hardware) and not any("hardware" in word for word in words):

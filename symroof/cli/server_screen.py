@@ -38,7 +38,7 @@ def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
     lines += wrapped(f"{case_title(case)}; {efficiency_basis(case)}")
     rows = _rows(advised)
     head = ["", "as given", *(["recommended"] if advised.line else [])]
-    lines += [fitted_table(rows, head, "  ", flexible=-1, clip=True, left=True)] if rows else []
+    lines += [fitted_table(rows, head, "  ", flexible=0, left=True)] if rows else []
     lines += wrapped(_replicas(advised))
     warnings = [
         *advised.warnings,

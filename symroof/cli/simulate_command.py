@@ -1,6 +1,6 @@
 """``symroof simulate``: a server step by step.
 
-``--json`` gives ``summary`` (a metric -> mean, p50, p90, p99), rates and ``targets``; a figure is ``{"value", "unit"}``, with ``"low"`` and ``"high"`` (95 %) where
+``--json`` gives ``summary`` (a metric -> mean, p50, p90, p95, p99), rates and ``targets``; a figure is ``{"value", "unit"}``, with ``"low"`` and ``"high"`` (95 %) where
 there are several replications; a value is null where there is none.
 """
 
@@ -34,7 +34,7 @@ OWN: dict[str, tuple[str, Any, str]] = {
     "seed": ("S", 0, "Draws with the same seed are the same."),
     "replications": ("R", 1, "Independent runs, for intervals of 95 %."),
     "warmup": ("SHARE", float, "Share of the requests that end first and are not counted.  [default: 0.1; of a trace or burst 0]"),
-    "judge": ("STATISTIC", None, "What every target is of: mean, p50, p90 or p99.  [default: what each says, else the mean]"),
+    "judge": ("STATISTIC", None, "What every target is of: mean, p50, p90, p95 or p99.  [default: what each says, else the mean]"),
 }  # fmt: skip
 """Options of the simulation alone: what stands for the value, its default or else its type, the help."""
 
@@ -103,13 +103,14 @@ def simulation_lines(found: Simulation, case: BoundCase, everything: bool) -> li
     arrivals, *rules = found.says
     lines = wrapped(found.title)
     lines += wrapped(f"{len(found.requests):,} requests, {arrivals}", "    ", "  ")
-    lines += [line for text in basis_lines([case]) for line in wrapped(text, "    ", "  ")]
+    basis = (text.partition("; ranges")[0] for text in basis_lines([case]))
+    lines += [line for text in basis for line in wrapped(text, "    ", "  ")]
     named = zip(times, found.summary, strict=True)
     short = {"ttft": "TTFT", "itl": "ITL"}
     table = [
         [short.get(name, row[0]), *row[1:], *_target(found, name, DIGITS)] for row, name in named
     ]
-    aimed = ["target", ""] if found.limits else []
+    aimed = ["target", "requests"] if found.limits else []
     lines += ["", fitted_table(table, [*head, *aimed], "  ", left=not aimed)]
     lines += wrapped(f"{'; '.join(f'{words} {value}' for words, value in rates)}.", "    ", "  ")
     if len(found.runs) > 1:
@@ -133,5 +134,5 @@ def _target(found: Simulation, name: str, digits: int) -> list[str]:
     limit = {name: found.limits[name]}
     late = 1 - sum(run.within(limit) for run in found.runs) / len(found.runs)
     share, verdict = (1 - late, f"{PASSES} met") if check["met"] else (late, f"{FAILS} missed")
-    said = f"{verdict} by {100 * share:.0f} % of requests"
-    return [f"{found.judged[name]} {format_quantity(check['limit'], 's', digits)}", said]
+    limit_text = format_quantity(check["limit"], "s", digits)
+    return [f"{found.judged[name]} {limit_text}", f"{verdict} by {100 * share:.0f} %"]

@@ -62,7 +62,7 @@ def command(
 
 
 MOST_OF_FORM = 3
-"""Lines of a closed form, and of its legend, on a first screen."""
+"""Lines of a closed form on a first screen."""
 
 
 def screen(solution: Solution, everything: bool) -> str:
@@ -75,23 +75,22 @@ def screen(solution: Solution, everything: bool) -> str:
     said, case = told.remarks(solution), solution.bound_case
     one_sided = solution.verdict in ("lhs_above", "lhs_below", "identical")
     option = "" if one_sided or not solution.missing else option_for(case, solution.missing)
-    warned = [*([f"! add {option} to get a number"] if option else []), *said]
-    known = case_warnings(case) if case.fits is not None else case.warnings
-    warned += [f"! {warning}" for warning in known]
+    warned = [f"add {option} to get a number"] if option else []
+    warned += [text.removeprefix("! ") for text in said if text.startswith("! ")]
+    warned += case_warnings(case) if case.fits is not None else case.warnings
     lines = [*told.question(solution), "", *told.answer(solution)]
     lines += [f"  {text}" for text in said if not text.startswith("! ")]
     lines += [f"  {text}" for text in told.assumed(solution) if everything]
     lines = reflowed(lines)
-    lines += warning_lines(text.removeprefix("! ") for text in warned if text.startswith("! "))
-    form = [reflowed([line]) for line in told.closed_form_lines(solution, short=not everything)]
-    lines += [""] * bool(form)
-    for each in form:
-        long = len(each) > MOST_OF_FORM and not everything
-        lines += [*each[: MOST_OF_FORM - 1], f"{each[2].rstrip(' ·')} …"] if long else each
+    lines += warning_lines(warned)
+    form = told.closed_form_lines(solution, short=not everything)
+    remark = "--formula writes it out over inputs, and as LaTeX." if form else ""
+    if not everything and len(reflowed(form[:1])) > MOST_OF_FORM:
+        form, remark = [], "No short closed form (--formula prints the long one)."
+    lines += [""] * bool(form) + reflowed(form)
     if everything:
         return "\n".join(lines)
     mentioned = {name for side in solution.sides for name in names(side)}
-    remark = "--formula writes it out over inputs, and as LaTeX." if form else ""
     here = () if solution.symbolic else sorted(mentioned)  # of all quantities it takes a second
     shown = [name for name in here if not case.case.is_input(name) and case.case.has_value(name)]
     rest = assumed(case, shown, but=(solution.unknown,), remark=remark) if shown else [remark]

@@ -9,6 +9,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import click
 
@@ -18,6 +19,10 @@ NARROWEST, USUAL = 60, 100
 """Columns below which nothing is fitted, and those assumed where the output is no terminal."""
 SLIMMEST = 8
 """Columns that a column keeps in any case."""
+BEFORE_UNIT = re.compile(
+    r"(?<=\d) (?=%|[a-zµ]?s\b|[kMGT]?(?:B|FLOP|bytes?|tokens?|requests?)\b|USD)"
+)
+TIED = "\N{NO-BREAK SPACE}"
 MARKS = re.compile(f"{PASSES}|{FAILS}|^ *{IN_PART}(?= )|^!.*$", re.MULTILINE)
 COLOURS = {PASSES: "green", FAILS: "red", IN_PART: "yellow", "!": "yellow"}
 
@@ -71,14 +76,8 @@ def clipped(text: str, room: int) -> str:
 
 def wrapped(text: str, indent: str = "  ", first: str = "", most: int | None = None) -> list[str]:
     """A sentence in lines of the terminal's width; of more than ``most`` lines the last ends in an ellipsis."""
-    lines = textwrap.wrap(
-        text,
-        columns(),
-        initial_indent=first,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    indents = {"initial_indent": first, "subsequent_indent": indent}
+    lines = _broken(text, columns(), break_long_words=False, **indents)
     if most is None or len(lines) <= most:
         return lines
     last = f"{lines[most - 1]} …"
@@ -150,4 +149,10 @@ def _folded(cell: str, room: int) -> list[str]:
     """A cell in lines of so many columns; a formula or an address that is longer goes on in the next."""
     if width(cell) <= room:
         return [cell]
-    return textwrap.wrap(cell, room, subsequent_indent="  ", break_on_hyphens=False) or [""]
+    return _broken(cell, room, subsequent_indent="  " * (room > 2 * SLIMMEST)) or [""]
+
+
+def _broken(text: str, room: int, **options: Any) -> list[str]:
+    """A text in lines of so many columns; a number keeps its unit."""
+    lines = textwrap.wrap(BEFORE_UNIT.sub(TIED, text), room, break_on_hyphens=False, **options)
+    return [line.replace(TIED, " ") for line in lines]

@@ -30,7 +30,7 @@ from symroof.analysis.verdict import (
 )
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import PRICE
-from symroof.cases.quantity_result import NOT_EVERYWHERE, WITHOUT_RANGE, plural
+from symroof.cases.quantity_result import NOT_EVERYWHERE, WITHOUT_RANGE
 from symroof.report.field_names import input_name, quantity_name, short_label
 from symroof.report.view_case import NO_STEADY_STATE, metric
 from symroof.resources import data_folder
@@ -38,7 +38,7 @@ from symroof.symbolic.blocks import Array
 from symroof.symbolic.kernels import nearly_equal
 from symroof.table_formats import FAILS, IN_PART, PASSES, UNKNOWN
 from symroof.theory.theory_files import listed
-from symroof.units import is_whole, parse_quantity, parse_unit, scaled
+from symroof.units import is_whole, parse_quantity, parse_unit, plural, scaled
 
 MOST_CASES, MOST_CORNERS, LARGEST_BATCH = 3, 64, 4096
 """Cases of a review with sliders, corners of ranges that are looked at, and the largest batch."""
@@ -246,7 +246,7 @@ def _row(case: BoundCase, name: str, values: Array) -> dict[str, Any]:
         size, unit = float(parse_unit(symbol.written_in).size), symbol.written_in
     elif not symbol.counted:
         number, unit = scaled(typical, symbol.unit)
-        size = typical / float(number)
+        size, unit = typical / float(number), plural(unit, 2)
     ends = {"value": values[..., 0, 0]}
     low, high = np.fmin.reduce(values, axis=(2, 3)), values.max((2, 3))
     if not nearly_equal(low, high).all():

@@ -61,7 +61,7 @@ Text = list[str]
 
 MOST_ROWS, MOST_CHANGES, FURTHEST = 6, 3, 64
 NARROW = 0.9
-"""Share of a target from which on its slow end meets it narrowly."""
+"""Share of a target from which on its worst case meets it narrowly."""
 LATENCIES = ("ttft", "itl")
 TARGETS = {
     "ttft": "time to first token", "itl": "time between tokens", "cost": "USD per million tokens",
@@ -112,7 +112,7 @@ def _price(one: Purchase) -> Text:
     room = enough_text(one)
     if one.headroom is not None:
         more = f"{100 * one.headroom:.0f} % more requests"
-        room = f"Even at the slow end of the interval there is room for {more}{'; ' * bool(room)}{room}"
+        room = f"Even in the worst case of the 80 % interval there is room for {more}{'; ' * bool(room)}{room}"
     return [f"{usd(one.usd_per_month)} USD/month", f"({paid}).{f' {room}.' * bool(room)}"]
 
 
@@ -196,7 +196,7 @@ def _outcome(check: TargetCheck) -> str:
     if check.met is False:
         return "missed"
     if check.met is None:
-        end = "at the slow end" if check.slack >= 0 else "by the value predicted"
+        end = "in the worst case" if check.slack >= 0 else "at the predicted value"
         return f"missed {end}"
     if check.straddles:
         return "met at the median price"
@@ -280,12 +280,12 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
         if name == "prompt":
             slow = case.slow_end.case.changed({name: value})
             wrong = [c.name for c in constraints(case) if not c.holds(slow)]
-            where = "" if wrong == [MEMORY] else "at the slow end of the interval "
+            where = "" if wrong == [MEMORY] else "in the worst case of the 80 % interval "
             then = (
                 f"prompts are {much} or longer (now {now}): {where}it then {then_text(wrong, True)}"
             )
         else:
-            then = f"more than {much} (now {now}) arrive: at the slow end of the interval it then needs another replica"
+            then = f"more than {much} (now {now}) arrive: in the worst case of the 80 % interval it then needs another replica"
         said.append([then])
     if not review.asks and (held := case.get("concurrency")):
         said.append([f"more than {held.plain(DIGITS)} run at a time: memory is full"])
@@ -302,7 +302,7 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
 
 
 def breaks(one: Purchase) -> dict[str, float]:
-    """The first prompt that does not fit or misses a latency at the slow end, and the highest arrival rate; without what is beyond what the model reads, or takes simulations."""
+    """The first prompt that does not fit or misses a latency in the worst case, and the highest arrival rate; without what is beyond what the model reads, or takes simulations."""
     found = {"arrival_rate": one.highest_rate} if one.highest_rate else {}
     case, model = one.case.slow_end, one.case.model
     limits = {metrics_of(n, case.case)[0]: case.targets[n] for n in LATENCIES if n in case.targets}
@@ -330,7 +330,7 @@ def _repairs(review: Reviewed) -> list[Text]:
     checks = [check for check in target_checks(subject) if check.met is not True]
     if checks and not subject.does_not_fit and all(check.name in LATENCIES for check in checks):
         needed = []
-        for check in checks:  # its slow end in two digits, rounded up: a limit that it keeps
+        for check in checks:  # its worst case in two digits, rounded up: a limit that it keeps
             high = float(check.metric.value if check.metric.high is None else check.metric.high)
             size = 10.0 ** (math.floor(math.log10(high)) - 1)
             limit = limit_of(check.metric.symbol, float(f"{math.ceil(high / size) * size:.2g}"))

@@ -119,7 +119,7 @@ def enough_text(one: Purchase) -> str:
     fewer = one.enough_as_predicted
     if fewer is None:
         return ""
-    return f"{fewer:,} {device_word(one)} would do at the predicted values"
+    return f"{fewer:,} {device_word(one)} would be enough at the predicted values"
 
 
 def tokens_text(one: Purchase) -> str:

@@ -90,11 +90,11 @@ def shown(run: Run, name: str) -> str:
 
 
 def _verdicts(choice: Selection, most: int) -> SelectionTable:
-    """All configurations with verdict, metrics and slack, throughput and cost."""
+    """All configurations with verdict, metrics and headroom, throughput and cost."""
     names = [*choice.targets, MEMORY]
     latencies = {"ttft": "loaded_ttft", "itl": "sustained_itl"}
     extra = {name: metric for name, metric in latencies.items() if name not in choice.targets}
-    checked = (cell for name in names for cell in (choice.target_name(name), "slack"))
+    checked = (cell for name in names for cell in (choice.target_name(name), "left"))
     header = ("configuration", "batch", "verdict", *checked, *extra, "throughput per device", "cost")  # fmt: skip
     first, rows = choice.configurations[:most], []
     for c in first:
@@ -108,10 +108,10 @@ def _verdicts(choice: Selection, most: int) -> SelectionTable:
         rows.append((*row, *[""] * (len(header) - len(row))))
     says = []
     if any(c.run.own.measured_box for c in first):
-        says.append("expected value (80 % prediction interval)")
+        says.append("predicted value (80 % interval)")
     if simulated := choice.study.request.percentiles:
         says.append(f"{' and '.join(map(choice.target_name, simulated))} simulated")
-    says.append("slack in % of the limit")
+    says.append("left: headroom in % of the limit")
     if (count := len(choice.configurations)) > most:
         says.append(f"the first {most:,} of {count:,}; --show {count} shows all")
     unknown: dict[str, list[str]] = {}
@@ -181,7 +181,7 @@ def _keeps(choice: Selection, most: int) -> SelectionTable:
     names = [name for name in HEADROOM if any(name in own for own in kept.values())]
     rows = [(label, *(own.get(name, "") for name in names)) for label, own in kept.items()]
     says = "each input alone, solved: the last value that still passes, and its change"
-    says += ", at the slow end of what was measured" if any(c.run.slow for c in first) else ""
+    says += ", in the worst case of the 80 % interval" if any(c.run.slow for c in first) else ""
     says += f"; the first {len(first)} of {count:,}" * (len(first) < count)
     title = "Headroom of passing configurations"
     return SelectionTable(title, ("configuration", *names), rows if names else (), says)
@@ -226,8 +226,8 @@ def ledger(choice: Selection, most: int) -> tuple[SelectionTable, ...]:
     ]
     some = f"; of the first {most:,} configurations" if len(choice.configurations) > most else ""
     return (
-        SelectionTable("Inputs", ("input", "value", "source"), rows, "* = defaulted" + some),
-        SelectionTable("Assumptions", ("switch", "value", "meaning"), switches, "* = defaulted"),
+        SelectionTable("Inputs", ("input", "value", "source"), rows, "* = default" + some),
+        SelectionTable("Assumptions", ("switch", "value", "meaning"), switches, "* = default"),
     )
 
 

@@ -36,7 +36,7 @@ NEAREST = 5
 
 
 def flip_rows(subject: BoundCase, nearer: Mapping[str, float] = NONE) -> dict[str, Any] | None:
-    """Flips for the better and for the worse at the slow end, which decides a verdict, the nearest first; None without conditions.
+    """Flips for the better and for the worse in the worst case, which decides a verdict, the nearest first; None without conditions.
 
     ``nearer``: from which value of an input on a target is missed by a wait, which no equation of a flip holds.
     """
@@ -72,7 +72,7 @@ def _standing(subject: BoundCase) -> str:
     if subject.slow_end is subject:
         return range_position(subject) if subject.box else ""
     interval = "80 % interval" if measured_alone(subject) else "ranges"
-    return f"at the slow end of the {interval}"
+    return f"in the worst case of the {interval}"
 
 
 def _with_nearer(

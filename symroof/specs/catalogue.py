@@ -374,20 +374,20 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
             hint = f"symroof report STUDY.yaml --format {name.rpartition('.')[2]}"
         if hint:
             return Problem(shown, "is not a study", hint=hint)
-    if "," in name:
-        among = f"--among {kind.removesuffix('s')}={name[:40].replace(' ', '')}"
-        hint = f"several: {among} of select, or a list in a study"
+    if "," in name or "*" in name or name == "all":
+        hint = f"several: --among {kind.removesuffix('s')}={name[:40].replace(' ', '')} of select, or a list in a study"
         return Problem(shown, "expected a single name", hint=hint)
-    # 8xH100, h100 x 8
     counted = re.fullmatch(r"(\d+)\s*[x×*]\s*\w.*|\w.*?\s*[x×*]\s*(\d+)", name.lower())
-    if kind == "hardware" and counted:
-        count = counted[1] or counted[2]
-        hint = f"write the name alone, and the number of GPUs as --tp {count} or parallel: {{tp: {count}}}"
+    if kind == "hardware" and counted:  # 8xH100, h100 x 8
+        tp = counted[1] or counted[2]
+        hint = (
+            f"write the name alone, and the number of GPUs as --tp {tp} or parallel: {{tp: {tp}}}"
+        )
         return Problem(shown, "names a device and how many of them", hint=hint)
     known = [alias for entry in shipped.values() for alias in (entry.name, *entry.aliases)]
     hint = nearest(name.lower()[:LONGEST_NAME], known)
-    if not hint and not re.fullmatch(r"[\w .()/-]*", name):
-        hint = "names have letters, digits, '.', '_' and '-'"
+    if kind == "hardware" and re.match("i?mac|apple", name.lower()):
+        hint = "name its chip, such as m4-max: `symroof list hardware apple` has all"
     listed = f"`symroof list {kind}` shows the catalogue; a path to a spec file works too"
     return Problem(shown, f"no such {what} in the catalogue", hint=hint or listed)
 

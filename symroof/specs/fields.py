@@ -204,7 +204,7 @@ def amount(unit: str, written_in: str | None = None, bare: bool = False) -> Any:
     ]
 
 
-STATISTICS = {"mean": None, "p50": 0.5, "p90": 0.9, "p99": 0.99}
+STATISTICS = {"mean": None, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 """What a limit on a latency may be of: the mean, or the share of times that are no longer."""
 
 
@@ -228,7 +228,7 @@ def split_statistic(value: object) -> tuple[str, object]:
             return "mean", value
         name, limit = found.groups()
     if name not in STATISTICS:
-        raise ValueError(f"no such statistic {str(name)[:20]!r}; there are {', '.join(STATISTICS)}")
+        raise ValueError(f"no statistic {str(name)[:20]!r}; there are: {', '.join(STATISTICS)}")
     return str(name), limit
 
 

@@ -120,9 +120,8 @@ def review(served: ServedCase) -> Review:
             made.line = recommended_line(served, flags)
             return made
         why = why or made.found.reason
-    made.warnings.append(
-        f"no command line is recommended. {made.found.reason if made.found else ''}"
-    )
+    reason = made.found.reason if made.found else ""
+    made.warnings.append(f"no command line is recommended. {reason}")
     return made
 
 

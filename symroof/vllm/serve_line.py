@@ -14,7 +14,6 @@ from symroof.vllm.served_case import ServedCase
 
 TOGETHER = ("tensor-parallel-size", "data-parallel-size", "enable-expert-parallel", "expert-parallel-size", "attention-dp")  # fmt: skip
 """Flags of a layout: those that a recommended one does not have are left out."""
-SWITCHES = ("enable-expert-parallel", "attention-dp")
 
 
 def layout_flags(one: Purchase, engine: Engine, copies: int = 1) -> dict[str, str]:
@@ -50,15 +49,18 @@ def serve_command(one: Purchase | None) -> str | None:
     'vllm serve meta-llama/Llama-3.1-8B --max-num-seqs 64 --max-num-batched-tokens 2112'
     """
     case = one.case if one else None
-    if one is None or case is None or case.model is None or case.engine is None:
-        return None
-    if case.engine.spec.name != VLLM.name:
+    if not (one and case and case.model and case.engine and case.engine.spec.name == VLLM.name):
         return None
     asked = one.run.own.request.models
     named = asked[0] if asked and isinstance(asked[0], str) else case.model.name
     address = (case.model.source and case.model.source.address) or ""
-    if named == case.model.name and address.startswith(HUB):
-        named = address.removeprefix(HUB).strip("/")
+    if "/" not in named and address.startswith(HUB):
+        owner, _, repo = address.removeprefix(HUB).strip("/").rpartition("/")
+        stem = repo.partition("-")[0]
+        if named.replace("-", "") in case.model.name.replace("-", ""):
+            named = f"{owner}/{repo}"
+        elif named.startswith(f"{stem.lower()}-"):  # deepseek-r1 has the shape of DeepSeek-V3
+            named = f"{owner}/{stem}{named[len(stem) :].title()}"
     flags: dict[str, str] = {}
     if case.precisions.get("weights") == "fp8" and case.model.quantization is None:
         flags["quantization"] = "fp8"
@@ -84,15 +86,14 @@ def recommended_line(served: ServedCase, chosen: Mapping[str, str]) -> str:
         model = ["--model"]  # older images take none without its flag
     elif engine is LLAMA and catalogue.model_by_hub_name(named) is not None:
         model = ["-hf"]
-    words = [*line.before, *model, str(named)]
     kept = {
         name: "" if written.value is True else written.text
         for name, written in line.flags.items()
         if name not in ("model", "config", *TOGETHER, *flags) and written.value is not False
     }
     off = [f"--no-{name}" for name, written in line.flags.items() if written.value is False and name not in TOGETHER]  # fmt: skip
-    words += [*_words(kept | flags, engine), *off]
-    return " ".join(map(_quoted, [*words, *served.others]))
+    words = [*line.before, *model, str(named), *_words(kept | flags, engine), *off, *served.others]
+    return " ".join(map(_quoted, words))
 
 
 def _words(flags: Mapping[str, str], engine: Engine) -> list[str]:

@@ -16,7 +16,7 @@ KINDS = ("models", "hardware", "precisions", "quantities", "thresholds", "assump
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_list_prints_every_entry_in_a_line(kind, monkeypatch):
+def test_list_prints_every_entry(kind, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     result = good("list", kind, "--json").json
     assert (result["schema"], result["kind"]) == ("symroof/list/1", kind)
@@ -25,9 +25,8 @@ def test_list_prints_every_entry_in_a_line(kind, monkeypatch):
     assert names
     for name in names:
         assert re.search(rf"^{re.escape(name)} ", text, re.M), name
-    lines = text.splitlines()
-    assert len(lines) == len(names) + 2 and max(map(len, lines)) <= 100
-    assert len(good("list", kind, "--all").out) >= len(text)
+    assert max(map(len, text.splitlines())) <= 100 and "…" not in text
+    assert len(good("list", kind, "--all").out.split()) >= len(text.split())
 
 
 def test_active_parameters_are_counted_without_a_theory_of_latencies(monkeypatch):

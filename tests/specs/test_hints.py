@@ -24,9 +24,11 @@ CATALOGUE = "`symroof list {}` shows the catalogue; a path to a spec file works 
     [
         ("models", "x/Lama-9-8B", "not in the catalogue, and no such path here", "download its config.json and give --model PATH/config.json (`symroof list models`: the catalogue)"),
         ("models", "LLAMA-3-8C", "no such model in the catalogue", "did you mean 'llama-3-8b'?"),
-        ("models", "é!", "no such model in the catalogue", "names have letters, digits, '.', '_' and '-'"),
+        ("models", "é!", "no such model in the catalogue", CATALOGUE.format("models")),
         ("hardware", "zzzz", "no such hardware in the catalogue", CATALOGUE.format("hardware")),
         ("hardware", "h100, l4", "expected a single name", "several: --among hardware=h100,l4 of select, or a list in a study"),
+        ("hardware", "all", "expected a single name", "several: --among hardware=all of select, or a list in a study"),
+        ("hardware", "MacBook", "no such hardware in the catalogue", "name its chip, such as m4-max: `symroof list hardware apple` has all"),
         ("hardware", "RTX", "matches several devices", "`symroof list hardware`"),
         ("presets", "genx", "no such preset in the catalogue", "did you mean 'genz'?"),
     ],

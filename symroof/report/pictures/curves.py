@@ -17,7 +17,6 @@ from symroof.analysis.solved_equation import LIMIT, to_whole
 from symroof.analysis.verdict import queues, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import Input
-from symroof.cases.quantity_result import plural
 from symroof.errors import InputError
 from symroof.report.field_names import short_label
 from symroof.report.pictures.chart import Chart, counted, seconds
@@ -26,6 +25,7 @@ from symroof.symbolic.expressions import number
 from symroof.theory.case import Case
 from symroof.theory.layout import affects_layout
 from symroof.theory.thresholds import FULL_MEMORY
+from symroof.units import plural
 
 STEP = {"ttft": "prefill", "itl": "decode"}
 """Latency -> the step that it measures."""

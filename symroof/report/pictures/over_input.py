@@ -29,7 +29,7 @@ from symroof.symbolic.printing import shortened_formula
 from symroof.theory.symbols import SHARES, Symbol
 from symroof.theory.sympy_input import known
 from symroof.theory.thresholds import FULL_MEMORY
-from symroof.units import format_quantity
+from symroof.units import format_quantity, plural
 
 REACH = 16
 """The axis spans the input's value divided and multiplied by this factor."""
@@ -101,8 +101,8 @@ class Drawn:
         return np.unique([*np.geomspace(low, high, count), now])
 
     def axis(self, points: Any, place: int = 0) -> Axis:
-        symbol = self.across(place)
-        title = f"{self.by[place]} ({symbol.display_unit})" if symbol.unit else self.by[place]
+        symbol, label = self.across(place), self.by[place]
+        title = f"{label} ({plural(symbol.display_unit, 2)})" if symbol.unit else label
         base = 2 if symbol.counted else 10
         return Axis(title, points[0], points[-1], partial(written, symbol=symbol), base)
 
@@ -111,7 +111,7 @@ class Drawn:
             shown = written(value, self.up)
             return shown if len(shown) <= WIDEST else f"{value:.3g}"
 
-        title = f"{self.label} ({self.up.display_unit})" if self.up.unit else self.label
+        title = f"{self.label} ({plural(self.up.display_unit, 2)})" if self.up.unit else self.label
         return Axis(title, low, high, text, 10 if log else 0)
 
 
