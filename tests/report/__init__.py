@@ -233,7 +233,7 @@ def rows_under(every_block, section, first):
 # ------------------------------------------------------------------------------------------------------- values
 
 SIZES = {
-    "s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "token/s": 1.0, "ktoken/s": 1e3, "request/s": 1.0,
+    "s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "token/s": 1.0, "tokens/s": 1.0, "request/s": 1.0, "requests/s": 1.0,
     "USD": 1.0, "J/token": 1.0, "mJ/token": 1e-3,
 }  # fmt: skip
 NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
