@@ -19,7 +19,7 @@ from symroof.calibrate.calibration_result import (
     to_four_digits,
 )
 from symroof.calibrate.least_squares import Array, LeastSquares, solve, squares, times
-from symroof.calibrate.measurements import LOOP, MeasuredLatency, UnusedTime, parse_measured
+from symroof.calibrate.measurements import LOOP, MeasuredLatency, parse_measured
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, TimeTerms, fit_parameters, terms
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.checks import check_changed
@@ -27,7 +27,6 @@ from symroof.errors import InputError, Problem
 from symroof.strict_yaml import read_text
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.searches import t_quantile
-from symroof.theory.declarations import Declarations
 from symroof.units import format_quantity
 
 UNDER_LOAD = "times between tokens under load are fitted as those of a closed loop: a step, and its part of the prompts of others"
@@ -42,7 +41,7 @@ SAME = 1e-9
 def calibrate(
     path: str | os.PathLike[str], answers: BoundCase, fit: Sequence[str] | None = None
 ) -> Calibration:
-    """Fit efficiencies and overheads to the latencies in a CSV file or a benchmark report, which override inputs of a case.
+    """Fit efficiencies and overheads to the latencies in a CSV file, a benchmark's JSON or what it printed; rows override inputs of a case.
 
     Raises:
         InputError: every problem of the file; a row faster than the roof; a missing input.
@@ -50,7 +49,13 @@ def calibrate(
     own = {name: value for name, value in answers.given.items() if not value.measured}
     answers = answers.with_changes(given=own)  # what others measured is no part of these rows
     names = fit_parameters(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
-    measured, unused = _read(path, names, answers.case.theory.own)
+    text, theory = read_text(path), answers.case.theory
+    if text.lstrip().startswith(("{", "[")):
+        measured, unused = parse_report(text, str(path))
+    elif BLOCK.search(text):
+        measured, unused = parse_printed(text, str(path))
+    else:
+        measured, unused = parse_measured(text, str(path), names, theory.own)
     rows = _terms(measured, answers, names, str(path))
     given = [name for name in names if name in answers.given]
     notes = [f"{name} is ignored, because it is fitted" for name in given]
@@ -63,18 +68,6 @@ def calibrate(
             names = tuple(name for name in names if name != "link_latency")
             rows = _terms(measured, answers, names, str(path))
     return _fitted(str(path), answers, measured, rows, names, notes, chosen=fit is not None)
-
-
-def _read(
-    path: str | os.PathLike[str], fitted: Sequence[str], own: Declarations
-) -> tuple[list[MeasuredLatency], list[UnusedTime]]:
-    """The measurements of a CSV file, a JSON report or a printed result, and the times of a report that are not used."""
-    text = read_text(path)
-    if text.lstrip().startswith(("{", "[")):
-        return parse_report(text, str(path))
-    if BLOCK.search(text):
-        return parse_printed(text, str(path))
-    return parse_measured(text, str(path), fitted, own)
 
 
 def _terms(
