@@ -43,7 +43,7 @@ BUDGETS = {
     "simulate": 2096,
     "servers": 1629,
     "sweep": 1326,
-    "calibrate": 1259,
+    "calibrate": 1252,
     "check": 6428,
     "report": 6190,
     "cli": 3880,
