@@ -113,7 +113,7 @@ class Study(core.Study):
         >>> Study("llama-3-8b", "h100-sxm", prompt=4096, price="2.5 USD/hour").plot(price*itl/batch, over=batch).says
         'At batch 1 request, price*itl/batch is 5.811e-6 USD (4.418e-6 to 8.941e-6 USD); from 1 to 16 it goes from 5.811e-6 USD to 4.953e-7 USD.'
         >>> Study("llama-3-8b", "h100-sxm", prompt=4096).plot("itl").data["line"][:2, 0].tolist()
-        [1.0, 250.0]
+        [256.0, 288.0]
         """
         from symroof.report.pictures.draw import draw
 

@@ -200,9 +200,12 @@ def formula_slips(levels: list[Sides]) -> tuple[SlipExplanation, ...]:
         levels, key=lambda one: len({*names(one.pairs[-1][0])} - {*names(one.pairs[-1][1])})
     ):
         found: dict[str, SlipExplanation] = {}
+        factor = factor_of(*level.pairs[0])
+        more = f", at {level.label}" if level.label else ""
+        more += f": ×{text(factor)}" if factor is not None else ""
         for slip, way in _possible(level):
             if slip not in found and (made := _leads_there(level, way, end)) is not None:
-                found[slip] = _explained(level, slip, way, made)
+                found[slip] = SlipExplanation(slip, True, text(made), 0.0, way.text + more)
         if found:
             return tuple(found.values())
     return ()
@@ -255,12 +258,3 @@ def _leads_there(sides: Sides, way: CaseChange | MisreadResult, end: float) -> E
                 own_names = (there.put(symbol(name), frozenset()) for name in names(there.claimed))
                 return made if all(value != 0 for value in own_names) else None
     return None
-
-
-def _explained(
-    sides: Sides, slip: str, way: CaseChange | MisreadResult, made: Expr
-) -> SlipExplanation:
-    said = way.text + (f", at {sides.label}" if sides.label else "")
-    factor = factor_of(*sides.pairs[0])
-    said += f": ×{text(factor)}" if factor is not None else ""
-    return SlipExplanation(slip, True, text(made), 0.0, said)

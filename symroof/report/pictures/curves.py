@@ -84,12 +84,6 @@ def at_peak(answers: BoundCase, quantity: str, by: str, points: Any) -> Any:
     return made[np.isfinite(made[:, 1])]
 
 
-def with_bound(answers: BoundCase, quantity: str) -> str:
-    """``46.5 ms (32.6 to 67.3 ms), theoretical minimum 12.3 ms``."""
-    bound = answers.peak_bound_text(quantity)
-    return answers.result(quantity).plain() + (f", theoretical minimum {bound}" if bound else "")
-
-
 def requests(batch: float) -> str:
     """``1 request``, ``32 requests``."""
     return f"{counted(float(batch))} {plural('request', batch)}"
@@ -191,27 +185,6 @@ class Bounds:
             words = self.target.allows(thing)
             found.append(f"the target of {seconds(self.goal)} allows {words}")
         return [*found, f"memory holds {self.memory.allows(thing)}"] if self.memory else found
-
-    def draw(self, chart: Chart) -> None:
-        """A line for each limit, and a square where the target is met, with their labels."""
-        if self.memory:
-            chart.memory(self.memory.value, f"memory holds {self.memory.allows('token')}")
-        if self.ridge and self.ridge.exists:
-            first = f"{math.ceil(self.ridge.value):,}"
-            words = f"compute time = memory time: ridge at {first} tokens"
-            chart.upright("ridge", self.ridge.value, "orange", ":", words)
-        if self.goal is None:
-            return
-        words = f"{self.metric.upper()} target {seconds(self.goal)}"
-        chart.level("target", self.goal, "vermilion", "--", words)
-        if self.target and self.target.exists:
-            flag = " †" if self.target.value > self.edge else ""
-            spot, words = (
-                [(self.target.value, self.goal)],
-                f"met up to {self.target.count:,} tokens",
-            )
-            label = f"{words}{flag}" if chart.x.has(self.target.value) else ""
-            chart.spots("target met", spot, "s", "vermilion", 6.5, label=label)
 
 
 def draw_line(chart: Chart, points: Any, edge: float, colour: str = "blue") -> None:

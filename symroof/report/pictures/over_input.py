@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -15,15 +16,21 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import basis_of
 from symroof.cases.bound_case import EXPECTED, BoundCase
 from symroof.errors import InputError, Problem
-from symroof.report.pictures.chart import Axis, Chart, Mark, lacking
+from symroof.report.pictures.chart import Axis, Chart, Mark, lacking, seconds
 from symroof.report.pictures.curves import (
+    AT_PEAK,
     POINTS,
     along,
+    at_last_step,
+    at_peak,
     band,
     draw_line,
     log_spaced,
     next_power_of_two,
     solve_limit,
+)
+from symroof.report.pictures.curves import (
+    known as has_all,
 )
 from symroof.symbolic.printing import shortened_formula
 from symroof.theory.symbols import SHARES, Symbol
@@ -145,7 +152,8 @@ def over_input(study: Study, quantity: Any, over: Any, title: str = "", label: s
     return chart
 
 
-def _curve(drawn: Drawn) -> Chart:
+def _curve(drawn: Drawn, more: Sequence[float] = ()) -> Chart:
+    """Over one input; ``more`` are values that the vertical axis reaches too."""
     subject, name, by, points = drawn.subject, drawn.name, drawn.by[0], drawn.points()
     memory = solve_limit(FULL_MEMORY, subject, by)
     if memory and points[0] < memory.value < points[-1]:
@@ -156,6 +164,7 @@ def _curve(drawn: Drawn) -> Chart:
         raise lacking("plot", subject, name, by)
     least, most = float(finite.min()), float(finite.max())
     log = least > 0
+    least, most = min([least, *more]), max([most, *more])
     # over a pole the sign changes, and halfway it is beyond both ends: no line leads over one
     ends = np.array([values[:-1], values[1:]])
     halfway = along(subject.case, name, by, (points[:-1] + points[1:]) / 2)
@@ -192,6 +201,53 @@ def _curve(drawn: Drawn) -> Chart:
     gaps = np.column_stack([points[1:], np.full(len(broken), np.nan)])[broken]
     line = np.insert(line, np.flatnonzero(broken) + 1, gaps, axis=0)
     draw_line(chart, line, memory.value if memory else math.inf)
+    return chart
+
+
+def ttft(study: Study, subject: BoundCase) -> Chart:
+    """TTFT of one case against the prompt."""
+    chart = _latency("ttft", subject, "prompt", case_title(subject))
+    chart.y.title = "time to first token"
+    return chart
+
+
+def itl(study: Study, subject: BoundCase) -> Chart:
+    """ITL of one case against the context, at the last step of a response."""
+    there = at_last_step(subject) if has_all(subject, "itl", "peak_context") else subject
+    chart = _latency("itl", there, "context", case_title(subject))
+    chart.y.title = "inter-token latency"
+    return chart
+
+
+def _latency(metric: str, subject: BoundCase, by: str, title: str) -> Chart:
+    """A latency against a length, with its theoretical minimum and its target.
+
+    Raises:
+        InputError: the case has none, or the length does not move it.
+    """
+    if subject.get(metric) is None or by not in subject.case.inputs_used(metric):
+        none = f"no {by} moves its {metric.upper()}"
+        raise lacking(metric, subject, metric, by, otherwise=none)
+    drawn, goal = Drawn(subject, metric, (by,), metric.upper()), subject.targets.get(metric)
+    lowest = at_peak(subject, metric, by, drawn.points())
+    limits = [] if goal is None else [float(goal)]
+    chart = _curve(drawn, [*lowest[:, 1], *limits])
+    chart.name, chart.case = metric, title
+    chart.curve(AT_PEAK, lowest, "blue", ":", 1.1, "theoretical minimum")
+    memory = solve_limit(FULL_MEMORY, subject, by)
+    met = solve_limit(f"{metric} = {metric}_target", subject, by)
+    for limit in limits:
+        words = f"{metric.upper()} target {seconds(limit)}"
+        chart.level("target", limit, "vermilion", "--", words)
+        if met:
+            chart.found.append(f"the target of {seconds(limit)} allows {met.allows('token')}")
+        if met and met.exists:
+            flag = " †" if memory and met.value > memory.value else ""
+            label = f"met up to {met.count:,} tokens{flag}" if chart.x.has(met.value) else ""
+            chart.notes += ["† does not fit in memory."] if flag and label else []
+            chart.spots("target met", [(met.value, limit)], "s", "vermilion", 6.5, label=label)
+    if memory:
+        chart.found.append(f"memory holds {memory.allows('token')}")
     return chart
 
 

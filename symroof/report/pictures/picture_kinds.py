@@ -30,7 +30,7 @@ KINDS = {
 """Kind -> what it shows."""
 MODULES = {
     "roofline": "limits", "regimes": "limits", "latency-throughput": "batches", "pareto": "batches",
-    "memory": "bars", "parts": "latencies", "tornado": "bars", "ttft": "latencies", "itl": "latencies",
+    "memory": "bars", "parts": "latencies", "tornado": "bars", "ttft": "over_input", "itl": "over_input",
 }  # fmt: skip
 """Kind -> the module with its function."""
 WATERFALL = "waterfall"
