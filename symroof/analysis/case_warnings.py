@@ -1,7 +1,6 @@
 """What a reader must know before the numbers of a case: what does not fit, has no effect or is counted otherwise; and why no batch is good enough."""
 
 from collections.abc import Collection, Iterator
-from contextlib import suppress
 
 from sympy import Symbol
 
@@ -12,9 +11,7 @@ from symroof.cases.input import VARIANT
 from symroof.cases.quantity_result import Result
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
 from symroof.specs.precision import BITS
-from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import symbol
-from symroof.symbolic.reading import parse
 from symroof.theory.layout import shapes_layout
 from symroof.theory.quantities import OF_THE_MIX
 from symroof.theory.symbols import TARGET_SYMBOLS
@@ -156,7 +153,7 @@ HELD = {"judged_itl": "itl_target", "judged_ttft": "ttft_target"}
 
 
 def why_no_batch(bound_case: BoundCase) -> str | None:
-    """The reason for a ``best_batch`` of 0: what a batch of 1 breaks, or that no batch keeps up; None where there is a batch, or it is not known.
+    """The reason for a ``best_batch`` of 0 under targets: what a batch of 1 breaks, or that no batch keeps up; None where there is a batch, or it is not known.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", "l40s", prompt=2048, output=300, itl_target="15 ms")
@@ -164,11 +161,8 @@ def why_no_batch(bound_case: BoundCase) -> str | None:
     'no batch works: a batch of 1 already has a sustained_itl of 22.92 ms, over its target of 15 ms'
     """
     case = bound_case.case
-    search = case.search("best_batch")
-    with suppress(NoValue):
-        if search and case.value("fits") and case.evaluate(parse(search.body)) == 1:
-            return None  # that of the case works
-    if not case.has_value("best_batch") or case.value("best_batch") != 0:
+    missing = not bound_case.targets or not case.has_value("best_batch")
+    if missing or case.value("best_batch") != 0:
         return None
     alone, room = case.changed({"batch": 1}), int(case.value("concurrency"))
     if room < 1:

@@ -7,7 +7,6 @@ range it never takes.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from symroof.cases.quantity_result import NO_RANGE, NOT_EVERYWHERE, RangeNotFoun
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, is_label, is_relation, operator_of, symbol
+from symroof.symbolic.kernels import holds
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import named
@@ -57,7 +57,6 @@ NOISE = 1e-13
 """A move by less than this share of the largest value is a rounding."""
 ROUNDS = 40
 """Grids round the best point of a grid."""
-COMPARED = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 BEYOND = 1000
 """How many times further than the first grid a quantity may reach; one that goes on has a pole, and no end."""
 
@@ -148,8 +147,8 @@ class Ranges:
     def truths(self, relation: Expr) -> tuple[bool, ...]:
         """Every outcome a relation takes over the box; errors are those of :meth:`bounds`."""
         difference = self.bounds(named(relation.lhs - relation.rhs))
-        holds = COMPARED[operator_of(relation)]
-        ends = {bool(holds(end, 0)) for end in (difference.low, difference.high)}
+        operator = operator_of(relation)
+        ends = {bool(holds(operator, end, 0.0)) for end in (difference.low, difference.high)}
         return tuple(sorted(ends, reverse=True))
 
     def labels(self, name: str) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 every name. It says whether they are equal, by which number they differ, and which arms were tried.
 """
 
-import itertools
 import math
 import random
 import time
@@ -142,18 +141,6 @@ def compare_at_points(
     if count < FEWEST:
         return None
     return PointComparison(tuple(ratios), count, one_zero, equal, bool(untried))
-
-
-def differ(claimed: Expr, derived: Expr, seed: int = 0) -> bool | None:
-    """Whether they differ at the first point where both have a value; None if the first few points give none."""
-    whole = bool(sums(claimed) or sums(derived))
-    for point in itertools.islice(_points(seed, whole), FEWEST):
-        try:
-            ours, theirs = evaluate(claimed, point), evaluate(derived, point)
-        except (NoValue, NotPolynomial):
-            continue
-        return not _nearly_equal(ours, theirs)
-    return None
 
 
 def _points(seed: int, whole: bool) -> Iterator[RandomPoint]:
