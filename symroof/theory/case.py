@@ -145,8 +145,8 @@ class Case(CaseFormulas):
                 formula = self.formula(name)  # errors are raised again after the conditions
         written = quantity.exists if quantity else ()
         exists = tuple((parse(condition), reason) for condition, reason in written)
-        unmoved = self._unmoved is not None and not self.moved(name, self._changes)
-        plan = self._plans.by_name[name] = _Plan(unmoved, exists, search, formula)
+        moved = self._unmoved is None or not self._changes.isdisjoint(self.dependencies(name))
+        plan = self._plans.by_name[name] = _Plan(not moved, exists, search, formula)
         return plan
 
     def _searched(self, search: ImplicitDefinition) -> Any:

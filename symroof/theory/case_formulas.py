@@ -47,10 +47,6 @@ OPTIONAL = frozenset(
     for name in (*dict(quantity.absent), *(quantity.without or ())[:1])
 )
 """Inputs that some formula leaves out if they are not set."""
-_NAMES_OF_CONDITIONS = {
-    name: quantity.required_names for name, quantity in QUANTITIES.items() if quantity.exists
-}
-"""The names in the conditions of each quantity that does not always have a value."""
 
 
 @dataclass
@@ -291,18 +287,6 @@ class CaseFormulas(DropsCaches, ABC):
                 reached, unused = reached.union(*further), unused - leading
             self._dependencies_of[name] = reached
         return self._dependencies_of[name]
-
-    def moved(self, name: str, changed: frozenset[str]) -> bool:
-        """Whether a value, or a condition under which there is one, may depend on some names."""
-        reached, left = set[str](), {name}
-        while left:
-            found = frozenset().union(*map(self.dependencies, left))
-            if not changed.isdisjoint(found):
-                return True
-            reached |= found
-            guarded = (_NAMES_OF_CONDITIONS[each] for each in found & _NAMES_OF_CONDITIONS.keys())
-            left = set[str]().union(*guarded) - reached
-        return False
 
     def moves(self, name: str, keys: frozenset[str], given: frozenset[str] | None = None) -> bool:
         """Whether a name depends on one of the changed ones, by the formulas of this case. The ``given`` names, by default the changed ones,

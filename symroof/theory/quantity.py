@@ -102,6 +102,12 @@ class Quantity(Symbol):
         return (self.definition or "").startswith("of_largest(")
 
     @property
+    def written(self) -> tuple[str, ...]:
+        """The formulas besides its definition: of conditions, of a search, of what it is without an optional input."""
+        searched = (self.search.body, self.search.high) if self.search else ()
+        return (*(condition for condition, _ in self.exists), *searched, *(self.without or ())[1:])
+
+    @property
     def required_names(self) -> tuple[str, ...]:
         """The names in the conditions under which it has a value."""
         return tuple(name for condition, _ in self.exists for name in names(parse(condition)))

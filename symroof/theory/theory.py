@@ -272,29 +272,22 @@ class Theory:
         return on in self.dependencies(name)
 
     def dependencies(self, name: str) -> frozenset[str]:
-        """A name and all names that its definition depends on."""
-        if name not in self._dependencies:
-            self._dependencies[name] = self._collect(name)
+        """A name and all names that its value depends on: by its definition or search, and by the conditions under which it has one."""
+        if name in self._dependencies:
+            return self._dependencies[name]
+        if isinstance(name, DerivativeName):  # its definition is only made when needed
+            found = self.dependencies(name.quantity) | {name.by}
+        else:
+            quantity, definition = self.own.quantity(name), self.definition(name)
+            formulas = [*map(parse, quantity.written)] if quantity else []
+            formulas += [] if definition is None else [definition]
+            found = frozenset().union(*map(self.reachable_names, formulas))
+        self._dependencies[name] = found | {name}
         return self._dependencies[name]
 
     @cached_property
     def _dependencies(self) -> dict[str, frozenset[str]]:
         return {}
-
-    def _collect(self, name: str) -> frozenset[str]:
-        if isinstance(name, DerivativeName):  # its definition is only made when needed
-            return frozenset({name, name.by, *self.dependencies(name.quantity)})
-        ancestors = {name}
-        quantity = self.own.quantity(name)
-        if quantity is not None and quantity.search:
-            for text in (quantity.search.body, quantity.search.high):
-                ancestors |= self.reachable_names(parse(text))
-        if quantity is not None and quantity.without:
-            ancestors |= self.reachable_names(parse(quantity.without[1]))
-        definition = self.definition(name)
-        if definition is not None:
-            ancestors |= self.reachable_names(definition)
-        return frozenset(ancestors)
 
     def reachable_names(self, tree: Expr) -> frozenset[str]:
         """All names that a formula depends on."""
