@@ -114,9 +114,8 @@ def python(expr: Expr, bound: Sequence[str], careful: bool = False) -> Generated
     printer = _Printer(tuple(bound), careful, Counter(c for node in parts(expr) for c in node.args))
     result = printer.go(expr, 0)
     lines = [f"def formula({', '.join(('e', *map(_local, bound)))}):", "    v = e.value"]
-    if not any(
-        "v('" in text for text in (result, *(text for _, _, text in printer.shared.values()))
-    ):
+    texts = (result, *(text for _, _, text in printer.shared.values()))
+    if not any("v(" in text.replace("div(", "") for text in texts):
         lines.pop()
     if any(not arguments for _, arguments, _ in printer.shared.values()):
         lines.append("    m = {}")
