@@ -154,17 +154,6 @@ PREFILL_LOADS = (
 pile up because there is no such batch."""
 
 
-def _tighter_load(bound_case: BoundCase, load: Result) -> Result:
-    """The load of responses; of prompts where they alone pile up."""
-    case = bound_case.case
-    if load.value < 1 and waits_without_end("ttft", case):
-        symbol = case.theory.symbol("prefill_slot_utilization")
-        for formula in PREFILL_LOADS:
-            with suppress(NoValue):  # where given values leave it none, that of responses has to do
-                return bound_case.formula(parse(formula), symbol)
-    return load
-
-
 def overloaded(bound_case: BoundCase) -> bool:
     """Whether requests come at least as fast as they are served, so that no wait has an end; ranges at their middle."""
     loads = (check for check in target_checks(bound_case) if check.name == LOAD)
@@ -283,8 +272,12 @@ class Constraint:
         metric, limit = bound_case.get(self.metric), self.bound(bound_case.case)
         if metric is None:
             return None
-        if self.name == LOAD:
-            metric = _tighter_load(bound_case, metric)
+        if self.name == LOAD and metric.value < 1 and waits_without_end("ttft", bound_case.case):
+            symbol = bound_case.case.theory.symbol("prefill_slot_utilization")  # prompts pile up
+            for formula in PREFILL_LOADS:  # where neither has a value, that of responses has to do
+                with suppress(NoValue):
+                    metric = bound_case.formula(parse(formula), symbol)
+                    break
         low, high = metric.at_median or (metric.low, metric.high)
         if low is None or high is None:
             low, high = metric.value, math.inf if metric.without_range else metric.value

@@ -1,5 +1,6 @@
 """Efficiencies from evidence: what measurements of others say of a device and a class of engines, where a case gives no number."""
 
+import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -56,6 +57,7 @@ OF_GROUPS = {
     )
 }
 """What attention groups beside experts cost: attention multiplies while experts wait to be read, and the other way round."""
+OF_DRAFTS = "not measured: a verification may be slower beside a step than one step is beside another on devices of its class"
 OF_NETWORK = {
     "network_latency": _between(
         20e-6, 45e-6, 70e-6,
@@ -160,6 +162,9 @@ def add_measured_efficiencies(case: BoundCase) -> None:
             share = share_of_tile(device.family, engine, case.compute, given)
             _limit_by_tile(given, share)
     beside = OF_EXPERTS if spread else {}
+    if not {"draft_tokens", "verified_tokens"}.isdisjoint(given):
+        width = math.exp(reach * float(shipped_efficiencies().scatter["mbu"].value))
+        beside = beside | {"verify_slowdown": _between(1, 1, width, OF_DRAFTS)}
     beside = beside | (OF_GROUPS if spread and groups else {}) | (OF_NETWORK if grouped else {})
     for name, entry in profile.spec.measured.items():  # times that its servers were seen to take
         source = f"measured: {profile.source(entry.source)}"
