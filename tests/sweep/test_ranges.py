@@ -81,6 +81,7 @@ REFUSED = {
     "batch=0:4": "must be positive",
     "mfu=0.5:1.5:+0.5": "between 0 and 1",
     "mem_bandwidth=1 s": "byte/s is needed",
+    "mem_bandwidth=1 TB/s:2 TB/s:+1 s": "the step '1 s'",
     "mem_bandwidth=2 TB/s:8 TB/s": "needs a step: 2 TB/s:8 TB/s:x2",
     "mfu=0.5..0.7": "write 0.5:0.7:+STEP",
     "itl=0.005": "write the unit of a time",

@@ -52,6 +52,7 @@ BAD = {
     "zero": ("vllm serve m --max-num-seqs 0", 29, "whole number, 1 or more"),
     "no value": ("vllm serve m --max-num-seqs --port 3", 14, "has no value"),
     "share": ("vllm serve m --gpu-memory-utilization 90", 39, "not a share above 0 and up to 1"),
+    "nan": ("vllm serve m --gpu-memory-utilization nan", 39, "not a number"),
     "a format nobody knows": ("vllm serve m --kv-cache-dtype fp9", 31, "there are: auto, "),
     "a beginning of several": ("vllm serve m --max-num 4", 14, "is the beginning of several flags"),
     "a variable that matters": ("vllm serve m --max-model-len $LENGTH", 30, "no shell runs here"),
@@ -146,6 +147,7 @@ def test_every_fault_comes_in_one_run():
 
 def test_a_name_that_says_how_it_is_stored_is_taken_so():
     assert "its name says AWQ" in resolve_model("Qwen/Qwen2.5-72B-Instruct-AWQ")[1]
+    assert resolve_model("qwen3-32b")[1] == "the catalogue's qwen3-32b"
 
 
 @pytest.mark.parametrize(
