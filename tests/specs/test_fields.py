@@ -152,34 +152,28 @@ CASE = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"model": []}, "expected a name, a path, or a list of them"),
-        ({"model": ["llama-3-8b", ""]}, "expected a name, a path, or a list of them"),
-        ({"model": ["llama-3-8b", 3]}, "expected a name, a path, or a list of them"),
-        ({"hardware": [["l4"]]}, "expected a name, a path, or a list of them"),
-        ({"model": None}, "is missing"),
-        ({"workload": None}, "is missing"),
-        ({"workload": {"batch": 1}}, r"needs prompt \(and output for a whole response\)"),
-        ({"workload": 3}, "expected keys and values"),
-        ({"efficiency": "measurd"}, "no such efficiency 'measurd'; did you mean 'measured'"),
-        (
-            {"efficiency": {"from": "x", "engine": "vlm"}},
-            "from: no such efficiency 'x'; .*engine: no such engine 'vlm'",
-        ),
-        ({"efficiency": {"engine": "vllm", "mfu": 2}}, "mfu: must be between 0 and 1"),
-        ({"efficiency": {"mfv": 0.5}}, "unknown key; did you mean 'mfu'"),
-        ({"assume": 3}, "expected switches and values"),
-        ({"precision": {"weights": ["fp8", "fp17"]}}, "unknown precision 'fp17'"),
-        (
-            {"precision": {"weights": "4-bit"}},
-            "'4bit' does not say whether the weights have scales",
-        ),
-        ({"targets": {"itl": "50 GB"}}, "is in byte, but s is needed"),
-        ({"targets": {"itl": "0 ms"}}, "must be positive"),
-    ],
-)
+@pytest.mark.parametrize(("fields", "message"), [
+    ({"model": []}, "expected a name, a path, or a list of them"),
+    ({"model": ["llama-3-8b", ""]}, "expected a name, a path, or a list of them"),
+    ({"model": ["llama-3-8b", 3]}, "expected a name, a path, or a list of them"),
+    ({"hardware": [["l4"]]}, "expected a name, a path, or a list of them"),
+    ({"model": None}, "is missing"),
+    ({"workload": None}, "is missing"),
+    ({"workload": {"batch": 1}}, r"needs prompt \(and output for a whole response\)"),
+    ({"workload": 3}, "expected keys and values"),
+    ({"efficiency": "measurd"}, "no such efficiency 'measurd'; did you mean 'measured'"),
+    (
+        {"efficiency": {"from": "x", "engine": "vlm"}},
+        "from: no such efficiency 'x'; .*engine: no such engine 'vlm'",
+    ),
+    ({"efficiency": {"engine": "vllm", "mfu": 2}}, "mfu: must be between 0 and 1"),
+    ({"efficiency": {"mfv": 0.5}}, "unknown key; did you mean 'mfu'"),
+    ({"assume": 3}, "expected switches and values"),
+    ({"precision": {"weights": ["fp8", "fp17"]}}, "unknown precision 'fp17'"),
+    ({"precision": {"weights": "4-bit"}}, "'4bit' does not say whether the weights have scales"),
+    ({"targets": {"itl": "50 GB"}}, "is in byte, but s is needed"),
+    ({"targets": {"itl": "0 ms"}}, "must be positive"),
+])  # fmt: skip
 def test_a_study_that_is_none(fields, message):
     with pytest.raises(ValueError, match=message):
         StudySpec.model_validate(CASE | fields)
