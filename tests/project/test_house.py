@@ -47,7 +47,7 @@ BUDGETS = {
     "check": 6420,
     "report": 6127,
     "cli": 3880,
-    "tests": 34282,
+    "tests": 34274,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
