@@ -20,6 +20,7 @@ from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import (
     WRITTEN_OUT,
     Expr,
+    is_condition_or_label,
     is_label,
     is_relation,
     names,
@@ -31,7 +32,7 @@ from symroof.symbolic.expressions import (
 )
 from symroof.symbolic.printing import WORK, number_text, text
 from symroof.symbolic.random_points import RandomPoint, compare_at_points
-from symroof.symbolic.reading import Measured, parse, written
+from symroof.symbolic.reading import FormulaError, Measured, parse, written
 from symroof.theory.declarations import neutral_default
 from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name, resolved
@@ -122,6 +123,8 @@ class Sides:
         with formula_errors("formula", source):
             own = {str(n): resolved(reader(str(value))) for n, value in self.claim.where.items()}
             tree = reader(source)
+            if any(map(is_condition_or_label, own.values())):
+                raise FormulaError("a comparison in where is no number to calculate with", 1)
         put = {name: own.get(name, symbol(printed_name(name))) for name in names(tree)}
         return substitute(tree, put)
 

@@ -6,6 +6,7 @@ import pytest
 
 from symroof.claims.claimed_formula import Sides, equal, factor_of
 from symroof.claims.judge import judge
+from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
@@ -158,3 +159,9 @@ def test_equality_and_factors():
         )
     )
     assert sides.equal
+
+
+def test_a_comparison_in_where_is_refused():
+    claim = ClaimSpec(id="f", quantity="kv_cache_bytes", formula="2*b", where={"b": "batch > 2"})
+    with pytest.raises(InputError, match="a comparison in where"):
+        judge(claim)
