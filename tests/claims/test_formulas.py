@@ -6,7 +6,6 @@ import pytest
 
 from symroof.claims.claimed_formula import Sides, equal, factor_of
 from symroof.claims.judge import judge
-from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
@@ -163,5 +162,4 @@ def test_equality_and_factors():
 
 def test_a_comparison_in_where_is_refused():
     claim = ClaimSpec(id="f", quantity="kv_cache_bytes", formula="2*b", where={"b": "batch > 2"})
-    with pytest.raises(InputError, match="a comparison in where"):
-        judge(claim)
+    assert "a comparison in where" in judge(claim).reason
