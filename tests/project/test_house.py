@@ -47,7 +47,7 @@ BUDGETS = {
     "check": 6423,
     "report": 6127,
     "cli": 3880,
-    "tests": 34281,
+    "tests": 34279,
     "other": 3656,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
