@@ -28,8 +28,10 @@ def with_roof_share(judged: Checked) -> Checked:
     if answers is None or found.range or claim.form not in ("quantity", "threshold"):
         return judged
     named = any(slip.named for slip in judged.slips)
-    if not named and (inside := _as_expected(judged)):
-        return inside
+    if not named:
+        judged = _as_expected(judged)
+        if judged.verdict != "wrong":
+            return judged
     if claim.form != "quantity" or unit not in ("s", *RATES) or not answers.case.theory.timed(name):
         return judged
     words, impossible = "", False
@@ -42,26 +44,26 @@ def with_roof_share(judged: Checked) -> Checked:
     return replace(judged, reason=reason, impossible=impossible)
 
 
-def _as_expected(judged: Checked) -> Checked | None:
-    """A number that differs from the bound, and is what measurements lead to expect of the default
-    engine; None where it is not, or efficiencies are stated."""
+def _as_expected(judged: Checked) -> Checked:
+    """A number that differs from the bound, held against what measurements lead to expect of the
+    default engine, where no efficiencies are stated."""
     claim, bound, ratio = judged.claim, judged.value, judged.ratio
     if claim.per or not claim.given.keys().isdisjoint((*AT_PEAK, "efficiency", "engine", "preset")):
-        return None
+        return judged
     study = study_of({**claim.given, "engine": DEFAULT_PROFILE})
     if not study.first.measured_box or bound is None or ratio is None:
-        return None
+        return judged
     name = quantity_name(claim.quantity, claim.given) if claim.quantity else ""
     expected: Any = study.first.get(name) if name else study.solve(claim.threshold, claim.solve_for)
     if expected is None or expected.low is None or expected.low == expected.high:
-        return None
+        return judged
     low, high = expected.low, expected.high
-    if not low <= bound * ratio <= high:
-        return None
     value, *ends, least = (
         format_quantity(Fraction(x), judged.unit, 3) for x in (expected.value, low, high, bound)
     )
     said = f"predicted {value} ({' to '.join(ends)}), theoretical minimum {least}"
+    if not low <= bound * ratio <= high:
+        return replace(judged, reason="; ".join(filter(None, (judged.reason, said))))
     if low <= 0 or high > WIDEST * low:
         reason = f"{said}: an interval too wide to judge by"
         return replace(judged, verdict="unchecked", reason=reason, slips=())

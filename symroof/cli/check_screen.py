@@ -130,6 +130,7 @@ def _why(claim: Checked) -> str:
     elif claim.verdict == "wrong":
         below = "impossible: beyond the theoretical limit" if claim.word != claim.verdict else ""
         unexplained = "" if likely or below or not far else "no known mistake explains it"
+        unexplained = unexplained and (claim.reason or unexplained)
         parts = [below, *([slip] if sure else [far, slip, unexplained])]
     return "; ".join(filter(None, parts)) or claim.reason
 

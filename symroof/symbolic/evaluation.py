@@ -13,6 +13,7 @@ def formula(e):
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -115,7 +116,7 @@ def python(expr: Expr, bound: Sequence[str], careful: bool = False) -> Generated
     result = printer.go(expr, 0)
     lines = [f"def formula({', '.join(('e', *map(_local, bound)))}):", "    v = e.value"]
     texts = (result, *(text for _, _, text in printer.shared.values()))
-    if not any("v(" in text.replace("div(", "") for text in texts):
+    if not any(re.search(r"\bv\(", text) for text in texts):
         lines.pop()
     if any(not arguments for _, arguments, _ in printer.shared.values()):
         lines.append("    m = {}")

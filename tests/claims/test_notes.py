@@ -3,6 +3,8 @@
 The cache of Llama-3-70B is worked out by hand: 2 (K and V) * 80 layers * 8 heads * 128 wide * 2 byte = 327,680 byte a token.
 """
 
+import re
+
 import pytest
 
 from symroof.claims.check import check_text
@@ -139,6 +141,7 @@ def test_several_annotations_in_a_paragraph():
 FORMS = {
     "989.4e12 over 3.35e12 is 295 FLOP/byte <!-- symroof: expression='989.4e12 FLOP/s / 3.35e12 byte/s' -->": "rounded",
     "at batch 296 <!-- symroof: threshold=batch_to_ridge params=70e9 hardware=h100-sxm prompt=4096 assume.detail=weights -->": "exact",
+    "8 of them <!-- symroof: min_devices_memory model=llama-3.1-70b hardware=h100-sxm prompt=131072 batch=8 -->": "exact",
     "decode is memory-bound <!-- symroof: relation=decode_bound model=llama-3-8b hardware=h100-sxm prompt=64 batch=1 -->": "exact",
     "decode is compute bound <!-- symroof: relation=decode_bound model=llama-3-8b hardware=h100-sxm prompt=64 batch=1 -->": "wrong",
     "it does not fit <!-- symroof: relation=fits model=llama-3-70b hardware=h100-sxm prompt=64 -->": "exact",
@@ -156,6 +159,15 @@ FORMS = {
 def test_every_form(text):
     claim = only(text)
     assert claim.verdict == FORMS[text], claim.reason
+
+
+def test_a_latency_below_what_is_predicted_has_both_numbers_beside_it():
+    """Eight billion weights of two bytes take 4.8 ms to read; nobody has measured 6 ms of it."""
+    claim = only(
+        "a token takes 6 ms <!-- symroof: itl model=llama-3.1-8b hardware=h100-sxm batch=1 prompt=1000 -->"
+    )
+    assert claim.verdict == "wrong" and "impossible" not in claim.word
+    assert re.search(r"predicted \S+ ms \(.*\), theoretical minimum 4\.\d+ ms", claim.reason)
 
 
 def test_a_bar_in_a_table_is_written_with_a_backslash():

@@ -1,6 +1,6 @@
 """The text of an annotation as the fields of a claim, each with its place.
 
-``kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16``: a quantity (or ``threshold=…``, ``relation=…`` …), then ``NAME=VALUE``.
+``kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16``: a quantity or a threshold (or ``relation=…`` …), then ``NAME=VALUE``.
 The names of a claim file's fields are the claim's own, every other is a setting: an input, a quantity, a precision, a switch. Dots reach into ``targets.itl='50 ms'``, ``needs.mfu=0.5``, ``where.b=kv_bytes_per_element``, ``assume.detail=weights``.
 
 >>> annotation_fields("kv_cache_bytes prompt=4096 detail=weights").data
@@ -17,6 +17,7 @@ from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
 from symroof.specs.definitions import OWN_NAME
 from symroof.strict_yaml import DECIMAL, INTEGER, Location
 from symroof.theory.symbols import base_name
+from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import UnitError, parse_number
 
 WORD = re.compile(
@@ -119,7 +120,8 @@ def annotation_fields(text: str, own: bool = False) -> AnnotationFields:
         elif name:
             result.fault(place, f"{name} has no value", "write NAME=VALUE")
         elif not text[:place].strip():
-            result.put(("quantity",), value, place)
+            field = "threshold" if value in THRESHOLDS else "quantity"
+            result.put((field,), value, place)
         else:
             hint = "a value with spaces needs quotes: target.itl='50 ms'"
             result.fault(place, f"{value[:40]!r} is not NAME=VALUE", hint)
