@@ -13,7 +13,6 @@ def formula(e):
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -114,10 +113,8 @@ def python(expr: Expr, bound: Sequence[str], careful: bool = False) -> Generated
     """
     printer = _Printer(tuple(bound), careful, Counter(c for node in parts(expr) for c in node.args))
     result = printer.go(expr, 0)
-    lines = [f"def formula({', '.join(('e', *map(_local, bound)))}):", "    v = e.value"]
-    texts = (result, *(text for _, _, text in printer.shared.values()))
-    if not any(re.search(r"\bv\(", text) for text in texts):
-        lines.pop()
+    lines = [f"def formula({', '.join(('e', *map(_local, bound)))}):"]
+    lines += ["    v = e.value"] * printer.asks
     if any(not arguments for _, arguments, _ in printer.shared.values()):
         lines.append("    m = {}")
     for name, arguments, text in printer.shared.values():
@@ -141,12 +138,15 @@ class _Printer:
         self.constants: dict[str, Any] = {}
         self.shared: dict[Any, tuple[str, tuple[str, ...], str]] = {}
         self.indices: tuple[str, ...] = bound
+        self.asks = False  # the environment, for the value of a name
 
     def go(self, node: Any, depth: int) -> str:
         """The text of a part."""
         if node.is_Symbol:
-            name = node.name
-            return _local(name) if name in self.indices else f"v({self.quoted(name)})"
+            if node.name in self.indices:
+                return _local(node.name)
+            self.asks = True
+            return f"v({self.quoted(node.name)})"
         if node.is_Rational or node.is_Float:
             return _float(float(node))
         repeats = self.uses[node] > 1 and len(parts(node)) >= WORTH_SHARING
@@ -262,13 +262,4 @@ def _local(name: str) -> str:
     return "i_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in name)
 
 
-__all__ = [
-    "GeneratedCode",
-    "NoValue",
-    "UndefinedValue",
-    "chosen_index",
-    "compiled",
-    "evaluate",
-    "function",
-    "python",
-]
+__all__ = ["NoValue", "UndefinedValue", "chosen_index"]  # what other modules ask for here
