@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from symroof.cases.bound_case import EXPECTED, BoundCase
+from symroof.cases.checks import lengths
 from symroof.cases.input import Input, number_of
 from symroof.specs.efficiencies import (
     FITTED,
@@ -120,11 +121,20 @@ def kind_of(case: BoundCase, device: HardwareSpec, engine: str) -> MeasuredKind:
     )
 
 
+LONGEST = {"ggml": 4096, "compiled": 63488}
+"""Tokens of the longest requests among the measurements of a class of engines (``specs/measured``)."""
+
+
 def beyond_measurements(case: BoundCase) -> str:
     """In words, that nothing like a case was measured; empty where something was, or nothing is expected by measurements."""
     if case.hardware is None or case.engine is None or case.basis != EXPECTED:
         return ""
-    return shipped_efficiencies().beyond(kind_of(case, case.hardware, case.engine_class))
+    beyond = shipped_efficiencies().beyond(kind_of(case, case.hardware, case.engine_class))
+    longest = LONGEST.get(case.engine_class, max(LONGEST.values()))
+    sizes = lengths(case.given)
+    if beyond or max(sizes.pop("context", 0), sum(sizes.values())) <= longest:
+        return beyond
+    return f"no request longer than {longest:,} tokens was measured; times of longer ones may lie outside their ranges"
 
 
 def add_measured_efficiencies(case: BoundCase) -> None:

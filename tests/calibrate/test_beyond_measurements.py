@@ -29,6 +29,18 @@ def test_what_is_said_beside_an_expectation(case, nearest):
         assert found.startswith(said) if nearest else found == ""
 
 
+@pytest.mark.parametrize(
+    ("engine", "prompt", "said"),
+    [("mlx", 4000, ""), ("mlx", 146000, "4,096"), ("vllm", 60000, ""), ("vllm", 100000, "63,488")],
+)
+def test_longer_requests_than_any_measured_are_said(engine, prompt, said):
+    hardware = "m3-ultra" if engine == "mlx" else "h100-sxm"
+    case = {"model": "llama-3.1-8b", "weights": "fp16" if engine == "vllm" else "q4_k_m"}
+    found = Study(**case, hardware=hardware, engine=engine, prompt=prompt).first
+    assert beyond_measurements(found).startswith(f"no request longer than {said}" if said else "")
+    assert bool(beyond_measurements(found)) == bool(said)
+
+
 def test_nothing_is_said_where_nothing_is_expected_by_measurements():
     """Efficiencies that somebody gave, and physics alone."""
     case = {"model": "falcon-mamba-7b", "hardware": "mi300x"} | CASE
