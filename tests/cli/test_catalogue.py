@@ -25,7 +25,7 @@ def test_list_prints_every_entry(kind, monkeypatch):
     for name in names:
         assert re.search(rf"^{re.escape(name)} ", text, re.M), name
     assert names and max(map(len, text.splitlines())) <= 100 and "…" not in text
-    assert len(good("list", kind, "--all").out.split()) >= len(text.split())
+    assert good("list", kind, f"{names[0][:3]}*{names[0][-1]}").out
 
 
 def test_active_parameters_are_counted_without_a_theory_of_latencies(monkeypatch):

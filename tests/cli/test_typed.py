@@ -73,6 +73,8 @@ def test_no_name_of_another_kind_of_thing_is_suggested():
         (["eval", *CASE, "--efficiency", "max"], "--efficiency: no such efficiency 'max'", "there are: measured, peak"),
         (["select", *CASE, "--by", "speed"], "--by: no such order 'speed'", "there are: cost, fleet, itl, price, rate, throughput, ttft"),
         (["list", "models", "zzz"], "list models: no entry contains 'zzz'", "`symroof list models` shows all"),
+        (["eval", *CASE, "--qps", "6/min"], "--set: arrival_rate: unknown unit 'min'", "did you mean hour or s, as 360/hour for 6/min?"),
+        (["eval", *CASE, "--set", "price=3 EUR/hour"], "--set: price: unknown unit 'EUR'", "did you mean USD, the only currency?"),
     ],
 )  # fmt: skip
 def test_a_slip_on_the_line_gets_place_message_and_hint(words, message, hint):
