@@ -17,6 +17,7 @@ from symroof.report.purchase_text import (
     device_word,
     enough_text,
     layout_text,
+    needed_text,
     price_text,
     prices_text,
     purchase_rows,
@@ -88,7 +89,8 @@ def _use(found: Recommendation) -> list[str]:
     """What to use, what it costs and gives; or that nothing passes, and what is closest."""
     pick = found.pick
     if pick is None:
-        return wrapped(found.reason)
+        needed = [f"It would pass if {text}." for text in map(needed_text, found.best[:1]) if text]
+        return wrapped(" ".join([found.reason, *needed]))
     lines = wrapped(f"Use {pick.devices:,} × {device_word(pick)}: {layout_text(pick)}", "    ")
     price = ", ".join(text for text in (price_text(pick), tokens_text(pick)) if text)
     latencies = [("TTFT", pick.ttft), ("ITL", pick.itl)]

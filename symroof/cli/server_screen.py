@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 from symroof.analysis.case_summary import DIGITS, compact
@@ -14,7 +13,7 @@ from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.report.purchase_text import price_text
 from symroof.table_formats import text_table
 from symroof.theory.theory_files import column, listed
-from symroof.vllm.flags import FLAGS, SOURCE
+from symroof.vllm.flags import SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -48,14 +47,10 @@ def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
     ]
     warnings += [NO_TARGET] if advised.line and not case.targets else []
     lines += warning_lines(warnings, len(warnings) if everything else 4)
-    if served.others:
-        lines += wrapped(f"not modelled: {' '.join(served.others)}", most=None if everything else 2)
-        known = [f"--{name}" for name in FLAGS]
-        for word in served.others:
-            near = difflib.get_close_matches(word, known, n=1, cutoff=0.82)
-            if near and not word.startswith(near[0]):  # a longer name of one is another flag
-                said = f"{word} is unknown and was ignored: did you mean {near[0]}?"
-                lines += wrapped(said, first="! ")
+    if served.line.others:
+        lines += wrapped(
+            f"not modelled: {' '.join(served.line.others)}", most=None if everything else 2
+        )
     if everything:
         return "\n".join([*lines, *_details(advised)])
     flags = ", ".join(f"{flag.flag} {flag.value}" for flag in served.flags if flag.defaulted)

@@ -97,7 +97,7 @@ def review_json(advised: Review, idle: list[str]) -> dict[str, Any]:
         "model": answers.model.name if answers.model else None,
         "hardware": answers.hardware.name if answers.hardware else None,
         "flags": [vars(flag) for flag in made.flags],
-        "not_modelled": list(made.others),
+        "not_modelled": list(made.line.others),
         "basis": efficiency_basis(answers),
         "quantities": {name: advised.case_of(name).json_with_bound(name) for name in advised.facts},
         "limits": [

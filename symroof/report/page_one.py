@@ -38,6 +38,7 @@ from symroof.report.purchase_text import (
     labelled,
     layout_text,
     named,
+    needed_text,
     paid_text,
     tokens_text,
     undecided_text,
@@ -77,7 +78,7 @@ def page_one(review: Reviewed) -> dict[str, Any]:
     one, passes = review.pick or review.shown.best[0], review.pick or not review.asks
     return {
         "heading": heading(review),
-        "price": _price(one) if passes else [f"Closest: {named(one)} ({one.lacks}).", ""],
+        "price": _price(one) if passes else [f"Closest: {labelled(one)} ({one.lacks}).", ""],
         "said": _said(review, one),
         **(_targets(one) if review.asks else _without_targets(one.case)),
         "blocks": _blocks(review, one),
@@ -122,13 +123,7 @@ def _requests(count: float) -> str:
 
 def _said(review: Reviewed, one: Purchase) -> list[str]:
     """What is bought and what for, the head room, and what fails as the study has it."""
-    said, asked = [], review.shown.best[0]
-    if one is not asked:
-        lacks = f"misses {asked.lacks}"
-        if asked.case.does_not_fit:
-            lacks = f"does not fit: it needs {_memory(asked.case)}"
-        said.append(f"Nothing passes as the study fixes it: {labelled(asked)} {lacks}.")
-        said.append("With parallelism, batch and replicas left open, this is the cheapest.")
+    said: list[str] = []
     case, device = one.case, one.case.hardware
     work = [words.format(_now(name, case)) for name, words in WORK.items() if name in case.given]
     model = case.model.shown_name if case.model else "The model"
@@ -248,19 +243,19 @@ def _prices(review: Reviewed) -> list[str]:
         month = [usd(pick.usd_per_month * end / pick.prices_now) for end in (low, high)]
         said += f", the median of list prices from {usd(low)} to {usd(high)} ({' to '.join(month)} USD/month)"
     said += "."
-    return [said, *filter(None, [undecided_text(review.ranking)])]
+    return [said, *filter(None, [undecided_text(review.shown)])]
 
 
 def _instead(review: Reviewed, one: Purchase) -> tuple[list[str], list[list[str]]]:
     """The best of each other device, or what else the study lists, and how its price compares."""
-    others = [other for other in review.candidates if other is not one]
-    mine = review.ranking.spent(one) if review.pick else None
+    others = [other for other in review.shown.best if other is not one]
+    mine = review.shown.spent(one) if review.pick else None
     at_rate = one.load is not None
     rows = []
     for other in others[:MOST_ROWS]:
-        spent = review.ranking.spent(other)
+        spent = review.shown.spent(other)
         price = ratio = ""
-        if spent and not {MEMORY, LOAD} & {*other.run.missed_as_expected, *other.run.missed}:
+        if spent and other.counted:
             price = usd((at_rate and other.usd_per_month) or spent)
             ratio = significant(spent / mine, 2) if mine else ""
         rows.append([labelled(other), price, ratio, other.lacks])
@@ -270,7 +265,7 @@ def _instead(review: Reviewed, one: Purchase) -> tuple[list[str], list[list[str]
 
 def _changes(review: Reviewed, one: Purchase) -> list[Text]:
     """What would change the pick: prices, longer prompts, more requests, what narrower weights or another batch would save."""
-    ranking, case, said = review.ranking, one.case, []
+    ranking, case, said = review.shown, one.case, []
     stays = ranking.stays_up_to
     if review.pick and stays is not None and math.isfinite(stays):
         price = f"more than {usd(stays)} USD/hour each (now {usd(one.prices_now)})"
@@ -289,16 +284,18 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
         said.append([then])
     if not review.asks and (held := case.get("concurrency")):
         said.append([f"more than {held.plain(DIGITS)} run at a time: memory is full"])
-    if less := review.cheaper:
-        said.append(
-            [f"the batch may change: {named(less)}, {layout_text(less)}, {paid_text(less)}"]
-        )
+    if less := review.opened:
+        said.append([f"the batch may change: {_in_full(less)}"])
     if review.found and ranking is review.found and review.found.cheaper:
         weights, less = review.found.cheaper
         word = FORMATS.get(weights, weights)
         text = f"{word} weights are acceptable: {named(less)}, {paid_text(less)},"
         said.append([text, Code(f"--weights {weights}")])
     return said
+
+
+def _in_full(one: Purchase) -> str:
+    return f"{named(one)}, {layout_text(one)}, {paid_text(one)}"
 
 
 def breaks(one: Purchase) -> dict[str, float]:
@@ -327,15 +324,10 @@ def _repairs(review: Reviewed) -> list[Text]:
     subject = review.subject
     found = flip_rows(subject)
     said = [[change_in_words(row)] for row in (found["mending"] if found else [])[:MOST_CHANGES]]
-    checks = [check for check in target_checks(subject) if check.met is not True]
-    if checks and not subject.does_not_fit and all(check.name in LATENCIES for check in checks):
-        needed = []
-        for check in checks:  # its worst case in two digits, rounded up: a limit that it keeps
-            high = float(check.metric.value if check.metric.high is None else check.metric.high)
-            size = 10.0 ** (math.floor(math.log10(high)) - 1)
-            limit = limit_of(check.metric.symbol, float(f"{math.ceil(high / size) * size:.2g}"))
-            needed.append(f"{check.name.upper()} {limit.plain()}")
-        said.append([f"the target{'s are' if len(needed) > 1 else ' is'} {' and '.join(needed)}"])
+    if needed := needed_text(review.shown.best[0]):
+        said.append([needed])
+    if opened := review.opened:
+        said.append([f"parallelism, batch and replicas may change: {_in_full(opened)}"])
     return said
 
 

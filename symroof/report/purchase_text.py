@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from symroof.analysis.verdict import LOAD, MEMORY
+from symroof.analysis.verdict import LOAD, MEMORY, limit_of, target_checks
 from symroof.report.field_names import short_device
 from symroof.report.markup import Ranged
 from symroof.theory.layout import DEGREES
@@ -31,10 +31,10 @@ def device_word(one: Purchase) -> str:
 
 
 def named(one: Purchase) -> str:
-    """How many of which device, and how many of them only prefill: ``32 × H200 (8 of them only prefill)``."""
+    """How many of which device, and how many of them only prefill: ``32 × H200 (8 of them only prefill)``; of what misses one replica."""
     prefill = one.replicas * one.group.get("prefill", 0)
-    apart = f" ({prefill:,} of them only prefill{'s' * (prefill == 1)})" if prefill else ""
-    return f"{one.devices:,} × {device_word(one)}{apart}"
+    apart = f" ({prefill:,} of them only prefill{'s' * (prefill == 1)})"
+    return f"{one.amount} × {device_word(one)}{apart * bool(prefill and one.counted)}"
 
 
 def labelled(one: Purchase) -> str:
@@ -87,9 +87,9 @@ def purchase_rows(
 
 
 def _purchase_row(one: Purchase, ranges: bool, at_rate: bool) -> tuple[str, ...]:
-    """What is bought of a device; of what does not fit or keep up only that."""
+    """What is bought of a device; of what does not fit or keep up only that, of replicas that miss a target one of these."""
     name = ", ".join([device_word(one), *(f"{name} {value}" for name, value in one.run.own.varied)])
-    if not one.passes and {MEMORY, LOAD} & {*one.run.missed_as_expected, *one.run.missed}:
+    if not one.counted and {MEMORY, LOAD} & {*one.run.missed_as_expected, *one.run.missed}:
         return (name, *[""] * 8, one.lacks)
     cost = float(one.cost_per_mtok.value) if one.cost_per_mtok else None
     price = one.usd_per_month if at_rate else cost
@@ -102,7 +102,26 @@ def _purchase_row(one: Purchase, ranges: bool, at_rate: bool) -> tuple[str, ...]
     chunk = f"{one.chunk:,}" if one.chunk is not None else ""
     copies, own, others, other = instances(one)
     layout = f"{copies:,} × {own}" + (f" + {others:,} × {other} prefill" if others else "")
-    return (name, f"{one.devices:,}", layout, f"{one.batch:,}", chunk, paid, *times, load, one.lacks)  # fmt: skip
+    count = f"{one.devices:,}"
+    if not one.counted:
+        count, layout, paid, load = "", f"1 × {own}", "", ""
+    return (name, count, layout, f"{one.batch:,}", chunk, paid, *times, load, one.lacks)
+
+
+def needed_text(one: Purchase) -> str:
+    """The targets that what misses would keep, rounded up to two digits; empty where more than latencies is in the way."""
+    needed = []
+    for check in target_checks(one.case):
+        if check.met is True:
+            continue
+        high = float(check.metric.value if check.metric.high is None else check.metric.high)
+        if one.case.does_not_fit or check.name not in ("ttft", "itl") or not 0 < high < math.inf:
+            return ""
+        size = 10.0 ** (math.floor(math.log10(high)) - 1)
+        limit = limit_of(check.metric.symbol, float(f"{math.ceil(high / size) * size:.2g}"))
+        needed.append(f"{check.name.upper()} {limit.plain()}")
+    are = "s are" if len(needed) > 1 else " is"
+    return f"the target{are} {' and '.join(needed)}" if needed else ""
 
 
 def price_text(one: Purchase) -> str:

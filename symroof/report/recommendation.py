@@ -32,7 +32,7 @@ class Reviewed:
     Attributes:
         study: its cases are those that the sections after page one show.
         found: what ``select`` recommends; None where it has nothing to choose.
-        shown: the ranking of page one: that of ``select``, or of the cases as a study fixes them.
+        shown: the ranking of page one: that of ``select``, or of all that a study with a fixed batch lists.
     """
 
     study: Study
@@ -46,7 +46,7 @@ class Reviewed:
 
     @property
     def fixed(self) -> bool:
-        """Whether the study fixes its batch, so that its cases are reviewed as they stand."""
+        """Whether the study fixes its batch, or there is nothing to recommend: all that it lists is reviewed."""
         return self.shown is not self.found
 
     @property
@@ -55,52 +55,30 @@ class Reviewed:
         return bool(self.subject.targets) or "arrival_rate" in self.subject.given
 
     @property
-    def ranking(self) -> Ranking:
-        """The ranking that the pick is of."""
-        opened = self.opened if self.asks else None
-        return opened if opened and opened.pick else self.shown
-
-    @property
     def pick(self) -> Purchase | None:
         """What page one says to use."""
-        return self.ranking.pick if self.asks or not self.fixed else None
-
-    @property
-    def candidates(self) -> tuple[Purchase, ...]:
-        """What page one compares: the pick first, and what the study asked for."""
-        asked = () if self.ranking is self.shown else self.shown.best
-        return (*self.ranking.best, *asked)
+        return self.shown.pick if self.asks or self.found else None
 
     @cached_property
-    def opened(self) -> Recommendation | None:
-        """Where nothing passes as the study fixes it: the ranking with layout, batch and replicas left open."""
-        if self.found is None or not self.fixed or self.shown.pick:
+    def opened(self) -> Purchase | None:
+        """What passes with layout, batch and replicas left open, where nothing that the study fixes does, or only what costs more."""
+        opened, mine = Study(), self.shown.pick
+        fixes = self.fixed or (mine is None and self.study.request.values.keys() & {*SOLVED})
+        if self.found is None or not self.asks or not fixes:
             return None
-        return _with_layout_open(self.study)
-
-    @cached_property
-    def cheaper(self) -> Purchase | None:
-        """What costs less than what a study fixes and passes."""
-        mine = self.shown.pick
-        if self.found is None or not self.fixed or mine is None:
+        opened.select(self.study.request.without(SOLVED))
+        try:
+            other = recommend(opened).pick
+        except InputError:
             return None
-        opened = _with_layout_open(self.study)
-        other = opened.pick if opened else None
-        spent, least = self.shown.spent(mine), self.shown.spent(other) if other else None
-        return other if spent and least and least * (1 + NEAR) < spent else None
-
-
-def _with_layout_open(study: Study) -> Recommendation | None:
-    opened = Study()
-    opened.select(study.request.without(SOLVED))
-    try:
-        return recommend(opened)
-    except InputError:
-        return None
+        spent, least = (self.shown.spent(one) if one else None for one in (mine, other))
+        dear = mine is None or (spent and least and least * (1 + NEAR) < spent)
+        return other if dear else None
 
 
 def reviewed(study: Study, counts: Sequence[int] = ()) -> Reviewed:
-    """What a review of a study shows: what is recommended and the best of each other device; a study that fixes its batch, or counts what another tool counts, as it stands.
+    """What a review of a study shows: what is recommended and the best of each other device, or of each listed combination where the batch is fixed. Where there is
+    nothing to recommend, as of a preset, which counts what another tool counts, the cases as they stand.
 
     Raises:
         InputError: more cases than a review can show.
@@ -117,11 +95,15 @@ def reviewed(study: Study, counts: Sequence[int] = ()) -> Reviewed:
     if first.model is not None and first.hardware is not None and not first.preset:
         with suppress(InputError):
             found = recommend(study, counts)
-    if found is None or "batch" in study.request.values:
+    if found is None:
         return Reviewed(study, found, Ranking(as_they_stand(study.cases)))
+    shown: Ranking = found
+    if "batch" in study.request.values:
+        listed = [Purchase(one) for one in found.choice.configurations]
+        shown = Ranking(_asked_first(listed, study.cases))
     made = copy.copy(study)
-    made.__dict__["cases"] = tuple(one.case for one in found.best)
-    return Reviewed(made, found, found)
+    made.__dict__["cases"] = tuple(one.case for one in shown.best)
+    return Reviewed(made, found, shown)
 
 
 def as_they_stand(cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
@@ -141,12 +123,14 @@ def as_they_stand(cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
         return STATES.index(one.configuration.state), spent is None, spent or 0.0
 
     every.sort(key=order)
-    first, state = cases[0], every[0].configuration.state
-    if state == "fails" or not (first.targets or "arrival_rate" in first.given):
-        last = next(
-            case
-            for case in reversed(cases)
-            if case.model == first.model and case.hardware == first.hardware
-        )
-        every.sort(key=lambda one: one.case is not last)
-    return tuple(every)
+    return _asked_first(every, cases)
+
+
+def _asked_first(every: Sequence[Purchase], cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
+    """Where the first fails, the last listed case of the first model and device before it."""
+    if every[0].configuration.state != "fails":
+        return tuple(every)
+    first = cases[0]
+    *_, last = (x for x in cases if (x.model, x.hardware) == (first.model, first.hardware))
+    asked = last.varied, last.hardware
+    return tuple(sorted(every, key=lambda x: (x.case.varied, x.case.hardware) != asked))

@@ -53,7 +53,7 @@ def review_files(
     if "html" in formats and "verdict" in parts:
         from symroof.report.live import live
 
-        data["live"] = live([one.case for one in review.candidates])
+        data["live"] = live([one.case for one in review.shown.best])
     written = {"tex" if chosen == "pdf" else chosen for chosen in formats} & FORMATS.keys()
     endings = {FORMATS[chosen].figure_ending for chosen in written}
     made = {(p.name, ending): p.form(ending) for p in plots for ending in endings}

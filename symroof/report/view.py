@@ -103,7 +103,7 @@ def view(
     if {"flips", "all-flips"} & {*parts}:
         flips = view_flips.flip_view(subject, page_one.breaks(review.shown.best[0]))
     page = page_one.page_one(review) if "verdict" in parts else None
-    header, candidates = purchase_rows(review.candidates)
+    header, candidates = purchase_rows(review.shown.best)
     found, does_not_fit = review.found, subject.does_not_fit
     return {
         "title": (spec.title if spec and spec.title else None) or case_title(subject),

@@ -28,7 +28,6 @@ from symroof.theory.theory_files import column
 
 State = Literal["passes", "in part", "fails", "unknown"]
 
-
 PRICE = "price"
 PRICED = frozenset(column("targets", "priced"))
 """Targets that cannot be judged without a price: the batch and the copies are those that all others allow."""

@@ -16,6 +16,7 @@ from symroof.analysis.verdict import LOAD, MEMORY, metrics_of, queues
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.errors import InputError
+from symroof.select.candidates import with_candidates
 from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration, Run
 from symroof.select.search_space import Layouts, domain
 from symroof.select.selection import MONEY, Selection, select_from
@@ -67,6 +68,18 @@ class Purchase:
     def devices(self) -> int:
         """All devices, of all roles and replicas."""
         return round(float(self._number("served_devices") * self._number("dp")))
+
+    @property
+    def counted(self) -> bool:
+        """Whether its size and its price are an answer: not where it does not fit or keep up, nor at a rate where a target is missed however many replicas there are."""
+        missed = {*self.run.missed_as_expected, *self.run.missed, *self.run.missed_when_slow}
+        return not (missed if queues(self.run.own.case) else missed & {MEMORY, LOAD})
+
+    @property
+    def amount(self) -> str:
+        """``32``, or ``a replica of 8``."""
+        each = f"a replica of {self.devices // self.replicas:,}"
+        return f"{self.devices:,}" if self.counted or self.load is None else each
 
     @property
     def replicas(self) -> int:
@@ -278,7 +291,7 @@ class Ranking:
     @property
     def reason(self) -> str:
         """Why there is nothing to use; empty where there is."""
-        near = [f"Closest: {one.devices:,} × {one.title} ({one.lacks})." for one in self.best[:1]]
+        near = [f"Closest: {one.amount} × {one.title} ({one.lacks})." for one in self.best[:1]]
         return "" if self.pick else " ".join(["Nothing passes.", *near])
 
     @property
@@ -306,8 +319,7 @@ class Ranking:
         def at(one: Purchase, price: float) -> float:
             return (self.spent(one) or math.inf) * price / one.prices_now
 
-        highest = at(pick, pick.prices[1])
-        return tuple(one for one in self.rivals if at(one, one.prices[0]) < highest)
+        return tuple(x for x in self.rivals if at(x, x.prices[0]) < at(pick, pick.prices[1]))
 
     @property
     def rivals(self) -> list[Purchase]:
@@ -335,14 +347,10 @@ class Recommendation(Ranking):
         narrow = NARROWER.get(pick.case.precisions.get("weights", ""))
         if narrow is None:
             return None
-        study = Study()
-        study.select(self.choice.study.request.without(("weights",)).over(study.request))
-        from symroof.select.candidates import with_candidates
-
-        named = pick.run.own.request.hardware
-        among = {"hardware": list(named), "weights": narrow}
+        among = {"hardware": list(pick.run.own.request.hardware), "weights": narrow}
+        study = with_candidates(self.choice.study, among)
         try:
-            narrowed = select_from(with_candidates(study, among), layouts=self.choice.layouts)
+            narrowed = select_from(study, layouts=self.choice.layouts)
         except InputError:
             return None
         found = Purchase(narrowed.configurations[0])

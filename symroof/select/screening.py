@@ -22,6 +22,8 @@ from symroof.theory.theory import Theory
 
 Rank = tuple[int, float, float]
 """The smaller the better among candidates of one case: what passes first, by price and then by load; of the others the nearest miss."""
+Answer = tuple[Rank, Points, Group]
+"""A candidate of a group at its batch and copies."""
 MOST_COPIES = 1 << 16
 FEW = np.array([0.0, 1.0, 2.0, 4.0])
 """More copies that are tried first: as many as the load asks for mostly do."""
@@ -47,22 +49,25 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
     >>> [str(configuration.window) for configuration in screen([[Candidate(case)] for case in study.cases])]
     ['1 to 16', 'None']
     """
-    every = [(candidate, i) for i, candidates in enumerate(cases) for candidate in candidates]
-    each: dict[int, list[tuple[tuple[Rank, Configuration], Group]]] = {}
-    for group in _groups(every):
-        for i, result in results(group, listed).items():
-            each.setdefault(i, []).append((result, group))
-    best: dict[int, tuple[Rank, Configuration]] = {}
+    groups = list(_groups([(one, i) for i, candidates in enumerate(cases) for one in candidates]))
+    each: dict[int, list[Answer]] = {}
+    for group in groups:
+        for i, (point, rank) in _passing(group).items():
+            each.setdefault(i, []).append((rank, point, group))
+    failing = [i for i in range(len(cases)) if i not in each]
+    for group in groups:
+        for i, (point, rank) in _nearest(group, failing).items():
+            each.setdefault(i, []).append((rank, point, group))
+    best: dict[Group, dict[int, tuple[Points, Rank]]] = {}
     for i, answers in each.items():
-        kind, price, _ = min(result[0] for result, _ in answers)
-        near = [(r, group) for r, group in answers if r[0][:2] <= (kind, max(price, price * 1.3))]
-        best[i] = min((_larger(group, i, r, listed) for r, group in near), key=lambda r: r[0])
-    found = []
-    for i, (candidate, *_) in enumerate(cases):
-        own = candidate.bound_case
-        alone = Configuration(Run(own), None, own.chosen("batch"))
-        found.append(best[i][1] if i in best else alone)
-    return found
+        kind, price, _ = min(rank for rank, *_ in answers)
+        near = [one for one in answers if one[0][:2] <= (kind, max(price, price * 1.3))]
+        rank, point, group = min((_larger(i, *one) for one in near), key=lambda one: one[0])
+        best.setdefault(group, {})[i] = point, rank
+    made = {i: one for group, points in best.items() for i, one in _made(group, points, listed)}
+    owns = [candidates[0].bound_case for candidates in cases]
+    alone = (Configuration(Run(own), None, own.chosen("batch")) for own in owns)
+    return [made.get(i, one) for i, one in enumerate(alone)]
 
 
 def _groups(every: Sequence[tuple[Candidate, int]]) -> Iterator[Group]:
@@ -122,37 +127,30 @@ def _relevant(theory: Theory, formulas: Collection[str]) -> frozenset[str]:
     return frozenset().union(*(theory.dependencies(name) for name in asked))
 
 
-def results(group: Group, listed: bool) -> dict[int, tuple[Rank, Configuration]]:
-    """The best candidate of every case; no window of batches where the study lists them."""
-    most = group.largest
+def _passing(group: Group) -> dict[int, tuple[Points, Rank]]:
+    """The cheapest point that passes of every case that has one."""
     if group.chosen_batch:
         rows = np.flatnonzero(group.own_batch <= group.capacity)
         tried = points_at(rows, group.own_batch[rows])
     else:
-        rows = np.flatnonzero(most >= 1)
-        tried = _batches(group, rows, BATCHES)
-    best = _cheapest(group, tried) if len(tried.rows) else {}
-    others = np.flatnonzero(~np.isin(group.owners, list(best)))
-    if len(others):
-        best |= _nearest(group, others, most)
-    return _made(group, best, listed)
+        tried = _batches(group, np.flatnonzero(group.largest >= 1), BATCHES)
+    return _cheapest(group, tried) if len(tried.rows) else {}
 
 
-def _larger(
-    group: Group, owner: int, best: tuple[Rank, Configuration], listed: bool
-) -> tuple[Rank, Configuration]:
+def _larger(owner: int, rank: Rank, point: Points, group: Group) -> Answer:
     """The best of a case, or a larger batch of its layout where that needs fewer copies at the rate."""
-    rank, one = best
-    fewer = one.run.copies - one.run.copies_of
-    if not group.rate or not group.open_copies or group.chosen_batch or rank[0] or not fewer:
-        return best
-    alike = [i for i, each in enumerate(group.candidates) if each.bound_case is one.run.own]
+    place = int(point.rows[0])
+    fewer = point.copies - group.copies_of[place]
+    if not group.rate or not group.open_copies or group.chosen_batch or rank[0] or fewer[0] < 1:
+        return rank, point, group
+    layout = group.candidates[place].bound_case
+    alike = [i for i, each in enumerate(group.candidates) if each.bound_case is layout]
     rows = np.array([i for i in alike if group.owners[i] == owner and group.largest[i] >= 1])
     tried = _batches(group, rows, BEYOND)
-    met = group.met(Points(tried.rows, tried.batch, np.full(len(tried.rows), float(fewer))))
+    met = group.met(Points(tried.rows, tried.batch, np.repeat(fewer, len(tried.rows))))
     found = _cheapest(group, tried.at(np.flatnonzero(met))) if met.any() else {}
-    cheaper = found and found[owner][1][1] < rank[1]
-    return _made(group, found, listed)[owner] if cheaper else best
+    larger, reached = found.get(owner, (point, rank))
+    return (reached, larger, group) if reached[1] < rank[1] else (rank, point, group)
 
 
 def _batches(group: Group, rows: Array, shares: Array) -> Points:
@@ -274,9 +272,13 @@ def _served(group: Group, at: Points) -> tuple[Points, Array | None]:
     return Points(at.rows, at.batch, _whole(group, copies, at.rows)), np.asarray(some)
 
 
-def _nearest(group: Group, rows: Array, most: Array) -> dict[int, tuple[Points, Rank]]:
-    """Of each case the candidate that misses least at the slow end; where none fits the one that lacks least memory."""
-    at = points_at(rows, (group.own_batch if group.chosen_batch else np.maximum(most, 1))[rows])
+def _nearest(group: Group, owners: Sequence[int]) -> dict[int, tuple[Points, Rank]]:
+    """Of each of some cases the candidate that misses least at the slow end; where none fits the one that lacks least memory."""
+    rows = np.flatnonzero(np.isin(group.owners, owners))
+    if not len(rows):
+        return {}
+    batch = group.own_batch if group.chosen_batch else np.maximum(group.largest, 1)
+    at = points_at(rows, batch[rows])
     load = _loads(group, at)
     if group.open_copies:
         copies = _enough(group, load, rows)
@@ -297,8 +299,8 @@ def _nearest(group: Group, rows: Array, most: Array) -> dict[int, tuple[Points, 
 
 def _made(
     group: Group, best: Mapping[int, tuple[Points, Rank]], listed: bool
-) -> dict[int, tuple[Rank, Configuration]]:
-    """The chosen points as one answer a case."""
+) -> Iterator[tuple[int, Configuration]]:
+    """The chosen points of some cases as configurations; no window of batches where the study lists them."""
     chosen, largest = [point for point, _ in best.values()], group.largest
     parts = ("rows", "batch", "copies")
     at = Points(*(np.concatenate([getattr(p, name) for p in chosen]) for name in parts))
@@ -318,8 +320,7 @@ def _made(
     above = points_at(at.rows, most + group.ranks[at.rows])
     beyond = {MEMORY: above.batch > group.capacity[at.rows]}
     beyond |= {name: ~met for name, met in group.unqueued(above).items()}
-    made = {}
-    for i, (owner, (_, rank)) in enumerate(best.items()):
+    for i, owner in enumerate(best):
         candidate = group.candidates[at.rows[i]]
         changes = dict(candidate.columns)
         usual = 1 if "batch" not in candidate.bound_case.given else None
@@ -337,8 +338,7 @@ def _made(
         window = Window(int(least[i]), int(most[i]), stopped)
         said = None if listed or not most[i] else window
         own_ends = ends if most[i] else {}
-        made[owner] = rank, Configuration(run, said, group.chosen_batch, own_ends)
-    return made
+        yield owner, Configuration(run, said, group.chosen_batch, own_ends)
 
 
 def _least(group: Group, at: Points) -> Array:

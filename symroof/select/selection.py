@@ -48,37 +48,28 @@ def pareto_front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tup
 
 
 LARGER: dict[str, bool] = column("shown", "larger")  # quantities of which more is better
-
 BESTS = {word: (name, name in LARGER) for name, word in column("shown", "best").items()}
 """What one can be best at: the quantity, and whether more of it is better."""
-
 FRONTS: tuple[tuple[tuple[str, bool], ...], ...] = (
     (("sustained_itl", False), ("sustained_throughput_per_device", True)),
     (("loaded_ttft", False), ("cost_per_mtok", False)),
 )
 """The respects of each front: what a user waits for against what a device gives; the first token against the price."""
-
 ORDERS = {word: (name, name in LARGER) for name, word in column("shown", "order").items()}
 """What the configurations can be sorted by, by the word for it."""
-
 MONEY = ("cost", "price", "fleet")
 """Orders that list prices decide."""
-
 WHOLE_DEVICES = ("price", "fleet")
 """Orders in which many are equally good, as a price is that of so many devices."""
-
 HEADS = column("shown", "head")
 SHOWN = {name: HEADS[name] for name in column("shown", "best") if name in HEADS}
 """The quantities that a choice shows of each configuration in a notebook, with the heads of their columns."""
 MOST_SHOWN = 20
 """Configurations of a notebook's table."""
-
 RANK = {"passes": 0, "in part": 2, "unpriced": 3, "fails": 4, "unknown": 5}
 """The order of the states, and of what passes but for a price that is not known; between the first two, what fails at its batch and passes at another."""
-
 MOST_NAMED = 6
 """Devices without a price that are named; more are counted."""
-
 NEAREST_MISSES = 3
 """Failing configurations for which what they lack is solved, unless more are asked for."""
 
@@ -164,7 +155,19 @@ class Selection:
     @property
     def fronts(self) -> tuple[Front, ...]:
         """The front over what passes, for each pair of respects that is known."""
-        return _fronts(self.runs)
+        fronts = []
+        for respects in FRONTS:
+            known = [
+                run for run in self.runs if all(run.rank(name) is not None for name, _ in respects)
+            ]
+            points = [[run.rank(name) for name, _ in respects] for run in known]
+            on = [known[i] for i in pareto_front(points, [larger for _, larger in respects])]
+            if known:
+                first = respects[0][0]
+                fronts.append(
+                    Front(respects, tuple(sorted(on, key=lambda run: run.rank(first) or 0)))
+                )
+        return tuple(fronts)
 
     @property
     def basis(self) -> tuple[str, ...]:
@@ -183,11 +186,8 @@ class Selection:
         drawn = {"output_spread", "long_share"} & self.study.first.given.keys()
         if request.percentiles and not drawn | ({"prompt", "output"} & request.traffic.keys()):
             said.append("percentiles are simulated with requests of one length, the kindest case: traffic: {prompt: 'lognormal:MEAN,0.8', output: …, arrivals: bursty} in the study gives others")  # fmt: skip
-        fixed = [
-            name
-            for name in (*DEGREES, "dp", "batch", "chunk")
-            if len(request.values.get(name, ())) == 1
-        ]
+        searched = (*DEGREES, "dp", "batch", "chunk")
+        fixed = [name for name in searched if len(request.values.get(name, ())) == 1]
         if fixed and not self.passing:
             said.append(f"{', '.join(fixed)}: fixed; more layouts are searched where they are open")
         unpriced = [c.run.own for c in self.configurations if not c.run.own.case.has("price")]
@@ -340,15 +340,3 @@ def _best(runs: Sequence[Run], name: str, larger: bool) -> Run | None:
     known = [(value, run) for run in runs if (value := run.rank(name)) is not None]
     sign = -1 if larger else 1
     return min(known, key=lambda pair: sign * pair[0], default=(None, None))[1]
-
-
-def _fronts(runs: tuple[Run, ...]) -> tuple[Front, ...]:
-    fronts = []
-    for respects in FRONTS:
-        known = [run for run in runs if all(run.rank(name) is not None for name, _ in respects)]
-        points = [[run.rank(name) for name, _ in respects] for run in known]
-        on = [known[i] for i in pareto_front(points, [larger for _, larger in respects])]
-        if known:
-            first = respects[0][0]
-            fronts.append(Front(respects, tuple(sorted(on, key=lambda run: run.rank(first) or 0))))
-    return tuple(fronts)

@@ -116,8 +116,7 @@ def review(served: ServedCase) -> Review:
             return made
         if made.pick:
             made.advice = _advice(served, made.pick, count, why)
-            flags = {item.flag: item.value for item in made.advice}
-            made.line = recommended_line(served, flags)
+            made.line = recommended_line(served, {item.flag: item.value for item in made.advice})
             return made
         why = why or made.found.reason
     reason = made.found.reason if made.found else ""

@@ -1,5 +1,6 @@
 """Parser of the command lines of servers: words split as a shell would, each with its column."""
 
+import difflib
 import io
 import json
 import re
@@ -7,13 +8,14 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from symroof.errors import InputError, LocatedText, Problem, nearest
 from symroof.strict_yaml import load
 from symroof.units import UnitError, parse_number
 from symroof.vllm.engines import ENGINES, TRTLLM, VLLM, Engine, engine_of_image
-from symroof.vllm.flags import CHOICE, COUNT, JSON, SHARE, SWITCH, VALUELESS, Flag
+from symroof.vllm.flags import CHOICE, COUNT, JSON, NOT_MODELLED, SHARE, SWITCH, VALUELESS, Flag
 
 NAME = "vllm line"
 MAX_LENGTH, MAX_WORDS, MAX_JSON = 8_192, 256, 2_048
@@ -28,6 +30,8 @@ AUTO = "auto"
 SIZES = {"k": 10**3, "m": 10**6, "g": 10**9, "K": 2**10, "M": 2**20, "G": 2**30}
 """Suffixes of integers as vLLM parses them: 16k is 16,000 and 16K is 16,384."""
 LARGEST_COUNT = 10**9
+SPELT_ALIKE = 0.82
+"""How alike a misspelt flag and the one that was meant are."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class ServeCommand:
 
     source: str
     flags: dict[str, FlagValue]
-    others: tuple[LocatedText, ...]
+    others: tuple[str, ...]
     engine: Engine = VLLM
     before: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
@@ -63,8 +67,8 @@ def read_line(text: str, engines: tuple[Engine, ...] = (VLLM,)) -> ServeCommand:
     """Parse a command of one of the engines, or the one of a container that runs it.
 
     >>> line = read_line("vllm serve meta-llama/Llama-3.1-8B -tp 2 --max-num-seqs=64 --port 80")
-    >>> line.flags["tensor-parallel-size"].value, line.flags["max-num-seqs"].value, [word.text for word in line.others]
-    (2, 64, ['--port', '80'])
+    >>> line.flags["tensor-parallel-size"].value, line.flags["max-num-seqs"].value, line.others
+    (2, 64, ('--port', '80'))
     >>> read_line("python3 -m sglang.launch_server --model-path m --tp 8", ENGINES).engine.name
     'sglang'
 
@@ -113,7 +117,7 @@ class _CommandParser:
         self.line = ServeCommand(source, {}, ())
         self.engines, self.engine = engines, engines[0]
         self.words = words
-        self.others: list[LocatedText] = []
+        self.others: dict[str, list[str]] = {}
         self.before: list[str] = []
         self.said: list[str] = []
         self.problems: list[Problem] = []
@@ -135,7 +139,7 @@ class _CommandParser:
             self.problems.append(self.line.problem(1, "names no model", hint))
         if self.problems:
             raise InputError(self.problems)
-        others, said = tuple(_once(self.others)), tuple(dict.fromkeys(self.said))
+        others, said = tuple(chain(*self.others.values())), tuple(dict.fromkeys(self.said))
         before = tuple(self.before)
         return replace(self.line, others=others, engine=self.engine, before=before, said=said)
 
@@ -284,37 +288,32 @@ class _CommandParser:
                 continue
             if name not in self.engine.spellings.values():
                 words = [f"--{key[:60]}"] + [_text(value)[:60]] * (value is not True)
-                self.others += [LocatedText(word, file.column) for word in words]
+                self.others.setdefault(name, words)
             elif self.engine.flag(name).kind == SWITCH:
                 self._note(FlagValue(name, value is True, str(value), file.column))
             else:
                 self._value(name, self.engine.flag(name), _text(value), file.column)
 
     def _other(self, word: LocatedText, has_value: bool, name: str) -> None:
-        """Keep an ignored flag with the words up to the next flag."""
-        self.others.append(word)
-        if has_value or name in VALUELESS or name.startswith(("no-", "enable-", "disable-")):
+        """Keep an ignored flag with the words up to the next flag; leave a misspelt one out."""
+        words = [word.text]
+        alone = has_value or name in VALUELESS or name.startswith(("no-", "enable-", "disable-"))
+        while not alone and self.words and not self.words[0].text.startswith("-"):
+            words.append(self.words.pop(0).text)
+        near = difflib.get_close_matches(name, self.engine.spellings, n=1, cutoff=SPELT_ALIKE)
+        # short ones are alike by chance, and a longer name of one is another flag
+        if not near or len(name) < 10 or name.startswith(near[0]) or name in NOT_MODELLED:
+            self.others.pop(name, None)  # of one that is given twice the last counts
+            self.others[name] = words
             return
-        while self.words and not self.words[0].text.startswith("-"):
-            self.others.append(self.words.pop(0))
+        wrong = f"{word.text.partition('=')[0][:60]} is unknown: it was ignored, and the recommended line leaves it out"
+        self.said.append(f"{wrong}; did you mean --{near[0]}?")
 
     def _note(self, written: FlagValue) -> None:
         if written.name in self.line.flags:
             said = f"--{written.name} is given more than once: the last one counts"
             self.said.append(f"{said}, {written.text[:60]}")
         self.line.flags[written.name] = written
-
-
-def _once(words: list[LocatedText]) -> list[LocatedText]:
-    """Ignored words with no flag twice: the last counts."""
-    groups: dict[str, list[LocatedText]] = {}
-    name = ""
-    for word in words:
-        if word.text.startswith("-"):
-            name = word.text.partition("=")[0].replace("_", "-")
-            groups.pop(name, None)
-        groups.setdefault(name, []).append(word)
-    return [word for group in groups.values() for word in group]
 
 
 def _text(value: Any) -> str:

@@ -143,6 +143,7 @@ NOT_MODELLED = {
     "swap-space": "memory of the host for preempted requests: `swap_time` has what a swap costs",
     "cpu-offload-gb": "weights on the host are read over the host link at every step",
     "kv-cache-memory-bytes": "a cache of a fixed size, independent of gpu-memory-utilization",
+    "max-num-scheduled-tokens": "it limits the tokens of a step as max-num-batched-tokens does",
     "num-gpu-blocks-override": "a cache of a fixed number of blocks",
     "enforce-eager": "no CUDA graphs: launches are exposed (`kernel_launch`, `kernels_per_layer`)",
     "max-num-partial-prefills": "prompts that are prefilled at once",

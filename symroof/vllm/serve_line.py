@@ -92,7 +92,7 @@ def recommended_line(served: ServedCase, chosen: Mapping[str, str]) -> str:
         if name not in ("model", "config", *TOGETHER, *flags) and written.value is not False
     }
     off = [f"--no-{name}" for name, written in line.flags.items() if written.value is False and name not in TOGETHER]  # fmt: skip
-    words = [*line.before, *model, str(named), *_words(kept | flags, engine), *off, *served.others]
+    words = [*line.before, *model, str(named), *_words(kept | flags, engine), *off, *line.others]
     return " ".join(map(_quoted, words))
 
 

@@ -42,7 +42,6 @@ class ServedCase:
     line: ServeCommand
     study: Study
     flags: list[FlagNote]
-    others: tuple[str, ...]
     longest: int | None
     batch: int
     budget: int
@@ -94,28 +93,30 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
     assumed = "prompt" not in study.first.given and longest is not None
     if assumed:
         add(prompt=longest)
-    batch, budget = _step(note, study)
+    batch, budget, most = _step(note, study)
     left = budget - requests_per_rank(study, batch)
     chunked = left > 0 and study.first.assumptions["scheduling"] == "chunked"
     add(batch=batch, **({"chunk": left} if chunked else {}))
     note.switches()
-    others = tuple(word.text for word in line.others)
-    told = list(line.said)
-    made = ServedCase(line, study, note, others, longest, batch, budget, spec, chosen, told)
+    made = ServedCase(line, study, note, longest, batch, budget, spec, chosen, list(line.said))
+    if batch > most:
+        made.warnings.append(
+            f"{batch:,} users are more than the {most:,} requests that max-num-seqs lets run: the others queue, which the figures as given leave out"
+        )
     made.warnings += _warnings(made, assumed)
     return made
 
 
-def _step(note: Notes, study: Study) -> tuple[int, int]:
-    """Requests that run and tokens of one step, by the flags or the engine's defaults."""
+def _step(note: Notes, study: Study) -> tuple[int, int, int]:
+    """Requests that run, tokens of one step, and the requests that may run, by the flags or the engine's defaults."""
     line, first = note.line, study.first
     ranks = int(first.case.value("attention_dp"))
     usual = {"max_batch": 256, "token_budget": 2048}  # vLLM's for small devices
     most, tokens = (int(first.case.value(n)) if n in first.given else usual[n] for n in usual)
     limit, budgeted = line.flags.get("max-num-seqs"), line.flags.get("max-num-batched-tokens")
     of_all = line.engine is SGLANG and limit  # whose limit is of all groups
-    asked = (limit.value if limit else most) * (1 if of_all else ranks)
-    batch = int(first.case.value("batch")) if first.chosen("batch") else max(asked, 1)
+    asked = max((limit.value if limit else most) * (1 if of_all else ranks), 1)
+    batch = int(first.case.value("batch")) if first.chosen("batch") else asked
     own = requests_per_rank(study, batch)
     budget = max(tokens, own) if line.engine is VLLM and budgeted is None else tokens
     room = None if first.chosen("batch") else first.get("concurrency")
@@ -141,7 +142,7 @@ def _step(note: Notes, study: Study) -> tuple[int, int]:
     note("max-num-batched-tokens", left, f"{budget:,}")
     if line.engine is LLAMA:
         note.inputs("micro-batch")
-    return running, budget
+    return running, budget, asked
 
 
 def _warnings(made: ServedCase, assumed: bool) -> list[str]:
@@ -183,7 +184,7 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
         found.append(
             f"a step with a full prefill chunk takes {mixed.plain()}, above the ITL target of {format_quantity(limit, 's')}: decoding requests stall that long"
         )
-    words = [part for word in made.others for part in word.split("=", 1)]
+    words = [part for word in line.others for part in word.split("=", 1)]
     pairs = itertools.zip_longest(words, words[1:], fillvalue="")
     values = {flag.lstrip("-").replace("_", "-"): x for flag, x in pairs if flag[:1] == "-"}
     for name, why in NOT_MODELLED.items():

@@ -30,8 +30,19 @@ def test_a_mistyped_flag_is_pointed_out_and_a_flag_without_effect_is_not():
         "vllm serve meta-llama/Llama-3.1-8B --max-num-sequences 3 --port 80 --mamba-block-size 16"
     )
     text = good("vllm", line, "--hardware", "h100-sxm", "--prompt", "100", "--output", "10").out
-    assert "! --max-num-sequences is unknown and was ignored: did you mean --max-num-seqs?" in text
+    first, said = text.splitlines()[0], " ".join(text.split())
+    assert "! --max-num-sequences is unknown: it was ignored, and the recommended line leaves it out; did you mean --max-num-seqs?" in said  # fmt: skip
     assert text.count("was ignored") == 1
+    assert "--port 80 --mamba-block-size 16" in first and "sequences" not in first
+
+
+@pytest.mark.parametrize(("users", "queue"), [(8, False), (40, True)])
+def test_more_users_than_run_at_a_time_queue(users, queue):
+    """Without an arrival rate the users are as many as a person says, whatever the line lets run."""
+    line = "vllm serve meta-llama/Llama-3.1-8B --max-num-seqs 32"
+    case = ("--hardware=h100-sxm", "--prompt=500", "--output=100", f"--batch={users}")
+    said = " ".join(good("vllm", line, *case).out.split())
+    assert ("40 users are more than the 32 requests that max-num-seqs lets run" in said) == queue
 
 
 def test_a_line_of_another_engine_is_no_line_of_vllm():

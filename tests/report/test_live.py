@@ -115,7 +115,7 @@ def test_the_first_case_is_what_was_recommended_then_the_best_of_other_devices()
     review = reviewed(
         Study("llama-3-8b", ["h100-sxm", "l40s"], prompt=1024, output=256, targets={"itl": "50 ms"})
     )
-    made = live([one.case for one in review.candidates])
+    made = live([one.case for one in review.shown.best])
     data = json.loads(made["json"])
     assert len(data["cases"]) == len(review.found.best) == 2
     first = data["cases"][0]

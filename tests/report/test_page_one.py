@@ -24,6 +24,7 @@ CASE = {
     "prompt": 512,
     "output": 64,
     "batch": [1, 64],
+    "tp": 1,
     "mbu": "0.5..0.9",
     "mfu": 1,
 }
@@ -92,7 +93,7 @@ def test_prompts_that_pile_up_while_responses_keep_up_are_overload(piling_up):
 
 
 def test_page_one_lists_what_would_change_the_pick_and_what_to_do_next():
-    study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=64, batch=16, targets={"itl": "300 ms", "ttft": "3 s"})  # fmt: skip
+    study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=64, batch=16, chunk=2048, targets={"itl": "300 ms", "ttft": "3 s"})  # fmt: skip
     page = page_one(reviewed(study))
     names = [block["name"] for block in page["blocks"]]
     assert names == ["How sure.", "Instead.", "Changes if", "Next."]
@@ -103,7 +104,7 @@ def test_page_one_lists_what_would_change_the_pick_and_what_to_do_next():
     )
     first = re.match(r"prompts are ([\d,]+) tokens or longer", prompts)[1]
     longest = int(first.replace(",", "")) - 1
-    ends = [Study("llama-3.1-8b", "h100-sxm", prompt=n, output=64, batch=16).first.slow_end for n in (longest, longest + 1)]  # fmt: skip
+    ends = [Study("llama-3.1-8b", "h100-sxm", prompt=n, output=64, batch=16, chunk=2048).first.slow_end for n in (longest, longest + 1)]  # fmt: skip
     assert [end.case.value("loaded_ttft") <= 3 and end.case.value("sustained_itl") <= 0.3 for end in ends] == [True, False]  # fmt: skip
     assert "at full load, 16 requests at a time" in page["price"][1]
     assert page["blocks"][3]["texts"][0][1].startswith("vllm serve ")

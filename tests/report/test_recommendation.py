@@ -25,27 +25,35 @@ def test_the_subject_is_the_cheapest_that_passes_else_the_last_of_the_first_devi
     good = [case for case in listed.cases if passes(case)]
     assert len(good) > 1
     cheapest = min(good, key=lambda case: case.case.value("cost_per_mtok"))
-    assert reviewed(listed).subject is cheapest
+    subject = reviewed(listed).subject
+    assert (subject.hardware, subject.varied) == (cheapest.hardware, cheapest.varied)
     none = Study(
-        **{**CASE, "hardware": ["a10g", "h100-sxm"], "batch": [1, 8]}, targets={"itl": "1 ms"}
+        **{**CASE, "hardware": ["a10g", "h100-sxm"], "batch": [1, 8]}, targets={"itl": "10 us"}
     )
-    assert reviewed(none).subject is none.cases[1]
+    subject = reviewed(none).subject
+    assert (subject.hardware.name, dict(subject.varied)) == ("a10g", {"batch": "8"})
 
 
 def test_nothing_else_is_recommended_to_what_passes_and_nothing_where_nothing_does():
     good = reviewed(Study(**{**CASE, "batch": 1}, targets={"itl": "1 s"}))
-    assert good.opened is None and good.pick.case is good.subject
+    assert good.pick.case is good.subject
     never = reviewed(Study(**CASE, targets={"itl": "10 us"}))
     assert never.pick is None and "× A10G" in page_one(never)["price"][0]
 
 
 def test_what_a_study_fixes_and_fails_is_said_with_what_passes_where_it_is_open():
     """A step of an 8B in 16 bits reads 15.0 GB: 6.0 ms at three quarters of an H100's 3.35 TB/s, half of that on two."""
-    review = reviewed(Study(**CASE | {"hardware": "h100-sxm"}, targets={"itl": "6 ms"}))
+    review = reviewed(Study(**CASE | {"hardware": "h100-sxm", "tp": 1}, targets={"itl": "6 ms"}))
     page = page_one(review)
-    assert review.opened.pick is review.pick and review.pick.devices > 1
-    assert page["heading"].startswith(f"Use {review.pick.devices} × H100 SXM for")
-    assert "Nothing passes as the study fixes it: 1 × H100 SXM misses ITL" in page["said"][0]
+    assert review.pick is None and recommend(review.study).pick is None
+    assert page["heading"].startswith("Nothing passes for")
+    assert page["price"][0].startswith("Closest: 1 × H100 SXM (ITL ")
+    (block,) = (block for block in page["blocks"] if block["name"] == "It would pass if")
+    devices = review.opened.devices
+    assert devices > 1
+    assert block["texts"][-1][0].startswith(
+        f"parallelism, batch and replicas may change: {devices} × H100 SXM, 1 replica of {devices}"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -81,10 +89,13 @@ def test_a_review_starts_on_what_select_names(chat):
     assert "× L40S" in instead["rows"][0][0]
 
 
-def test_a_study_that_fixes_its_batch_is_reviewed_as_it_stands(chat):
+def test_a_fixed_batch_is_reviewed_in_the_layout_and_the_chunk_that_select_names(chat):
+    """The review was of the case as it stands, in the chunk of the engine's own budget."""
     study = Study.load(chat, request_of(batch=8))
-    review = reviewed(study)
-    assert review.study is study and review.found.best and review.fixed
+    review, pick = reviewed(study), recommend(study).pick
+    assert review.pick.as_json() == pick.as_json() and pick.chunk is not None
+    assert review.subject.case.value("chunk") == pick.chunk
+    assert (review.subject.case.value("dp"), review.pick.batch) == (pick.run.copies, 8)
 
 
 def test_where_nothing_passes_a_review_says_what_would():

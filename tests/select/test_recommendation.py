@@ -1,6 +1,7 @@
 """The one recommendation: what is searched, what is counted, what is said where nothing passes, and that what is named passes when it is bound anew."""
 
 import json
+import re
 import shlex
 
 import pytest
@@ -67,6 +68,19 @@ def test_where_nothing_passes_nothing_is_named_and_the_closest_is_said():
     assert found.pick is None and found.reason.startswith("Nothing passes. Closest: ")
     assert "for 1 ms" in found.reason
     assert found.as_json()["recommendation"] is None
+
+
+def test_at_a_rate_what_misses_is_no_purchase():
+    """A hundred requests a second in steps of one request each took thousands of GPUs, shown with their price."""
+    line = ["--model=llama-3.1-8b", "--hardware=h100-sxm", "--prompt=2048", "--output=300"]
+    said = call("select", *line, "--set=arrival_rate=100/s", "--target=itl=1 ms")
+    text = " ".join(said.out.split())
+    assert said.code == 1
+    assert "Nothing passes. Closest: a replica of 8 × NVIDIA H100 SXM5 80 GB (ITL " in text
+    assert re.search(r"It would pass if the target is ITL [\d.]+ ms\.", text)
+    assert "USD" not in text
+    row = next(line for line in said.out.splitlines() if line.startswith("✗  H100 SXM"))
+    assert row.split()[3:7] == ["1", "×", "8", "1"]
 
 
 def test_what_a_device_lacks_is_said_in_one_phrase():

@@ -98,7 +98,7 @@ def test_a_file_of_trtllm(tmp_path):
     )
     assert made.study.first.case.value("attention_dp") == 8
     assert made.study.first.case.value("kv_bytes_per_element") == 1
-    assert "--kv_cache_config.enable_block_reuse" in made.others
+    assert "--kv_cache_config.enable_block_reuse" in made.line.others
 
 
 LINES = [

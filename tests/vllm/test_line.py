@@ -131,7 +131,7 @@ def test_a_file_of_flags_below_those_of_the_line(tmp_path):
     assert {key: flag.value for key, flag in line.flags.items() if key != "config"} == {
         "model": "m", "tensor-parallel-size": 2, "max-num-seqs": 64, "enable-expert-parallel": True,
     }  # fmt: skip
-    assert [word.text for word in line.others] == ["--port", "8000"]
+    assert line.others == ("--port", "8000")
     with pytest.raises(InputError, match="leave the flag out") as caught:
         read_line("vllm serve m --config nothing.yaml")
     assert "nothing.yaml" in str(caught.value)

@@ -8,7 +8,6 @@ import numpy as np
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import LOAD, MEMORY
 from symroof.cases.bound_case import BoundCase
 from symroof.report.pictures.chart import Axis, Chart, counted, in_unit, lacking, seconds
 from symroof.report.pictures.curves import (
@@ -165,8 +164,7 @@ def ranked(review: Reviewed) -> Chart:
     Raises:
         InputError: no candidate has an ITL and fits.
     """
-    gone = {MEMORY, LOAD}
-    listed = [one for one in review.candidates if not gone & {*one.run.missed_as_expected, *one.run.missed}]  # fmt: skip
+    listed = [one for one in review.shown.best if one.counted]
     if not any(one.itl for one in listed):
         none = "memory holds none of its candidates" if not listed else "no candidate has an ITL"
         raise lacking("pareto", review.subject, "itl", "fits", otherwise=none)
@@ -203,7 +201,7 @@ def ranked(review: Reviewed) -> Chart:
         chart.x.high = max(chart.x.high, 1.2 * float(goal))
         words = f"ITL target {seconds(float(goal))}"
         chart.upright("target", float(goal), "vermilion", "--", words)
-    if names := [labelled(one) for one in review.candidates if one not in shown]:
+    if names := [labelled(one) for one in review.shown.best if one not in shown]:
         chart.notes.append(f"Left out: {'; '.join(names)}.")
     return chart
 
@@ -224,7 +222,7 @@ def _named(one: Purchase) -> str:
 
 def _found(review: Reviewed, paid: str) -> list[str]:
     """What the pick costs, and how that compares with the next."""
-    pick, ranking = review.pick, review.ranking
+    pick, ranking = review.pick, review.shown
     if pick is None:
         return ["nothing passes"] if review.asks else ["the study sets no targets"]
     month = f"{usd(pick.usd_per_month or 0)} USD/month"
