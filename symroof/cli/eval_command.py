@@ -78,8 +78,9 @@ def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
     """One case as JSON, with all quantities or those chosen; warnings are of the case, of missed targets, and why no batch meets them."""
     from symroof.analysis.case_warnings import case_warnings, why_no_batch
     from symroof.analysis.verdict import target_warnings
+    from symroof.cases.measured_efficiencies import beyond_measurements
 
-    reason = filter(None, [why_no_batch(answers)])
+    said = filter(None, [beyond_measurements(answers), why_no_batch(answers)])
     shown = [name for name in answers.known if not chosen or name in chosen]
     return {
         "model": answers.model.name if answers.model else None,
@@ -90,5 +91,5 @@ def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
         "unknown": {
             name: why for name in answers.quantity_names if (why := answers.why_unknown(name))
         },
-        "warnings": [*case_warnings(answers), *target_warnings(answers), *reason],
+        "warnings": [*case_warnings(answers), *target_warnings(answers), *said],
     }

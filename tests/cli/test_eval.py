@@ -22,6 +22,8 @@ def test_eval_has_the_shape_of_the_contract():
     )
     assert all({"value", "unit"} <= set(entry) for entry in case["quantities"].values())
     assert all(isinstance(warning, str) for warning in case["warnings"])
+    (unlike,) = cases(*H100, "--context", "100000", "-q", "itl")
+    assert any(warning.startswith("no request longer than") for warning in unlike["warnings"])
 
 
 def test_eval_prints_numbers_in_base_units_and_exact_integers_as_integers():
