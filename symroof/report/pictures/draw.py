@@ -141,7 +141,8 @@ def _sheet(chart: Chart, style: str) -> Picture:
             y -= LEADING * size
     mesh = any(mark.kind == "mesh" for mark in chart.marks)
     left = (left + 16) / WIDTH
-    wide = 1 - left - (90 if mesh else 20) / WIDTH
+    beyond_end = max(20, 2 + 2.6 * len(chart.x.text(chart.x.high)))  # half of the last tick
+    wide = 1 - left - (90 if mesh else beyond_end) / WIDTH
     axes = figure.add_axes((left, bottom / height, wide, inner / height))
     axes.set_facecolor(colours.line("back"))
     if not chart.rows:
