@@ -45,7 +45,7 @@ BUDGETS = {
     "sweep": 1326,
     "calibrate": 1252,
     "check": 6427,
-    "report": 6120,
+    "report": 6121,
     "cli": 3879,
     "tests": 34342,
     "other": 3656,
