@@ -30,7 +30,7 @@ def gpt2():
         ("max_batch_memory", None, "at most 18,179 requests", "the largest batch that fits in memory", True),
         ("kv_cache_bytes = 100 GB", "batch", "at least 27,127 requests", "kv_cache_bytes stays below 100 GB up to 27,126 and is above it from 27,127 on", False),
         # 4 of 12 layers' worth: a width that takes no memory is not asked whether it fits
-        ("kv_cache_bytes = 1 GB", "kv_bytes_per_element", "542.5 byte", "kv_cache_bytes is below 1 GB under this value and above it over it", None),
+        ("kv_cache_bytes = 1 GB", "kv_bytes_per_element", "542.5 bytes", "kv_cache_bytes is below 1 GB under this value and above it over it", None),
         ("kv_cache_bytes = 1 byte", "mem_bandwidth", None, None, None),
         ("weight_bytes = 1 byte", "batch", None, None, None),
     ],
