@@ -252,6 +252,9 @@ class _Text(_Ordered, StrPrinter):  # type: ignore[misc]
     def _print_Exp1(self, expr: Any) -> str:
         return "exp(1)"
 
+    def _print_LambertW(self, expr: Any) -> str:
+        return f"lambertw({self.stringify(expr.args, ', ')})"
+
     def _print_log(self, expr: Any) -> str:
         return f"log{'2' * len(expr.args[1:])}({self._print(expr.args[0])})"
 

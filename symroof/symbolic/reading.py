@@ -1,7 +1,7 @@
 """The plain-text grammar of formulas, read into SymPy without ``eval``, ``sympify`` or ``parse_expr``.
 
 ``+ - * / ^ **``, parentheses, names, numbers with an optional unit that binds to its number (``3.35e12 byte/s``),
-``max min ceil floor sqrt log2 log exp``, ``pi``, ``sum(body, index, first, last)``, a quantity at a changed input
+``max min ceil floor sqrt log2 log exp lambertw``, ``pi``, ``sum(body, index, first, last)``, a quantity at a changed input
 (``itl(context = 8192)``) and one comparison. Bounded in length, depth and exponents; every error has its column.
 
 :func:`parse` computes: SymPy orders and folds what it reads. :func:`written` keeps every sum and product as it stands, and
@@ -57,6 +57,7 @@ FUNCTIONS = {
     "log2": (1, 1),
     "log": (1, 1),
     "exp": (1, 1),
+    "lambertw": (1, 2),
     "of_largest": (2, 64),
     "sum": (4, 4),
 }
@@ -180,6 +181,7 @@ EVALUATED: dict[str, Callable[..., Any]] = {
     "log": sympy.log,
     "log2": lambda x: sympy.log(x) / sympy.log(2),
     "exp": sympy.exp,
+    "lambertw": sympy.LambertW,
     "of_largest": OfLargest,
 }
 WRITTEN: dict[str, Callable[..., Any]] = {
@@ -188,6 +190,7 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "log": lambda x: sympy.log(x, evaluate=False),
     "log2": lambda x: sympy.log(x, 2, evaluate=False),
     "exp": lambda x: sympy.exp(x, evaluate=False),
+    "lambertw": lambda *args: sympy.LambertW(*args, evaluate=False),
     "of_largest": OfLargest,
 }
 """What functions become, in a formula that computes and in one kept as it is written."""

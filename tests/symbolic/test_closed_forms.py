@@ -12,6 +12,8 @@ from symroof.symbolic.crossings import Axis, crossings
 from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.expressions import Max, Min, ceiling, symbol, total
 from symroof.symbolic.polynomials import NoClosedForm, vanishes
+from symroof.symbolic.printing import text
+from symroof.symbolic.reading import parse
 
 from .texts import Values
 
@@ -58,6 +60,7 @@ def test_the_form_of_a_crossing(difference, root):
     assert NUMBERS(form.whole(form.root)) == pytest.approx(place, rel=1e-12)
     assert all(holds(c, NUMBERS, {X.name: place}, 1e-9) for c in form.arms)
     assert all(holds(form.whole(c), NUMBERS, {}) for c in form.exists)
+    assert parse(text(form.root)) == form.root
 
 
 def test_what_has_no_form_says_why():
