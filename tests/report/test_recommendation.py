@@ -102,7 +102,7 @@ def test_where_nothing_passes_a_review_says_what_would():
     asked = Study("llama-3.1-8b", "l40s", prompt=2000, output=300, targets={"itl": "1 ms"})
     page = page_one(reviewed(asked))
     assert page["heading"] == "Nothing passes for Llama 3.1 8B"
-    assert page["price"][0].startswith("Closest: 1 × L40S (ITL ")
+    assert page["price"][0].startswith("Closest: 8 × L40S (ITL ")
     (block,) = (block for block in page["blocks"] if block["name"] == "It would pass if")
     assert block["texts"][-1][0].startswith("the target is ITL ")
 
