@@ -12,7 +12,7 @@ units beside their numbers: it is printed, and its dimensions are checked.
 >>> parse("9**9**9")
 Traceback (most recent call last):
     ...
-symroof.symbolic.reading.FormulaError: column 4: exponents are whole numbers from -64 to 64
+symroof.symbolic.reading.FormulaError: column 4: exponents are whole numbers from -64 to 64, or such as 1/3
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ from symroof.symbolic.expressions import (
 from symroof.units import UNITS, Dimension, UnitError, parse_number, parse_unit, unknown_unit
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
+LARGEST_ROOT, LARGEST_ROOTED = 8, 10**9
+"""Of a fractional exponent, such as 1/3, and of a number under it: SymPy takes that apart into its factors."""
 LARGEST_POWER_OF_TEN = 99  # products up to this size can still be written and read back
 FUNCTIONS = {
     "max": (1, 16),
@@ -170,7 +172,7 @@ class Measured(Opaque):
 
 def _root(arg: Any) -> Any:
     """A square root; of a long number its value, as SymPy would look for the factors for minutes."""
-    if arg.is_Rational and arg.is_nonnegative and max(arg.p, arg.q) > 10**9:
+    if arg.is_Rational and arg.is_nonnegative and max(arg.p, arg.q) > LARGEST_ROOTED:
         return number(math.sqrt(arg))
     return sympy.sqrt(arg)
 
@@ -321,13 +323,20 @@ class Reader:
             raise FormulaError("a power of zero", operator.column)
         if not exponent.is_number:
             return
-        if not (exponent.is_Integer and abs(exponent) <= LARGEST_EXPONENT):
+        exponent = exponent.doit()  # 1/3, as it is written, is a quotient
+        if (
+            not (exponent.is_Rational and exponent.q <= LARGEST_ROOT)
+            or abs(exponent) > LARGEST_EXPONENT
+        ):
             raise FormulaError(
-                f"exponents are whole numbers from -{LARGEST_EXPONENT} to {LARGEST_EXPONENT}",
+                f"exponents are whole numbers from -{LARGEST_EXPONENT} to {LARGEST_EXPONENT}, or such as 1/3",
                 operator.column + 2,
             )
         factor = base.as_coeff_Mul()[0]
         digits = max(map(math.log10, (abs(factor.p), factor.q))) if factor.is_Rational else 0
+        rooted = exponent.q > 1 and factor.is_Rational
+        if rooted and max(abs(factor.p), factor.q) > LARGEST_ROOTED:
+            raise FormulaError("a root of a number of more than nine digits", operator.column)
         if digits * abs(exponent) > LARGEST_POWER_OF_TEN:
             raise FormulaError("the number this makes is too large", operator.column)
         if not base.is_number and _steepest(base) * abs(exponent) > LARGEST_EXPONENT:

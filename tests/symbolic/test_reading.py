@@ -139,7 +139,7 @@ def test_bounds_are_where_they_are_said_to_be():
     assert read("a**64") is not None
     assert read("a**-64") is not None
     assert read("2**64") == exact_number(2**64)
-    for source in ("a**65", "a**-65", "a**0.5", "a**(1/2)", "9**9**9", "(2**64)**65"):
+    for source in ("a**65", "a**-65", "a**0.51", "a**(1/9)", "9**9**9", "(2**64)**65", "1e10**(1/3)"):
         assert read(source) is None, source
 
 
@@ -147,7 +147,7 @@ def test_bounds_are_where_they_are_said_to_be():
 @pytest.mark.parametrize(
     ("source", "column"),
     [("1/0", 2), ("a/(b - b)", 2), ("a + ", 5), ("", 1), ("a b", 3), ("2 x", 3), ("3 B", 3), ("(a", 3), ("a)", 2), ("f(a)", 1), ("max()", 5), ("a $ b", 3), ("9**9**9", 4),
-     ("1e999", 1), ("log2(a, b)", 1), ("sum(a, 2, 1, 3)", 1), ("a = b = c", 7), ("1..2", 3), ("a**b**2.5", 7), ("a^65", 3), ("max(a = 1)", 1)],
+     ("1e999", 1), ("log2(a, b)", 1), ("sum(a, 2, 1, 3)", 1), ("a = b = c", 7), ("1..2", 3), ("a**b**2.51", 7), ("a^65", 3), ("max(a = 1)", 1)],
 )  # fmt: skip
 def test_an_error_says_where(source, column):
     with pytest.raises(FormulaError) as error:
