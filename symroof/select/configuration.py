@@ -247,10 +247,10 @@ class Configuration:
     """One combination of the models, devices and values that the study lists, judged.
 
     >>> from symroof.select.selection import select
-    >>> choice = select(model="llama-3-8b", hardware="l40s", prompt=4096, batch=1, targets={"itl": "10 ms"})
+    >>> choice = select(model="llama-3-8b", hardware="l40s", prompt=4096, batch=1, targets={"itl": "1 ms"})
     >>> configuration = choice.configurations[0]
     >>> configuration.label, configuration.state, configuration.run.missed, configuration.chosen
-    ('l40s', 'fails', ('itl',), True)
+    ('8 x l40s', 'fails', ('itl',), True)
 
     Attributes:
         run: the configuration at the batch it is judged at: its own, or where none was chosen the largest that passes.

@@ -93,9 +93,9 @@ class Selection:
 
     >>> choice = select(model="llama-3-8b", hardware=["l40s", "h100-sxm"], prompt=4096, batch=1, targets={"itl": "15 ms"})
     >>> [(configuration.label, configuration.state) for configuration in choice.configurations]
-    [('h100-sxm', 'passes'), ('l40s', 'fails')]
+    [('h100-sxm', 'passes'), ('4 x l40s', 'passes')]
     >>> choice
-    <Selection: 1 of 2 pass, first h100-sxm>
+    <Selection: 2 of 2 pass, first h100-sxm>
     >>> len(choice.passing), choice.best("inter-token latency").value("itl") < choice.targets["itl"]
     (1, True)
 

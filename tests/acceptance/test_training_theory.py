@@ -45,7 +45,7 @@ def test_device_hours_by_hand():
     for devices in (1, 8):
         study = training(**run, accelerators=devices)
         assert float(study.value("training_time")) == pytest.approx(1.2e7 / devices)
-        assert study.result("device_hours").text() == "3,333 hour"
+        assert study.result("device_hours").text() == "3,333 hours"
 
 
 # ------------------------------------------------------------------------------------------------------------ memory: ZeRO

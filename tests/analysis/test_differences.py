@@ -87,7 +87,7 @@ def test_each_value_on_the_way():
     way = waterfall(one, other, "kv_cache_bytes")
     token = 36_864
     assert [(step.label, step.before, step.after) for step in way.steps] == [
-        ("kv_bytes_per_element: 2 byte -> 1 byte", token * 100, token * 50),
+        ("kv_bytes_per_element: 2 bytes -> 1 byte", token * 100, token * 50),
         ("prompt: 100 tokens -> 300 tokens", token * 50, token * 150),
         ("batch: 1 request -> 5 requests", token * 150, token * 750),
     ]

@@ -26,8 +26,8 @@ def test_a_percentile_is_read_in_every_form(target):
 
 
 @pytest.mark.parametrize(("target", "says"), [
-    ({"p98": "1 s"}, "no such statistic 'p98'; there are mean, p50, p90, p99"),
-    ("p100 1 s", "no such statistic 'p100'"),
+    ({"p98": "1 s"}, "no statistic 'p98'"),
+    ("p100 1 s", "no statistic 'p100'"),
     ({"p50": "1 s", "p99": "2 s"}, "one statistic and its limit"),
 ])  # fmt: skip
 def test_what_is_no_percentile(target, says):
