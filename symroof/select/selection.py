@@ -97,7 +97,7 @@ class Selection:
     >>> choice
     <Selection: 2 of 2 pass, first h100-sxm>
     >>> len(choice.passing), choice.best("inter-token latency").value("itl") < choice.targets["itl"]
-    (1, True)
+    (2, True)
 
     Attributes:
         study: the study whose combinations are the candidates.
