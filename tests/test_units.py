@@ -155,7 +155,7 @@ def test_significant_digits(value, digits, text):
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
-    [(2**30 * 80, "byte", "85.90 GB"), (1342177280, "byte", "1.342 GB"), (Fraction(1, 24), "s", "41.67 ms"), (Fraction(62, 100), "", "0.62"), (3350 * 10**9, "byte/s", "3.35 TB/s"), (0, "byte", "0 byte"), (0, "s", "0 s"),
+    [(2**30 * 80, "byte", "85.90 GB"), (1342177280, "byte", "1.342 GB"), (Fraction(1, 24), "s", "41.67 ms"), (Fraction(62, 100), "", "0.62"), (3350 * 10**9, "byte/s", "3.35 TB/s"), (0, "byte", "0 bytes"), (0, "s", "0 s"),
      (999_999, "byte", "1.000 MB"), (Fraction(999_999, 10**9), "s", "1.000 ms"), (8030261248, "parameter", "8.030 billion parameters"), (Fraction(295343283, 10**6), "FLOP/byte", "295.3 FLOP/byte"), (-5 * 10**9, "byte", "-5 GB"),
      (131072, "byte/token", "131.1 kB/token"), (Fraction(5, 10**7), "s", "500 ns"), (90, "s", "90 s"), (24, "token/s", "24 tokens/s")],
 )  # fmt: skip

@@ -44,8 +44,8 @@ LINES = {
     "short of memory": {"model": "llama-3-70b", "hardware": "h100-sxm", "engine": "ideal", "mem_capacity": "80 GB", "tp": 2, "prompt": 4096, "output": 512, "batch": 32, "mfu": 0.6, "mbu": 0.8, "targets": {"ttft": "250 ms", "itl": "50 ms"}},
     "numbers": {"params": 70e9, "n_layers": 80, "n_kv_heads": 8, "head_dim": 128, "weight_bytes_per_param": 2, "kv_bytes_per_element": 2, "act_bytes_per_element": 2, "hardware": "h100-sxm", "engine": "ideal", "mem_capacity": "200 GB", "prompt": 100, "batch": 3, "assume": {"detail": "kv"}},
 }  # fmt: skip
-NOTHING = {("states", "itl"), ("one step", "ttft")}
-"""What there is nothing to draw for: no context moves a recurrent model's step, and without a prompt there is no first token."""
+NOTHING = {("states", "itl"), ("one step", "ttft"), ("short of memory", "pareto")}
+"""What there is nothing to draw for: no context moves a recurrent model's step, without a prompt there is no first token, and what does not fit is no candidate."""
 PAIRS = [(label, kind) for label in (*STEMS, *LINES) for kind in KINDS if (label, kind) not in NOTHING]  # fmt: skip
 CHEAP = {"model": "llama-3-8b", "hardware": ["h100-sxm", "l40s"], "prompt": 1024, "output": 256, "batch": [1, 16], "targets": {"itl": "50 ms"}}  # fmt: skip
 
