@@ -273,7 +273,7 @@ def _served(group: Group, at: Points) -> tuple[Points, Array | None]:
 
 
 def _nearest(group: Group, owners: Sequence[int]) -> dict[int, tuple[Points, Rank]]:
-    """Of each of some cases the candidate that misses least at the slow end; where none fits the one that lacks least memory."""
+    """Of each of some cases the candidate that misses least at the slow end; where none fits the one that lacks least memory, and then misses least."""
     rows = np.flatnonzero(np.isin(group.owners, owners))
     if not len(rows):
         return {}
@@ -290,7 +290,7 @@ def _nearest(group: Group, owners: Sequence[int]) -> dict[int, tuple[Points, Ran
     best: dict[int, tuple[Points, Rank]] = {}
     for i, row in enumerate(rows):
         miss = _rounded(each[0][i] if unfit[i] else worst[i])
-        rank = (1 + int(unfit[i]), miss, float(load[i]))
+        rank = (1 + int(unfit[i]), miss, _rounded(worst[i]) if unfit[i] else float(load[i]))
         owner = int(group.owners[row])
         if owner not in best or rank < best[owner][1]:
             best[owner] = at.at(np.array([i])), rank

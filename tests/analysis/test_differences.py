@@ -28,7 +28,7 @@ CHANGES = [  # what both cases have beside the base, what the second has -> kind
     # a precision of the weights is one change, whatever it sets
     ({}, {"weights": "fp8"}, [("input", "weights", "fp16", "fp8")]),
     ({"weights": "int4"}, {"weights": "fp8", "batch": 2}, [("input", "weights", "int4", "fp8"), ("input", "batch", "1 request", "2 requests")]),
-    ({}, {"weight_bytes_per_param": 3}, [("input", "weights", "2 byte/parameter", "3 byte/parameter")]),
+    ({}, {"weight_bytes_per_param": 3}, [("input", "weights", "2 bytes/parameter", "3 bytes/parameter")]),
     # the model is one change with all that it supplies
     ({}, {"model": "opt-6.7b"}, [("input", "model", "gpt2", "opt-6.7b")]),
     ({"model": None}, {}, [("input", "model", "none", "gpt2")]),
