@@ -261,8 +261,8 @@ SKIPPED = {
 
 
 def spoken(stem, block):
-    """The latencies, rates and costs a block of words prints, without bounds and times of links, which have no range, and the values that the study sets."""
-    without = r", theoretical minimum [\d.,]+ \S+|[\d.,]+ \S+ of communication between devices"
+    """The latencies, rates and costs a block of words prints, without bounds, times of links and ends of curves, which have no range, and the values that the study sets."""
+    without = r", theoretical minimum [\d.,]+ \S+|[\d.,]+ \S+ of communication between devices|it goes from \S+ \S+ to \S+ \S+"
     return [
         value
         for value in printed(re.sub(without, "", block.text))
