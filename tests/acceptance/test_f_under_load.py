@@ -288,7 +288,7 @@ def test_an_overloaded_server_is_said_to_be_one_beside_the_rate_it_would_bear():
     assert most == pytest.approx(2.3185, rel=1e-4)
     answer = Study(**under(ttft_target="1000 s", arrival_rate=5)).solve("max_arrival_ttft")
     assert float(answer.value) == pytest.approx(most, rel=1e-3) and answer.value < most
-    over = "at the 5 request/s of this case the queue is unstable (load >= 1)"
+    over = "at the 5 requests/s of this case the queue is unstable (load >= 1)"
     assert (
         over
         in Study(**under(ttft_target="600 ms", arrival_rate=5)).solve("max_arrival_ttft").reason
