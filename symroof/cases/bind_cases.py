@@ -148,7 +148,7 @@ FOLLOWS_FROM = {
     "tpot": ("decode_time", "tpot*response_steps", "tpot in every step"),
 }
 """What a measured value says of the quantity that it is made of: the achieved shares of the peaks follow from it, and the time of a response."""
-FITTED = {"mfu", "mbu", "layer_overhead"}
+FITTED_TOGETHER = {"mfu", "mbu", "layer_overhead"}
 IN_PART = "mfu or mbu is given: the rest of mfu, mbu and layer_overhead is at its best, not as measured; --efficiency measured takes it from measurements"
 EXPERTS = {"n_experts": "params/active_params + 1", "experts_per_token": "1"}
 STORAGE = (WIDTH, "weight_bytes", "params")
@@ -194,10 +194,10 @@ def _alone(specs: BoundCase, request: Request) -> BoundCase:
     if case.assumptions["targets_under"] == "load":
         add_mix(case)
         add_drafts(case)
-    physics = request.preset or request.engine == IDEAL
+    stated = request.preset or request.engine == IDEAL or request.efficiency
     if request.basis == "measured":
         add_measured_efficiencies(case)
-    elif case.hardware and not (physics or request.efficiency or case.given.keys() >= FITTED):
+    elif case.hardware and not (stated or case.given.keys() >= FITTED_TOGETHER):
         case.warn(IN_PART)
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         for name in [name for name in case.given if name.startswith(f"{WIDTH}.")]:

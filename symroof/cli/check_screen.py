@@ -129,8 +129,8 @@ def _why(claim: Checked) -> str:
         parts = [f"true only with {', '.join(claim.assumptions_needed)}", *(named or [far])]
     elif claim.verdict == "wrong":
         below = "impossible: beyond the theoretical limit" if claim.word != claim.verdict else ""
-        unexplained = "" if likely or below or not far else "no known mistake explains it"
-        unexplained = unexplained and (claim.reason or unexplained)
+        explained = likely or below or not far
+        unexplained = "" if explained else claim.reason or "no known mistake explains it"
         parts = [below, *([slip] if sure else [far, slip, unexplained])]
     return "; ".join(filter(None, parts)) or claim.reason
 

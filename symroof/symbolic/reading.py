@@ -333,11 +333,10 @@ class Reader:
                 operator.column + 2,
             )
         factor = base.as_coeff_Mul()[0]
-        digits = max(map(math.log10, (abs(factor.p), factor.q))) if factor.is_Rational else 0
-        rooted = exponent.q > 1 and factor.is_Rational
-        if rooted and max(abs(factor.p), factor.q) > LARGEST_ROOTED:
+        largest = max(abs(factor.p), factor.q) if factor.is_Rational else 1
+        if exponent.q > 1 and largest > LARGEST_ROOTED:
             raise FormulaError("a root of a number of more than nine digits", operator.column)
-        if digits * abs(exponent) > LARGEST_POWER_OF_TEN:
+        if math.log10(largest) * abs(exponent) > LARGEST_POWER_OF_TEN:
             raise FormulaError("the number this makes is too large", operator.column)
         if not base.is_number and _steepest(base) * abs(exponent) > LARGEST_EXPONENT:
             raise FormulaError(
