@@ -60,9 +60,25 @@ if TYPE_CHECKING:
     from symroof.select.selection import select
 
 __all__ = [
-    "Compiled", "DoesNotFit", "InputError", "Study", "Theory", "Waterfall", "__version__", "calibrate", "check", "compile", "diff", "hardware", "models", "quantities",
-    "select", "solve", "symbols", "thresholds",
-]  # fmt: skip
+    "Compiled",
+    "DoesNotFit",
+    "InputError",
+    "Study",
+    "Theory",
+    "Waterfall",
+    "__version__",
+    "calibrate",
+    "check",
+    "compile",
+    "diff",
+    "hardware",
+    "models",
+    "quantities",
+    "select",
+    "solve",
+    "symbols",
+    "thresholds",
+]
 
 _OF_API = ("Study", "Theory", "calibrate", "models", "hardware", "quantities", "thresholds")
 _HOMES = {

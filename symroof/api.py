@@ -31,8 +31,23 @@ if TYPE_CHECKING:
 
 
 PUBLIC = (
-    "calibrate", "check", "define", "derive", "expected", "load", "plot", "report", "result", "simulate", "solve", "sweep", "symbol", "sympy", "value", "values",
-)  # fmt: skip
+    "calibrate",
+    "check",
+    "define",
+    "derive",
+    "expected",
+    "load",
+    "plot",
+    "report",
+    "result",
+    "simulate",
+    "solve",
+    "sweep",
+    "symbol",
+    "sympy",
+    "value",
+    "values",
+)
 """What a study offers; the rest of its attributes are for the package itself, and change."""
 
 
@@ -235,9 +250,22 @@ class Study(core.Study):
         from symroof.simulate.run_simulation import simulate
 
         return simulate(
-            self.first, arrivals, requests, seed, users=users, burstiness=burstiness, trace=trace, speed=speed, lengths=lengths, turns=turns, think=think,
-            budget=budget, replications=replications, warmup=warmup, judge=judge,
-        )  # fmt: skip
+            self.first,
+            arrivals,
+            requests,
+            seed,
+            users=users,
+            burstiness=burstiness,
+            trace=trace,
+            speed=speed,
+            lengths=lengths,
+            turns=turns,
+            think=think,
+            budget=budget,
+            replications=replications,
+            warmup=warmup,
+            judge=judge,
+        )
 
     def report(
         self, folder: str | os.PathLike[str] | None = None, formats: Sequence[str] = ("html", "md")

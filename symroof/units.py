@@ -65,14 +65,22 @@ def _base() -> dict[str, tuple[Fraction, Dimension]]:
 
     one, bits = Fraction(1), "B byte bytes bit bits"
     written = {
-        "B byte bytes": (one, dim(byte=1)), "bit bits": (Fraction(1, 8), dim(byte=1)),
-        "FLOP FLOPs": (one, dim(FLOP=1)), "FLOPS": (one, dim(FLOP=1, s=-1)),
-        "s": (one, dim(s=1)), "hour hours h": (Fraction(3600), dim(s=1)), "Hz": (one, dim(s=-1)),
-        "USD": (one, dim(USD=1)), "J": (one, dim(J=1)), "W": (one, dim(J=1, s=-1)),
+        "B byte bytes": (one, dim(byte=1)),
+        "bit bits": (Fraction(1, 8), dim(byte=1)),
+        "FLOP FLOPs": (one, dim(FLOP=1)),
+        "FLOPS": (one, dim(FLOP=1, s=-1)),
+        "s": (one, dim(s=1)),
+        "hour hours h": (Fraction(3600), dim(s=1)),
+        "Hz": (one, dim(s=-1)),
+        "USD": (one, dim(USD=1)),
+        "J": (one, dim(J=1)),
+        "W": (one, dim(J=1, s=-1)),
         "%": (Fraction(1, 100), PLAIN),
-        "token tokens tok": (one, dim(token=1)), "request requests": (one, dim(request=1)),
-        "parameter parameters param": (one, dim(parameter=1)), "device devices": (one, dim(device=1)),
-    }  # fmt: skip
+        "token tokens tok": (one, dim(token=1)),
+        "request requests": (one, dim(request=1)),
+        "parameter parameters param": (one, dim(parameter=1)),
+        "device devices": (one, dim(device=1)),
+    }
     table = {name: entry for names, entry in written.items() for name in names.split()}
     taken = (
         (DECIMAL_PREFIXES | {"K": Fraction(1000)}, f"{bits} FLOP FLOPs FLOPS W J Hz token tokens"),
@@ -164,10 +172,33 @@ def _either(number: str, letter: str) -> str:
 
 
 ABBREVIATED = {
-    "rps": "request/s", "qps": "request/s", "req": "request", "reqs": "request", "tps": "token/s", "toks": "token", "GBps": "GB/s", "TBps": "TB/s", "Gbps": "Gbit/s", "Tbps": "Tbit/s", "gig": "GB", "gigs": "GB", "gpu": "device", "gpus": "device",
-    "sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "hr": "hour", "hrs": "hour", "$": "USD", "requests per second": "request/s", "per second": "/s",
-    **dict.fromkeys(("m", "min", "minute", "minutes"), "hour or s, as 360/hour for 6/min"), **dict.fromkeys(("eur", "€", "gbp", "£", "cny", "rmb", "jpy"), "USD, the only currency"),
-}  # fmt: skip
+    "rps": "request/s",
+    "qps": "request/s",
+    "req": "request",
+    "reqs": "request",
+    "tps": "token/s",
+    "toks": "token",
+    "GBps": "GB/s",
+    "TBps": "TB/s",
+    "Gbps": "Gbit/s",
+    "Tbps": "Tbit/s",
+    "gig": "GB",
+    "gigs": "GB",
+    "gpu": "device",
+    "gpus": "device",
+    "sec": "s",
+    "secs": "s",
+    "second": "s",
+    "seconds": "s",
+    "msec": "ms",
+    "hr": "hour",
+    "hrs": "hour",
+    "$": "USD",
+    "requests per second": "request/s",
+    "per second": "/s",
+    **dict.fromkeys(("m", "min", "minute", "minutes"), "hour or s, as 360/hour for 6/min"),
+    **dict.fromkeys(("eur", "€", "gbp", "£", "cny", "rmb", "jpy"), "USD, the only currency"),
+}
 """Units as tools of serving abbreviate them, with how they are written here."""
 
 
@@ -316,9 +347,14 @@ def readable(value: float | Fraction, unit: str, digits: int = 6) -> str:
 
 
 USUAL: dict[str, tuple[tuple[str, int], ...]] = {
-    "byte/s": (("TB/s", 20), ("GB/s", 10**4)), "byte": (("GB", 10**4),), "byte/token": (("KB/token", 10**4),), "FLOP/s": (("TFLOP/s", 10**5),),
-    "s": (("ms", 10**5),), "USD/s": (("USD/hour", 10**4),), "Hz": (("GHz", 10), ("MHz", 10**4)),
-}  # fmt: skip
+    "byte/s": (("TB/s", 20), ("GB/s", 10**4)),
+    "byte": (("GB", 10**4),),
+    "byte/token": (("KB/token", 10**4),),
+    "FLOP/s": (("TFLOP/s", 10**5),),
+    "s": (("ms", 10**5),),
+    "USD/s": (("USD/hour", 10**4),),
+    "Hz": (("GHz", 10), ("MHz", 10**4)),
+}
 """The units in which people write a quantity, each with the largest number that is usual in it."""
 
 

@@ -21,9 +21,12 @@ from symroof.theory.thresholds import THRESHOLDS
 from tools.random_equations import draw_case, draw_equation, movers, shared_out
 
 KINDS = {
-    "llama-3-8b": "dense, grouped queries", "deepseek-v2-lite": "latent attention and experts", "gpt-oss-20b": "windows and experts",
-    "mamba-2.8b": "recurrent state", "jamba-1.5-mini": "states, attention and experts",
-}  # fmt: skip
+    "llama-3-8b": "dense, grouped queries",
+    "deepseek-v2-lite": "latent attention and experts",
+    "gpt-oss-20b": "windows and experts",
+    "mamba-2.8b": "recurrent state",
+    "jamba-1.5-mini": "states, attention and experts",
+}
 """Models of all kinds."""
 PLAIN = "llama-3-8b"
 """The one whose formulas are those without a model."""
@@ -32,10 +35,20 @@ CASES, PLAIN_CASES = 3, 5
 """How many cases are drawn for each model, and for the plain one."""
 
 NEEDED = {
-    "arrival_rate": Fraction(1, 2), "price": "3 USD/hour", "chunk": 256, "gemm_k": 4096, "gemm_n": 4096,
-    "kernels_per_layer": 8, "kernel_launch": "3 us", "prefill_devices": 1, "cost_target": "0.5 USD", "rival_price": "4 USD/hour", "rival_throughput": 1000,
-    "network_bandwidth": "50 GB/s", "host_bandwidth": "60 GB/s",
-}  # fmt: skip
+    "arrival_rate": Fraction(1, 2),
+    "price": "3 USD/hour",
+    "chunk": 256,
+    "gemm_k": 4096,
+    "gemm_n": 4096,
+    "kernels_per_layer": 8,
+    "kernel_launch": "3 us",
+    "prefill_devices": 1,
+    "cost_target": "0.5 USD",
+    "rival_price": "4 USD/hour",
+    "rival_throughput": 1000,
+    "network_bandwidth": "50 GB/s",
+    "host_bandwidth": "60 GB/s",
+}
 """What some thresholds ask for beside the workload."""
 
 DRAFT = {"draft_tokens": 3, "acceptance": 0.7, "draft_cost": 0.1}
@@ -74,10 +87,18 @@ def drawn(model):
     """The cases of a model, each the keywords of a study."""
     rng = random.Random(model)
     options = {
-        "hardware": ["h100-sxm", "a100-80gb-sxm", "h200", "mi300x"], "prompt": [100, 1000, 5000], "output": [2, 50, 300], "batch": [1, 4, 30], "prefill_batch": [1, 4],
-        "mfu": [0.3, 0.5, 1], "mbu": [0.4, 0.8], "cached_prefix": [0, 0, 64], "step_overhead": [0, "1 ms"], "itl_target": ["8 ms", "20 ms", "100 ms"],
+        "hardware": ["h100-sxm", "a100-80gb-sxm", "h200", "mi300x"],
+        "prompt": [100, 1000, 5000],
+        "output": [2, 50, 300],
+        "batch": [1, 4, 30],
+        "prefill_batch": [1, 4],
+        "mfu": [0.3, 0.5, 1],
+        "mbu": [0.4, 0.8],
+        "cached_prefix": [0, 0, 64],
+        "step_overhead": [0, "1 ms"],
+        "itl_target": ["8 ms", "20 ms", "100 ms"],
         "ttft_target": ["200 ms", "1 s", "5 s"],
-    }  # fmt: skip
+    }
     return [
         {"model": model, **{name: rng.choice(values) for name, values in options.items()}, **NEEDED}
         for _ in range(PLAIN_CASES if model == PLAIN else CASES)

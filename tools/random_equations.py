@@ -9,9 +9,27 @@ from symroof.symbolic.reading import parse
 from symroof.theory.declarations import default_of
 
 MODELS = [
-    "llama-3-8b", "llama-3-70b", "llama-2-7b", "gemma-2-9b", "gemma-2-27b", "gemma-3-1b", "mistral-7b-v0.1", "falcon-7b", "falcon-40b", "qwen2.5-0.5b",
-    "qwen3-8b", "gpt2", "opt-6.7b", "gpt-neox-20b", "phi-3-mini-4k", "starcoder2-15b", "olmo-2-7b", "smollm2-135m", "llama-3.1-405b", "phi-2",
-]  # fmt: skip
+    "llama-3-8b",
+    "llama-3-70b",
+    "llama-2-7b",
+    "gemma-2-9b",
+    "gemma-2-27b",
+    "gemma-3-1b",
+    "mistral-7b-v0.1",
+    "falcon-7b",
+    "falcon-40b",
+    "qwen2.5-0.5b",
+    "qwen3-8b",
+    "gpt2",
+    "opt-6.7b",
+    "gpt-neox-20b",
+    "phi-3-mini-4k",
+    "starcoder2-15b",
+    "olmo-2-7b",
+    "smollm2-135m",
+    "llama-3.1-405b",
+    "phi-2",
+]
 DEVICES = [
     "h100-sxm",
     "a100-80gb-sxm",
@@ -26,30 +44,101 @@ DEVICES = [
 ]
 QUANTITIES = {
     "s": [
-        "ttft", "itl", "decode_time", "response_time", "prefill_compute_time", "prefill_memory_time", "prefill_time", "prefill_roofline_time", "tpot", "itl_first",
-        "decode_compute_time", "decode_memory_time", "decode_roofline_time", "decode_link_time", "prefill_link_time", "itl_last", "prefill_overhead", "itl_target",
+        "ttft",
+        "itl",
+        "decode_time",
+        "response_time",
+        "prefill_compute_time",
+        "prefill_memory_time",
+        "prefill_time",
+        "prefill_roofline_time",
+        "tpot",
+        "itl_first",
+        "decode_compute_time",
+        "decode_memory_time",
+        "decode_roofline_time",
+        "decode_link_time",
+        "prefill_link_time",
+        "itl_last",
+        "prefill_overhead",
+        "itl_target",
     ],
     "byte": [
-        "kv_cache_bytes", "weight_bytes", "weight_bytes_read", "decode_bytes", "prefill_bytes", "memory_bytes", "usable_memory", "peak_kv_cache_bytes",
-        "kv_reserved_bytes", "kv_cache_bytes_per_device", "weight_bytes_per_device", "logit_bytes", "free_memory",
+        "kv_cache_bytes",
+        "weight_bytes",
+        "weight_bytes_read",
+        "decode_bytes",
+        "prefill_bytes",
+        "memory_bytes",
+        "usable_memory",
+        "peak_kv_cache_bytes",
+        "kv_reserved_bytes",
+        "kv_cache_bytes_per_device",
+        "weight_bytes_per_device",
+        "logit_bytes",
+        "free_memory",
     ],
-    "FLOP": ["prefill_flops", "decode_flops", "prefill_attention_flops", "prefill_linear_flops", "decode_flops_per_device", "sampling_flops"],
-    "FLOP/byte": ["prefill_intensity", "decode_intensity", "ridge_point", "effective_ridge", "attention_intensity"],
+    "FLOP": [
+        "prefill_flops",
+        "decode_flops",
+        "prefill_attention_flops",
+        "prefill_linear_flops",
+        "decode_flops_per_device",
+        "sampling_flops",
+    ],
+    "FLOP/byte": [
+        "prefill_intensity",
+        "decode_intensity",
+        "ridge_point",
+        "effective_ridge",
+        "attention_intensity",
+    ],
     "token/s": ["decode_throughput", "user_rate", "prefill_throughput"],
-    "": ["prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu", "ttft_share", "memory_utilization", "attention_to_linear", "head_share", "prefill_decode_ratio"],
-    "byte/token": ["kv_bytes_per_token", "activation_bytes_per_token", "head_activation_bytes_per_row"],
+    "": [
+        "prefill_mfu",
+        "prefill_mbu",
+        "decode_mfu",
+        "decode_mbu",
+        "ttft_share",
+        "memory_utilization",
+        "attention_to_linear",
+        "head_share",
+        "prefill_decode_ratio",
+    ],
+    "byte/token": [
+        "kv_bytes_per_token",
+        "activation_bytes_per_token",
+        "head_activation_bytes_per_row",
+    ],
     "USD": ["decode_cost_per_mtok", "cost_per_request"],
     "J/token": ["decode_energy_per_token"],
-}  # fmt: skip
+}
 SPANS = {
-    **dict.fromkeys(("batch", "prefill_batch", "prompt", "context", "window", "learned_positions"), (1e-2, 1e7)),
-    **dict.fromkeys(("n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim", "d_ff", "vocab_size"), (1e-1, 1e6)),
+    **dict.fromkeys(
+        ("batch", "prefill_batch", "prompt", "context", "window", "learned_positions"), (1e-2, 1e7)
+    ),
+    **dict.fromkeys(
+        ("n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim", "d_ff", "vocab_size"),
+        (1e-1, 1e6),
+    ),
     **dict.fromkeys(("mfu", "mbu", "memory_share"), (1e-4, 1)),
-    **dict.fromkeys(("weight_bytes_per_param", "kv_bytes_per_element", "act_bytes_per_element"), (1e-4, 1e4)),
-    **dict.fromkeys(("step_overhead", "layer_overhead", "queue_time", "link_latency", "itl_target"), (1e-9, 1e4)),
-    "output": (1, 2e4), "tp": (1e-1, 1e5), "mem_bandwidth": (1e8, 1e17), "peak_flops": (1e10, 1e20), "mem_capacity": (1e6, 1e16), "link_bandwidth": (1e6, 1e16),
-    "memory_reserve": (1e3, 1e15), "price": (1e-9, 1e2), "power": (1e-2, 1e6), "cached_prefix": (1e-2, math.inf),
-}  # fmt: skip
+    **dict.fromkeys(
+        ("weight_bytes_per_param", "kv_bytes_per_element", "act_bytes_per_element"), (1e-4, 1e4)
+    ),
+    **dict.fromkeys(
+        ("step_overhead", "layer_overhead", "queue_time", "link_latency", "itl_target"), (1e-9, 1e4)
+    ),
+    "output": (1, 2e4),
+    "tp": (1e-1, 1e5),
+    "mem_bandwidth": (1e8, 1e17),
+    "peak_flops": (1e10, 1e20),
+    "mem_capacity": (1e6, 1e16),
+    "link_bandwidth": (1e6, 1e16),
+    "memory_reserve": (1e3, 1e15),
+    "price": (1e-9, 1e2),
+    "power": (1e-2, 1e6),
+    "cached_prefix": (1e-2, math.inf),
+}
 """Where an input is scanned."""
 
 
@@ -57,13 +146,29 @@ def draw_case(rng, models=MODELS):
     """A model, a device, a workload and switches."""
     prompt = rng.choice([48, 512, 2048, 8192])
     case = {
-        "model": rng.choice(models), "hardware": rng.choice(DEVICES), "prompt": prompt, "output": rng.choice([2, 16, 128]), "batch": rng.choice([1, 4, 32, 200]),
-        "tp": rng.choice([1, 1, 2, 8]), "mfu": rng.choice([0.3, 0.5, 1]), "mbu": rng.choice([0.6, 0.8, 1]), "itl_target": "50 ms",
-    }  # fmt: skip
+        "model": rng.choice(models),
+        "hardware": rng.choice(DEVICES),
+        "prompt": prompt,
+        "output": rng.choice([2, 16, 128]),
+        "batch": rng.choice([1, 4, 32, 200]),
+        "tp": rng.choice([1, 1, 2, 8]),
+        "mfu": rng.choice([0.3, 0.5, 1]),
+        "mbu": rng.choice([0.6, 0.8, 1]),
+        "itl_target": "50 ms",
+    }
     sometimes = {
-        "prefill_batch": 4, "cached_prefix": prompt // 3, "step_overhead": "1 ms", "layer_overhead": "20 us", "queue_time": "30 ms", "link_latency": "8 us",
-        "memory_reserve": "2 GB", "memory_share": 0.9, "context": rng.choice([1, 1024, 20_000]), "price": "3 USD/hour", "power": "700 W",
-    }  # fmt: skip
+        "prefill_batch": 4,
+        "cached_prefix": prompt // 3,
+        "step_overhead": "1 ms",
+        "layer_overhead": "20 us",
+        "queue_time": "30 ms",
+        "link_latency": "8 us",
+        "memory_reserve": "2 GB",
+        "memory_share": 0.9,
+        "context": rng.choice([1, 1024, 20_000]),
+        "price": "3 USD/hour",
+        "power": "700 W",
+    }
     case |= {
         name: value
         for name, value in sometimes.items()
@@ -71,10 +176,15 @@ def draw_case(rng, models=MODELS):
     }
     case |= {role: rng.choice(["fp16", "fp8"]) for role in ("weights", "kv") if rng.random() < 0.3}
     switches = {
-        "detail": ["exact", "exact", "attention", "kv", "weights"], "attention": ["causal", "full"], "roofline": ["aggregate", "aggregate", "per_operator", "no_overlap"],
-        "kv_growth": ["growing", "growing", "fixed"], "decode_steps": ["output_minus_one", "output"], "fusion": ["flash", "unfused"], "logits": ["last", "all"],
+        "detail": ["exact", "exact", "attention", "kv", "weights"],
+        "attention": ["causal", "full"],
+        "roofline": ["aggregate", "aggregate", "per_operator", "no_overlap"],
+        "kv_growth": ["growing", "growing", "fixed"],
+        "decode_steps": ["output_minus_one", "output"],
+        "fusion": ["flash", "unfused"],
+        "logits": ["last", "all"],
         "kv_reserve": ["logical", "logical", "unified", "paged"],
-    }  # fmt: skip
+    }
     assume = {switch: rng.choice(values) for switch, values in switches.items()}
     if rng.random() < 0.2:
         assume["activations"] = "off"

@@ -15,10 +15,15 @@ KINDS = {
     "experts": ("mixtral-8x7b", "qwen3-30b-a3b", "olmoe-1b-7b", "dbrx"),
     "latent": ("deepseek-v2-lite", "deepseek-v3"),
     "windows": ("gemma-2-9b", "mistral-7b-v0.1", "gpt-oss-20b", "gemma-3-27b"),
-    "recurrent": ("falcon-mamba-7b", "jamba-1.5-mini", "granite-4.0-h-small", "nemotron-nano-9b-v2"),
+    "recurrent": (
+        "falcon-mamba-7b",
+        "jamba-1.5-mini",
+        "granite-4.0-h-small",
+        "nemotron-nano-9b-v2",
+    ),
     "attention_dp": ("deepseek-v3", "deepseek-v2-lite", "qwen3-30b-a3b", "mixtral-8x7b"),
     "mix": ("llama-3.1-8b", "qwen2.5-7b", "mixtral-8x7b", "gemma-3-27b", "falcon-mamba-7b"),
-}  # fmt: skip
+}
 """The models that are drawn, by kind of deployment."""
 DEVICES = ("h100-sxm", "h200", "a100-80gb-sxm", "l40s", "mi300x")
 
@@ -28,10 +33,16 @@ def deployment(kind, draw):
     while True:
         groups = draw.choice((2, 4, 8)) if kind == "attention_dp" else 1
         case = {
-            "model": draw.choice(KINDS[kind]), "hardware": draw.choice(DEVICES), "tp": draw.choice((1, 1, 2) if groups > 1 else (1, 2, 4, 8)),
-            "batch": round(4 * 2 ** draw.uniform(0, 6)) * groups, "prompt": round(64 * 2 ** draw.uniform(0, 7)), "output": round(8 * 2 ** draw.uniform(0, 6)),
-            "mfu": draw.choice((0.5, 0.7, 1)), "mbu": draw.choice((0.7, 0.85, 1)), "step_overhead": draw.choice(("0 s", "1 ms", "4 ms")),
-        }  # fmt: skip
+            "model": draw.choice(KINDS[kind]),
+            "hardware": draw.choice(DEVICES),
+            "tp": draw.choice((1, 1, 2) if groups > 1 else (1, 2, 4, 8)),
+            "batch": round(4 * 2 ** draw.uniform(0, 6)) * groups,
+            "prompt": round(64 * 2 ** draw.uniform(0, 7)),
+            "output": round(8 * 2 ** draw.uniform(0, 6)),
+            "mfu": draw.choice((0.5, 0.7, 1)),
+            "mbu": draw.choice((0.7, 0.85, 1)),
+            "step_overhead": draw.choice(("0 s", "1 ms", "4 ms")),
+        }
         case |= {"attention_dp": groups} if groups > 1 else {}
         case |= (
             {"engine": "vllm"}
@@ -77,13 +88,24 @@ def differences(case, seed=1, replications=4):
 
 
 FEW = {
-    "model": "llama-3.1-8b", "hardware": "h100-sxm", "engine": "ideal", "batch": 16, "prompt": 512, "output": 200, "mfu": 0.6, "mbu": 0.8, "step_overhead": "1 ms",
-}  # fmt: skip
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "batch": 16,
+    "prompt": 512,
+    "output": 200,
+    "mfu": 0.6,
+    "mbu": 0.8,
+    "step_overhead": "1 ms",
+}
 MANY = {**FEW, "batch": 128, "prompt": 1024, "output": 65, "network_bandwidth": "50 GB/s"}
 SERVED = {
-    "chunked": {**MANY, "chunk": 512}, "exclusive": MANY, "disaggregated": {**MANY, "prefill_devices": 1},
-    "chunked, few slots": {**FEW, "chunk": 512}, "exclusive, few slots": FEW,
-}  # fmt: skip
+    "chunked": {**MANY, "chunk": 512},
+    "exclusive": MANY,
+    "disaggregated": {**MANY, "prefill_devices": 1},
+    "chunked, few slots": {**FEW, "chunk": 512},
+    "exclusive, few slots": FEW,
+}
 """The deployments of the page ``serving.md``: with many slots and short responses, and with few and long ones."""
 
 
@@ -97,14 +119,43 @@ def first_tokens(kind, load):
 
 
 LOADS = (0.2, 0.4, 0.6, 0.8)
-ORDER = ("dense", "dense", "experts", "windows", "latent", "dense", "recurrent", "experts", "attention_dp", "dense")  # fmt: skip
+ORDER = (
+    "dense",
+    "dense",
+    "experts",
+    "windows",
+    "latent",
+    "dense",
+    "recurrent",
+    "experts",
+    "attention_dp",
+    "dense",
+)
 EXCLUSIVE, DISAGGREGATED = (4, 13), (7, 16)
 """Which of those of one kind prefill apart from the decode, and where."""
-MIXED = ("llama-3.1-8b", "mistral-nemo-12b", "qwen2.5-7b", "mixtral-8x7b", "llama-3.1-70b", "qwen3-30b-a3b", "gemma-3-27b")  # fmt: skip
+MIXED = (
+    "llama-3.1-8b",
+    "mistral-nemo-12b",
+    "qwen2.5-7b",
+    "mixtral-8x7b",
+    "llama-3.1-70b",
+    "qwen3-30b-a3b",
+    "gemma-3-27b",
+)
 RARE = {
-    "model": "mistral-nemo-12b", "hardware": "a100-80gb-sxm", "engine": "ideal", "prompt": 300, "output": 300, "batch": 48, "chunk": 2048, "mfu": 0.6,
-    "mbu": 0.75, "long_share": 0.05, "long_prompt": 10_000, "long_output": 500,
-}  # fmt: skip
+    "model": "mistral-nemo-12b",
+    "hardware": "a100-80gb-sxm",
+    "engine": "ideal",
+    "prompt": 300,
+    "output": 300,
+    "batch": 48,
+    "chunk": 2048,
+    "mfu": 0.6,
+    "mbu": 0.75,
+    "long_share": 0.05,
+    "long_prompt": 10_000,
+    "long_output": 500,
+}
 """Short prompts that wait behind rare long ones."""
 
 
@@ -123,11 +174,21 @@ def mix(draw):
     """A deployment that fits, with short prompts and some long ones."""
     while True:
         case = {
-            "model": draw.choice(MIXED), "hardware": draw.choice(DEVICES), "tp": draw.choice((1, 2, 4)), "batch": round(8 * 2 ** draw.uniform(0, 4)),
-            "prompt": round(100 * 2 ** draw.uniform(0, 4)), "output": round(50 * 2 ** draw.uniform(0, 3.5)), "mfu": 0.6, "mbu": 0.75, "engine": "ideal",
-            "chunk": draw.choice((512, 1024, 2048, 8192)), "step_overhead": draw.choice(("0 s", "1 ms", "4 ms")),
-            "long_share": round(draw.uniform(0.02, 0.3), 2), "long_prompt": round(2000 * 2 ** draw.uniform(0, 3)), "long_output": round(50 * 2 ** draw.uniform(0, 3.5)),
-        }  # fmt: skip
+            "model": draw.choice(MIXED),
+            "hardware": draw.choice(DEVICES),
+            "tp": draw.choice((1, 2, 4)),
+            "batch": round(8 * 2 ** draw.uniform(0, 4)),
+            "prompt": round(100 * 2 ** draw.uniform(0, 4)),
+            "output": round(50 * 2 ** draw.uniform(0, 3.5)),
+            "mfu": 0.6,
+            "mbu": 0.75,
+            "engine": "ideal",
+            "chunk": draw.choice((512, 1024, 2048, 8192)),
+            "step_overhead": draw.choice(("0 s", "1 ms", "4 ms")),
+            "long_share": round(draw.uniform(0.02, 0.3), 2),
+            "long_prompt": round(2000 * 2 ** draw.uniform(0, 3)),
+            "long_output": round(50 * 2 ** draw.uniform(0, 3.5)),
+        }
         if draw.random() < 0.2:
             case["engine"] = "vllm"
             del case["chunk"]

@@ -81,9 +81,16 @@ class Explanation:
             for name, now, then in self.signature
         ]
         return {
-            "cause": self.cause.name, "variant": self.said or None, "reads": self.reads, **self.predicted.interval_json(), "holds": self.holds,
-            "off": round(self.off, 4), "free": self.cause.free, "then_also": seen, "check": self.cause.check,
-        }  # fmt: skip
+            "cause": self.cause.name,
+            "variant": self.said or None,
+            "reads": self.reads,
+            **self.predicted.interval_json(),
+            "holds": self.holds,
+            "off": round(self.off, 4),
+            "free": self.cause.free,
+            "then_also": seen,
+            "check": self.cause.check,
+        }
 
 
 @dataclass(frozen=True)
@@ -114,10 +121,15 @@ class Diagnosis:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "quantity": self.name, "unit": self.expected.symbol.unit, "measured": plain_value(self.measured), "expected": self.expected.interval_json(),
-            "bound": plain_value(self.bound.value) if self.bound else None, "explained": self.explained, "beats_the_bound": self.beats_the_bound,
+            "quantity": self.name,
+            "unit": self.expected.symbol.unit,
+            "measured": plain_value(self.measured),
+            "expected": self.expected.interval_json(),
+            "bound": plain_value(self.bound.value) if self.bound else None,
+            "explained": self.explained,
+            "beats_the_bound": self.beats_the_bound,
             "explanations": [each.as_json() for each in self.explanations],
-        }  # fmt: skip
+        }
 
 
 def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
@@ -277,33 +289,65 @@ CAUSES = {
     cause.name: cause
     for cause in (
         Cause(
-            "eager", "eager execution: every kernel is launched by the host, no CUDA graphs",
+            "eager",
+            "eager execution: every kernel is launched by the host, no CUDA graphs",
             "the log of the start says enforce_eager=True or no graph capture; nsys shows gaps between kernels; the GPU is idle at batch 1",
         ),
         Cause(
-            "weights_format", "the weights are in another precision than thought",
+            "weights_format",
+            "the weights are in another precision than thought",
             "the log of the start prints dtype= and quantization=; memory of the weights (`Model loading took ... GiB`) over the parameters",
         ),
-        Cause("cache_format", "the cache is in another precision than thought", "the log prints kv_cache_dtype=, and how many tokens the cache holds"),
         Cause(
-            "clocks", "power, heat or a clock limit: the device runs below its peak",
-            "nvidia-smi -q -d PERFORMANCE,CLOCK,POWER under load: throttle reasons, SM and memory clock against their maximum", free=True,
+            "cache_format",
+            "the cache is in another precision than thought",
+            "the log prints kv_cache_dtype=, and how many tokens the cache holds",
         ),
-        Cause("pcie", "devices talk over the host's link, not their own", "nvidia-smi topo -m: NV# between the devices, not PHB or SYS; NCCL_DEBUG=INFO says P2P"),
-        Cause("batch", "another batch than thought", "the metric vllm:num_requests_running, or `Running: N reqs` of the log", free=True),
         Cause(
-            "context", "longer or shorter prompts than thought", "the metrics vllm:request_prompt_tokens and vllm:request_generation_tokens, their means", free=True,
-        ),
-        Cause("tp", "fewer devices work on a request than thought", "the log prints tensor_parallel_size=; nvidia-smi: as many devices hold memory"),
-        Cause("replica_down", "a replica is down: the others serve its share", "requests per replica in the router; the health of each"),
-        Cause(
-            "prefix_cache", "the prefix cache is not as thought", "vllm:prefix_cache_hits over vllm:prefix_cache_queries; a second run of the same prompt is faster or not",
+            "clocks",
+            "power, heat or a clock limit: the device runs below its peak",
+            "nvidia-smi -q -d PERFORMANCE,CLOCK,POWER under load: throttle reasons, SM and memory clock against their maximum",
             free=True,
         ),
         Cause(
-            "prefills_between", "prompts of other requests are prefilled between the tokens", "the longest gaps between tokens (p99) are as long as a step with a chunk; "
+            "pcie",
+            "devices talk over the host's link, not their own",
+            "nvidia-smi topo -m: NV# between the devices, not PHB or SYS; NCCL_DEBUG=INFO says P2P",
+        ),
+        Cause(
+            "batch",
+            "another batch than thought",
+            "the metric vllm:num_requests_running, or `Running: N reqs` of the log",
+            free=True,
+        ),
+        Cause(
+            "context",
+            "longer or shorter prompts than thought",
+            "the metrics vllm:request_prompt_tokens and vllm:request_generation_tokens, their means",
+            free=True,
+        ),
+        Cause(
+            "tp",
+            "fewer devices work on a request than thought",
+            "the log prints tensor_parallel_size=; nvidia-smi: as many devices hold memory",
+        ),
+        Cause(
+            "replica_down",
+            "a replica is down: the others serve its share",
+            "requests per replica in the router; the health of each",
+        ),
+        Cause(
+            "prefix_cache",
+            "the prefix cache is not as thought",
+            "vllm:prefix_cache_hits over vllm:prefix_cache_queries; a second run of the same prompt is faster or not",
+            free=True,
+        ),
+        Cause(
+            "prefills_between",
+            "prompts of other requests are prefilled between the tokens",
+            "the longest gaps between tokens (p99) are as long as a step with a chunk; "
             "none with one request at a time",
         ),
     )
-}  # fmt: skip
+}
 """The usual causes, in the order in which they are tried."""

@@ -115,9 +115,18 @@ class Study:
         else:
             own = NONE if theory is None else theory.declared
         made = request_of(
-            model, hardware, preset, assume, **chosen, own=own, assume_family=assume_family, draft=draft, efficiency=efficiency, engine=engine,
+            model,
+            hardware,
+            preset,
+            assume,
+            **chosen,
+            own=own,
+            assume_family=assume_family,
+            draft=draft,
+            efficiency=efficiency,
+            engine=engine,
             prefill=prefill,
-        )  # fmt: skip
+        )
         self.request = target_request(targets or {}).over(made)
 
     @classmethod

@@ -38,17 +38,23 @@ def _between(low: Any, value: Any, high: Any, source: str, unit: str = "") -> In
 _LMSYS = "LMSYS 2025-05-05, Deploying DeepSeek with PD Disaggregation and Large-Scale Expert Parallelism on 96 H100 GPUs"
 OF_EXPERTS = {
     "expert_spread": _between(
-        0, 1.5, 3,
+        0,
+        1.5,
+        3,
         "the largest of 8 to 16 random numbers of experts is 1.4 to 1.8 standard deviations above the mean (InferenceX, H200, few requests: about 2)",
     ),
     "exchange_overlap": Input(
-        ZERO, "measured: engines exchange and then work, unless told to split batches in two", measured=True
+        ZERO,
+        "measured: engines exchange and then work, unless told to split batches in two",
+        measured=True,
     ),
     "expert_imbalance": _between(
-        1, 1.25, 1.5,
+        1,
+        1.25,
+        1.5,
         f"measured ({_LMSYS}): prefill 18 % slower than with experts evenly loaded, balancer on, which is a device 25 % above the mean",
     ),
-}  # fmt: skip
+}
 """What whole experts spread over devices cost beyond their peak: said of the rows that the fit is made of, and not fitted itself."""
 OF_GROUPS = {
     "work_overlap": Input(
@@ -61,10 +67,13 @@ OF_GROUPS = {
 OF_DRAFTS = "not measured: a verification may be slower beside a step than one step is beside another on devices of its class"
 OF_NETWORK = {
     "network_latency": _between(
-        20e-6, 45e-6, 70e-6,
-        "measured: an all-reduce over two nodes of H100 takes 45 us more than one inside (InferenceX, DeepSeek-R1 on 16 devices, five rows)", "s",
+        20e-6,
+        45e-6,
+        70e-6,
+        "measured: an all-reduce over two nodes of H100 takes 45 us more than one inside (InferenceX, DeepSeek-R1 on 16 devices, five rows)",
+        "s",
     )
-}  # fmt: skip
+}
 """What a collective between nodes costs beyond one inside, where a group is larger than a node."""
 
 FAMILIES = {

@@ -187,11 +187,26 @@ class Checked:
             claimed = [part._claimed for part in self.parts]
             derived = [part._derived for part in self.parts]
         return {
-            "id": self.id, "file": self.file, "line": self.line, "column": self.column, "says": self.says, "verdict": self.verdict,
-            "claimed": claimed, "derived": derived, "unit": self.unit, "claimed_text": self.claimed, "derived_text": self.derived,
-            "ratio": self.ratio, "tolerance": self.tolerance, "assumptions_needed": list(self.assumptions_needed),
-            "slips": [slip.as_json() for slip in self.slips], "flags": list(self.flags), "reason": self.reason, "impossible": self.impossible, "correction": self.correction,
-        }  # fmt: skip
+            "id": self.id,
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+            "says": self.says,
+            "verdict": self.verdict,
+            "claimed": claimed,
+            "derived": derived,
+            "unit": self.unit,
+            "claimed_text": self.claimed,
+            "derived_text": self.derived,
+            "ratio": self.ratio,
+            "tolerance": self.tolerance,
+            "assumptions_needed": list(self.assumptions_needed),
+            "slips": [slip.as_json() for slip in self.slips],
+            "flags": list(self.flags),
+            "reason": self.reason,
+            "impossible": self.impossible,
+            "correction": self.correction,
+        }
 
     @property
     def _claimed(self) -> Any:

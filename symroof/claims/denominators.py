@@ -31,26 +31,80 @@ RATES = (
 )
 STEPS = ("decode_flops", "decode_bytes", "decode_flops_per_device", "decode_bytes_per_device")
 WORK = ("prefill_flops", "prefill_bytes", "prefill_flops_per_device", *STEPS)
-COSTS = ("cost_per_mtok", "decode_cost_per_mtok", "price_per_mtok", "cost_per_mtok_input")  # fmt: skip
+COSTS = ("cost_per_mtok", "decode_cost_per_mtok", "price_per_mtok", "cost_per_mtok_input")
 
 DIVISORS: dict[str, dict[str, str]] = {
-    "device": {name: f"{name}/{name}_per_device" for name in QUANTITIES if f"{name}_per_device" in QUANTITIES}
-    | dict.fromkeys(("params", "active_params", "prefill_throughput", "request_throughput", "instance_price", "free_memory", "usable_memory"), "instance_devices")
-    | {"fleet_price": "devices", "weight_bytes_read": "weight_bytes/weight_bytes_per_device", "kv_bytes_per_token": "kv_bytes_per_token/kv_cache_bytes_per_device(context=1, batch=1)"},
+    "device": {
+        name: f"{name}/{name}_per_device"
+        for name in QUANTITIES
+        if f"{name}_per_device" in QUANTITIES
+    }
+    | dict.fromkeys(
+        (
+            "params",
+            "active_params",
+            "prefill_throughput",
+            "request_throughput",
+            "instance_price",
+            "free_memory",
+            "usable_memory",
+        ),
+        "instance_devices",
+    )
+    | {
+        "fleet_price": "devices",
+        "weight_bytes_read": "weight_bytes/weight_bytes_per_device",
+        "kv_bytes_per_token": "kv_bytes_per_token/kv_cache_bytes_per_device(context=1, batch=1)",
+    },
     "request": dict.fromkeys((*CACHE, *RATES, *STEPS, "state_bytes"), "batch")
     | dict.fromkeys(("prefill_flops", "prefill_bytes", "prefill_flops_per_device"), "prefill_batch")
     | dict.fromkeys(("cost_per_request", "energy_per_request", "state_bytes_per_request"), "1"),
     "layer": dict.fromkeys(
-        (*CACHE, *WORK, "kv_bytes_per_token", "kv_bytes_per_token_per_device", "weight_bytes", "weight_bytes_read", "weight_bytes_per_device", "params",
-         "active_params", "linear_flops_per_token", "attention_flops_per_pair", "prefill_time", "itl", "state_bytes"), "n_layers"),
+        (
+            *CACHE,
+            *WORK,
+            "kv_bytes_per_token",
+            "kv_bytes_per_token_per_device",
+            "weight_bytes",
+            "weight_bytes_read",
+            "weight_bytes_per_device",
+            "params",
+            "active_params",
+            "linear_flops_per_token",
+            "attention_flops_per_pair",
+            "prefill_time",
+            "itl",
+            "state_bytes",
+        ),
+        "n_layers",
+    ),
     "token": {
-        **dict.fromkeys(CACHE, "batch*context"), **dict.fromkeys(("prefill_flops", "prefill_bytes", "prefill_flops_per_device"), "prefill_batch*(prompt - cached_prefix)"),
-        **dict.fromkeys(STEPS, "batch"), **dict.fromkeys(COSTS, MILLION),
-        **dict.fromkeys(("kv_bytes_per_token", "kv_bytes_per_token_per_device", "energy_per_token", "decode_energy_per_token", "linear_flops_per_token"), "1"),
-        "decode_time": "decode_time/tpot", "prefill_time": "prompt - cached_prefix", "energy_per_request": "output", "cost_per_request": "output",
+        **dict.fromkeys(CACHE, "batch*context"),
+        **dict.fromkeys(
+            ("prefill_flops", "prefill_bytes", "prefill_flops_per_device"),
+            "prefill_batch*(prompt - cached_prefix)",
+        ),
+        **dict.fromkeys(STEPS, "batch"),
+        **dict.fromkeys(COSTS, MILLION),
+        **dict.fromkeys(
+            (
+                "kv_bytes_per_token",
+                "kv_bytes_per_token_per_device",
+                "energy_per_token",
+                "decode_energy_per_token",
+                "linear_flops_per_token",
+            ),
+            "1",
+        ),
+        "decode_time": "decode_time/tpot",
+        "prefill_time": "prompt - cached_prefix",
+        "energy_per_request": "output",
+        "cost_per_request": "output",
     },
-    "head": dict.fromkeys((*CACHE, "kv_bytes_per_token", "kv_bytes_per_token_per_device"), "n_kv_heads"),
-}  # fmt: skip
+    "head": dict.fromkeys(
+        (*CACHE, "kv_bytes_per_token", "kv_bytes_per_token_per_device"), "n_kv_heads"
+    ),
+}
 """How many of a kind a quantity is of, as a formula over the case."""
 
 

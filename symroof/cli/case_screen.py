@@ -130,9 +130,13 @@ def _quantities(case: BoundCase) -> list[str]:
 
 
 WRITE = {
-    "prompt": "--prompt 4096", "output": "--output 512", "model": "--model llama-3-8b", "hardware": "--hardware h100-sxm", "batch": "--batch 8",
+    "prompt": "--prompt 4096",
+    "output": "--output 512",
+    "model": "--model llama-3-8b",
+    "hardware": "--hardware h100-sxm",
+    "batch": "--batch 8",
     "rival_price": "--set rival_price='1.8 USD/hour' --set rival_throughput='500 token/s', those of the other device,",
-}  # fmt: skip
+}
 
 
 def _missing(case: BoundCase) -> list[str]:

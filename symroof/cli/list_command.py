@@ -28,9 +28,12 @@ COLUMNS = {
 """The columns of one line an entry; the last is wrapped where the terminal is narrow."""
 BILLIONS = ("parameters", "active_params")
 UNITS = {
-    "dense_16_bit_peak": ("16-bit TFLOP/s", 10**12), "mem_bandwidth": ("memory TB/s", 10**12), "mem_capacity": ("memory GB", 10**9),
-    "parameters": ("parameters", 10**9), "active_params": ("active", 10**9),
-}  # fmt: skip
+    "dense_16_bit_peak": ("16-bit TFLOP/s", 10**12),
+    "mem_bandwidth": ("memory TB/s", 10**12),
+    "mem_capacity": ("memory GB", 10**9),
+    "parameters": ("parameters", 10**9),
+    "active_params": ("active", 10**9),
+}
 """Columns in one unit: the head, and how many base units that is."""
 
 

@@ -28,11 +28,31 @@ class CaseOption(click.Option):
 
 
 CASE = {
-    "model": ("--model", "NAME|PATH", "A name (`list models`), a hub name, a config.json, a GGUF or spec file."),
-    "hardware": ("--hardware --system", "NAME|PATH", "A name (`list hardware`), as on the device, or a spec file."),
-    "engine": ("--engine", "NAME", "The serving engine: vllm, sglang, vllm@0.11 ...; default vllm."),
-    "target": ("--target", "NAME=VALUE", "A limit: ttft='200 ms', itl='50 ms' (means; ttft='p99 2 s' a percentile), cost='2 USD' (per million output tokens), price='20 USD/hour' (one replica), fleet_price='100 USD/hour' (all)."),
-    "settings": ("--set", "NAME=VALUE", "Any input or quantity, with its unit: mem_bandwidth='3.35 TB/s'; of one device: h200.price='3 USD/hour'."),
+    "model": (
+        "--model",
+        "NAME|PATH",
+        "A name (`list models`), a hub name, a config.json, a GGUF or spec file.",
+    ),
+    "hardware": (
+        "--hardware --system",
+        "NAME|PATH",
+        "A name (`list hardware`), as on the device, or a spec file.",
+    ),
+    "engine": (
+        "--engine",
+        "NAME",
+        "The serving engine: vllm, sglang, vllm@0.11 ...; default vllm.",
+    ),
+    "target": (
+        "--target",
+        "NAME=VALUE",
+        "A limit: ttft='200 ms', itl='50 ms' (means; ttft='p99 2 s' a percentile), cost='2 USD' (per million output tokens), price='20 USD/hour' (one replica), fleet_price='100 USD/hour' (all).",
+    ),
+    "settings": (
+        "--set",
+        "NAME=VALUE",
+        "Any input or quantity, with its unit: mem_bandwidth='3.35 TB/s'; of one device: h200.price='3 USD/hour'.",
+    ),
     "prompt": ("--prompt --isl", "VALUE", "Prompt tokens of one request."),
     "output": ("--output --osl", "VALUE", "Generated tokens of one request."),
     "batch": ("--batch --bs", "VALUE", "Batch size: requests decoded together."),
@@ -40,23 +60,39 @@ CASE = {
     "dp": ("--dp", "VALUE", "Replicas."),
     "weights": ("--weights", "VALUE", "Precision of the weights: bf16, fp8, awq, w8a8, q4_k_m ..."),
     "kv": ("--kv", "VALUE", "Precision of the KV cache: fp16, fp8, int8 ..."),
-}  # fmt: skip
+}
 """Options that describe a case: the spellings, what stands for the value, the help."""
 ADVANCED = {
-    "efficiency": ("--efficiency", "peak|measured", "measured (the default) predicts; peak gives the theoretical minimum."),
+    "efficiency": (
+        "--efficiency",
+        "peak|measured",
+        "measured (the default) predicts; peak gives the theoretical minimum.",
+    ),
     "assume": ("--assume", "SWITCH=VALUE", "A modelling assumption (`list assumptions`)."),
     "preset": ("--preset", "NAME", "Emulate another tool (`list presets`)."),
-    "prefill": ("--prefill", "NAME=N", "Disaggregated prefill: instances (or devices) that only prefill, with their own tp, pp, attention_dp and ep."),
+    "prefill": (
+        "--prefill",
+        "NAME=N",
+        "Disaggregated prefill: instances (or devices) that only prefill, with their own tp, pp, attention_dp and ep.",
+    ),
     "draft": ("--draft", "NAME|PATH", "Speculative decoding: the draft model, or eagle or mtp."),
-    "assume_family": ("--assume-family", "FAMILY", "Read a config.json as this family, whatever its model_type."),
+    "assume_family": (
+        "--assume-family",
+        "FAMILY",
+        "Read a config.json as this family, whatever its model_type.",
+    ),
     "context": ("--context", "VALUE", "Keys a decode step attends to (default: the prompt)."),
     "pp": ("--pp", "VALUE", "Pipeline-parallel degree."),
     "ep": ("--ep", "VALUE", "Expert-parallel degree."),
-    "attention_dp": ("--attention-dp", "VALUE", "DP attention: groups that share only the routed experts."),
+    "attention_dp": (
+        "--attention-dp",
+        "VALUE",
+        "DP attention: groups that share only the routed experts.",
+    ),
     "activations": ("--activations", "VALUE", "Precision of the activations."),
     "mfu": ("--mfu", "VALUE", "Share of peak compute that is achieved, or a range 0.5..0.7."),
     "mbu": ("--mbu", "VALUE", "Share of peak memory bandwidth that is achieved, or a range."),
-}  # fmt: skip
+}
 """The rarer of them."""
 OPTIONS = CASE | ADVANCED
 INPUTS = tuple(name for name, (_, metavar, _) in OPTIONS.items() if metavar == "VALUE")

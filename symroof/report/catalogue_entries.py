@@ -216,8 +216,15 @@ class Fields:
 
 CACHE, ADDED = "kv_bytes_per_token", "kv_bytes_per_added_token"
 MODEL_FACTS = (
-    "params", "active_params", "weight_bytes_read", CACHE, ADDED, "linear_flops_per_token", "attention_flops_per_pair", "head_flops_per_row",
-)  # fmt: skip
+    "params",
+    "active_params",
+    "weight_bytes_read",
+    CACHE,
+    ADDED,
+    "linear_flops_per_token",
+    "attention_flops_per_pair",
+    "head_flops_per_row",
+)
 
 
 def model_entry(spec: ModelSpec) -> CatalogueEntry:

@@ -175,12 +175,17 @@ def quantities() -> Rows:
     definitions = theory().definitions
     return [
         _fields(
-            q, "name", "latex", "unit", "meaning", "reference",
+            q,
+            "name",
+            "latex",
+            "unit",
+            "meaning",
+            "reference",
             definition=text(definitions[q.name]) if q.name in definitions else None,
             search=str(q.search) if q.search else None,
         )
         for q in QUANTITIES.values()
-    ]  # fmt: skip
+    ]
 
 
 def thresholds() -> Rows:
@@ -214,13 +219,27 @@ def inputs() -> Rows:
     from symroof.theory.symbols import INPUTS
 
     return [
-        _fields(s, "name", "latex", "default", "meaning", unit=s.written_in or s.unit, aliases=list(s.aliases))
+        _fields(
+            s,
+            "name",
+            "latex",
+            "default",
+            "meaning",
+            unit=s.written_in or s.unit,
+            aliases=list(s.aliases),
+        )
         for s in INPUTS.values()
-    ]  # fmt: skip
+    ]
 
 
 KINDS: dict[str, Callable[[], Rows]] = {
-    "models": models, "hardware": partial(rows_of_files, "hardware"), "precisions": precisions, "quantities": quantities, "thresholds": thresholds,
-    "assumptions": assumptions, **{kind: partial(rows_of_files, kind) for kind in ("presets", "theories", "engines")},
-    "inputs": inputs, "measured": partial(rows_of_files, "measured"),
-}  # fmt: skip
+    "models": models,
+    "hardware": partial(rows_of_files, "hardware"),
+    "precisions": precisions,
+    "quantities": quantities,
+    "thresholds": thresholds,
+    "assumptions": assumptions,
+    **{kind: partial(rows_of_files, kind) for kind in ("presets", "theories", "engines")},
+    "inputs": inputs,
+    "measured": partial(rows_of_files, "measured"),
+}

@@ -28,10 +28,30 @@ FITTED, LIKELY = ("hidden_efficiency", "hidden_overhead"), 0.5
 EXPLAINED = ("wrong", "inconsistent", "conditional", "plausible", "unchecked")
 """Verdicts explained below the table."""
 OPTIONS = (
-    "prompt", "output", "batch", "context", "tp", "mfu", "mbu", "weights", "kv", "activations", "model", "hardware", "preset", "efficiency", "engine",
-)  # fmt: skip
+    "prompt",
+    "output",
+    "batch",
+    "context",
+    "tp",
+    "mfu",
+    "mbu",
+    "weights",
+    "kv",
+    "activations",
+    "model",
+    "hardware",
+    "preset",
+    "efficiency",
+    "engine",
+)
 HOW_TO_BEGIN = "no claims; add one after a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
-LEVELS = {"wrong": "error", "inconsistent": "error", "conditional": "warning", "plausible": "notice", "unchecked": "notice"}  # fmt: skip
+LEVELS = {
+    "wrong": "error",
+    "inconsistent": "error",
+    "conditional": "warning",
+    "plausible": "notice",
+    "unchecked": "notice",
+}
 """GitHub's level of each reported verdict; a correct claim is not reported."""
 LONGEST = 1000
 """Characters of an annotation."""

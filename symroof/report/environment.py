@@ -29,10 +29,21 @@ COMMAND = re.compile(r"\\[a-z]+\{|\}")
 def environment() -> Environment:
     """The environment; which format it writes is the context's ``format_name``."""
     made = Environment(
-        loader=FileSystemLoader(data_folder("templates")), undefined=StrictUndefined, autoescape=True, finalize=written, optimized=False,
-        block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>",
-        comment_start_string="<#", comment_end_string="#>", trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
+        loader=FileSystemLoader(data_folder("templates")),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=written,
+        optimized=False,
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
     made.globals["first"] = 1
     made.filters |= {
         "raw": Markup,

@@ -73,7 +73,13 @@ def live(every: Sequence[BoundCase]) -> dict[str, Any] | None:
         whole = name != "arrival_rate"
         inputs.append({"name": name, "label": label, "unit": plural(unit, 2), "whole": whole})
     signs = {"missed": FAILS, "partly": IN_PART}
-    data = {"cases": cases, "inputs": inputs, "unknown": UNKNOWN, "signs": signs, "part": WITHOUT_RANGE[NOT_EVERYWHERE]}  # fmt: skip
+    data = {
+        "cases": cases,
+        "inputs": inputs,
+        "unknown": UNKNOWN,
+        "signs": signs,
+        "part": WITHOUT_RANGE[NOT_EVERYWHERE],
+    }
     script = (data_folder("templates") / "live" / "page.js").read_text(encoding="utf-8")
     return {
         "json": json_for_script(data),

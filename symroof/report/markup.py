@@ -137,12 +137,45 @@ def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
 
 
 LATEX_SPECIAL = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    '"': r"\textquotedbl{}", "'": r"'", "`": r"\textasciigrave{}", "µ": r"$\mu$", "×": r"$\times$", "≤": r"$\le$", "≥": r"$\ge$",
-    "→": r"$\to$", "–": "--", "—": "---", "…": r"\ldots{}", "·": r"$\cdot$", "±": r"$\pm$", "−": r"$-$", "≈": r"$\approx$",
-    "’": "'", "‘": "`", "“": "``", "”": "''", "\u00a0": "~", "°": r"\textdegree{}", "✓": r"$\checkmark$", "✗": r"$\times$", "†": r"\textdagger{}", "€": r"\texteuro{}",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "%": r"\%",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "'": r"'",
+    "`": r"\textasciigrave{}",
+    "µ": r"$\mu$",
+    "×": r"$\times$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "→": r"$\to$",
+    "–": "--",
+    "—": "---",
+    "…": r"\ldots{}",
+    "·": r"$\cdot$",
+    "±": r"$\pm$",
+    "−": r"$-$",
+    "≈": r"$\approx$",
+    "’": "'",
+    "‘": "`",
+    "“": "``",
+    "”": "''",
+    "\u00a0": "~",
+    "°": r"\textdegree{}",
+    "✓": r"$\checkmark$",
+    "✗": r"$\times$",
+    "†": r"\textdagger{}",
+    "€": r"\texteuro{}",
+}
 
 
 def latex_text(text: str) -> str:
@@ -224,8 +257,20 @@ class Format:
 
 FORMATS = {
     "md": Format("markdown", "svg", markdown_text, markdown_code, lambda tex: f"$`{tex}`$"),
-    "tex": Format("latex", "pdf", latex_text, latex_code, lambda tex: f"${tex}$", r"\ranged{{{value}}}{{{ends}}}"),
-    "html": Format(
-        "html", "svg", html_text, html_code, lambda tex: html_code(tex.text) if tex.text else "", "{value} <small>({span})</small>",
+    "tex": Format(
+        "latex",
+        "pdf",
+        latex_text,
+        latex_code,
+        lambda tex: f"${tex}$",
+        r"\ranged{{{value}}}{{{ends}}}",
     ),
-}  # fmt: skip
+    "html": Format(
+        "html",
+        "svg",
+        html_text,
+        html_code,
+        lambda tex: html_code(tex.text) if tex.text else "",
+        "{value} <small>({span})</small>",
+    ),
+}

@@ -65,12 +65,21 @@ NARROW = 0.9
 """Share of a target from which on its worst case meets it narrowly."""
 LATENCIES = ("ttft", "itl")
 TARGETS = {
-    "ttft": "time to first token", "itl": "time between tokens", "cost": "USD per million tokens",
-    "price": "price of a replica", "fleet_price": "price of all GPUs", LOAD: "load, as a share of capacity",
-}  # fmt: skip
+    "ttft": "time to first token",
+    "itl": "time between tokens",
+    "cost": "USD per million tokens",
+    "price": "price of a replica",
+    "fleet_price": "price of all GPUs",
+    LOAD: "load, as a share of capacity",
+}
 
 
-WORK = {"prompt": "prompts of {}", "output": "responses of {}", "context": "a context of {}", "arrival_rate": "{}"}  # fmt: skip
+WORK = {
+    "prompt": "prompts of {}",
+    "output": "responses of {}",
+    "context": "a context of {}",
+    "arrival_rate": "{}",
+}
 
 
 def page_one(review: Reviewed) -> dict[str, Any]:

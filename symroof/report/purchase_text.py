@@ -65,7 +65,7 @@ def layout_text(one: Purchase) -> str:
         return f"{decode}, and {others:,} of {other:,} that only prefill"
     each = f" of {own:,}" if own > 1 else ""
     replicas = f"{one.replicas:,} replica{'s' * (one.replicas != 1)}{each}"
-    said.append(f"{replicas}, {up_to(one.batch)}{' each' * (one.replicas > 1)}")  # fmt: skip
+    said.append(f"{replicas}, {up_to(one.batch)}{' each' * (one.replicas > 1)}")
     if one.parallel["attention_dp"] > 1:
         said.append(f"attention in {one.parallel['attention_dp']} groups of {one.parallel['tp']}")
     if one.chunk is not None:
@@ -80,7 +80,18 @@ def purchase_rows(
     bill of a month."""
     at_rate = any(one.load is not None for one in ones)
     paid = "USD/month" if at_rate else "USD/M tokens"
-    header = ("device", "GPUs", "replicas × GPUs", "batch", "chunk", paid, "TTFT", "ITL", "load", "misses")  # fmt: skip
+    header = (
+        "device",
+        "GPUs",
+        "replicas × GPUs",
+        "batch",
+        "chunk",
+        paid,
+        "TTFT",
+        "ITL",
+        "load",
+        "misses",
+    )
     rows = [_purchase_row(one, ranges, at_rate) for one in ones]
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
     return tuple(header[i] for i in kept), tuple(tuple(row[i] for i in kept) for row in rows)

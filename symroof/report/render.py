@@ -81,7 +81,12 @@ def pdf(tex: str, figures: dict[str, bytes]) -> bytes:
     switches = ("-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode")
     command = [tex_engine(), *switches, "review.tex"]
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "0")
-    safe = {"openin_any": "p", "openout_any": "p", "SOURCE_DATE_EPOCH": epoch, "FORCE_SOURCE_DATE": "1"}  # fmt: skip
+    safe = {
+        "openin_any": "p",
+        "openout_any": "p",
+        "SOURCE_DATE_EPOCH": epoch,
+        "FORCE_SOURCE_DATE": "1",
+    }
     options = {"env": {**os.environ, **safe}, "capture_output": True, "timeout": TEX_SECONDS}
     with tempfile.TemporaryDirectory(prefix="symroof-") as scratch:
         place = Path(scratch)

@@ -33,9 +33,21 @@ WORDS = {
     "loaded_ttft": "time to first token",
 }
 TABLE_QUANTITIES = (
-    "memory_bytes", "fits", "sustained_itl", "loaded_itl", "loaded_ttft", "sustained_throughput_per_device", "load",
-    "ttft", "itl_last", "itl", "decode_throughput_per_device", "cost_per_mtok", "fleet_price", *TARGET_SYMBOLS.values(),
-)  # fmt: skip
+    "memory_bytes",
+    "fits",
+    "sustained_itl",
+    "loaded_itl",
+    "loaded_ttft",
+    "sustained_throughput_per_device",
+    "load",
+    "ttft",
+    "itl_last",
+    "itl",
+    "decode_throughput_per_device",
+    "cost_per_mtok",
+    "fleet_price",
+    *TARGET_SYMBOLS.values(),
+)
 """The quantities of the tables: the ledger lists their inputs."""
 Rows = Sequence[tuple[str, ...]]
 
@@ -95,7 +107,15 @@ def _verdicts(choice: Selection, most: int) -> SelectionTable:
     latencies = {"ttft": "loaded_ttft", "itl": "sustained_itl"}
     extra = {name: metric for name, metric in latencies.items() if name not in choice.targets}
     checked = (cell for name in names for cell in (choice.target_name(name), "left"))
-    header = ("configuration", "batch", "verdict", *checked, *extra, "throughput per device", "cost")  # fmt: skip
+    header = (
+        "configuration",
+        "batch",
+        "verdict",
+        *checked,
+        *extra,
+        "throughput per device",
+        "cost",
+    )
     first, rows = choice.configurations[:most], []
     for c in first:
         row = [c.label, f"{c.run.batch:,}", verdict(c)]

@@ -113,9 +113,18 @@ def assumes(study: Study, subject: BoundCase) -> list[list[str]]:
 
 
 REPORTED = (
-    "memory_bytes", "fits", "memory_utilization", "ttft", "itl_last", "decode_time", "prefill_mfu", "decode_mbu",
-    "sustained_throughput", *TARGET_METRICS.values(), *TARGET_SYMBOLS.values(),
-)  # fmt: skip
+    "memory_bytes",
+    "fits",
+    "memory_utilization",
+    "ttft",
+    "itl_last",
+    "decode_time",
+    "prefill_mfu",
+    "decode_mbu",
+    "sustained_throughput",
+    *TARGET_METRICS.values(),
+    *TARGET_SYMBOLS.values(),
+)
 """The quantities of a review, whose inputs are listed."""
 
 

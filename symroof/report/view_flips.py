@@ -84,7 +84,12 @@ def _with_nearer(
         now, symbol = case.result(name), case.case.theory.symbol(name)
         there = case.case.changed({name: value if symbol.counted else value * JUST_BEYOND})
         wrong = [c.name for c in constraints(case) if not c.holds(there)]
-        shown = {"name": Code(name), "label": input_name(name, case), "now": now.plain(DIGITS), "at": Result(symbol, value).plain(DIGITS)}  # fmt: skip
+        shown = {
+            "name": Code(name),
+            "label": input_name(name, case),
+            "now": now.plain(DIGITS),
+            "at": Result(symbol, value).plain(DIGITS),
+        }
         state = {"up": True, "counted": symbol.counted, "until": None, "evenly": None}
         factor = value / float(now.value)
         found.append((factor, shown | state | {"change": change(factor), "wrong": wrong}))
@@ -149,7 +154,12 @@ def limit_text(row: dict[str, Any]) -> str:
 
 def then_text(wrong: Sequence[str], targets: bool) -> str:
     """What is wrong beyond a value, by the names of the conditions; or that all is well."""
-    words = {MEMORY: "does not fit", LOAD: "does not keep up", "ttft": "misses TTFT", "itl": "misses ITL"}  # fmt: skip
+    words = {
+        MEMORY: "does not fit",
+        LOAD: "does not keep up",
+        "ttft": "misses TTFT",
+        "itl": "misses ITL",
+    }
     said = [words.get(name, f"misses {name.replace('_', ' ')}") for name in wrong]
     return ", ".join(said) or ("fits, meets every target" if targets else "fits")
 

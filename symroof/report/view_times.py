@@ -201,9 +201,15 @@ def entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
     with contextlib.suppress(NoValue):
         bound = list(subject.ranges.labels(named(arms))) if subject.box else bound
     return {
-        "operator": operator.name, "layer": operator.layer, "time": time, "flops": flops, "bytes": moved, "device_flops": own_flops,
-        "intensity": own_flops / own_moved if own_moved else None, "bound": bound,
-    }  # fmt: skip
+        "operator": operator.name,
+        "layer": operator.layer,
+        "time": time,
+        "flops": flops,
+        "bytes": moved,
+        "device_flops": own_flops,
+        "intensity": own_flops / own_moved if own_moved else None,
+        "bound": bound,
+    }
 
 
 def row(e: dict[str, Any], whole: Fraction, several: bool) -> list[Any]:

@@ -141,7 +141,9 @@ class Group:
     def _numbers(self, corners: Sequence[tuple[int | None, Mapping[str, int]]]) -> Array:
         """The inputs as expected, or with ranges at an end: efficiencies at their slow one, 0, or their fast one, 1; some inputs at an end of their own."""
 
-        def number(candidate: Candidate, name: str, end: int | None, own: Mapping[str, int]) -> float:  # fmt: skip
+        def number(
+            candidate: Candidate, name: str, end: int | None, own: Mapping[str, int]
+        ) -> float:
             case = candidate.bound_case
             if name in candidate.columns:
                 return float(candidate.columns[name])

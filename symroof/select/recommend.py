@@ -361,7 +361,11 @@ class Recommendation(Ranking):
         """``recommendation`` and ``reason`` of the contract; ``command`` starts the pick."""
         pick = self.pick
         if pick is None:
-            return {"recommendation": None, "reason": self.reason, "closest": [one.as_json() for one in self.best]}  # fmt: skip
+            return {
+                "recommendation": None,
+                "reason": self.reason,
+                "closest": [one.as_json() for one in self.best],
+            }
         cheaper = self.cheaper
         said: dict[str, Any] = pick.as_json() | {
             "headroom": pick.headroom,

@@ -24,8 +24,19 @@ CHUNKS = tuple(2**i for i in range(7, 15))
 """Prompt tokens of a step for each attention group, 128 to 16,384."""
 RATIOS = tuple(
     Fraction(prefill, decode)
-    for prefill, decode in ((1, 4), (1, 3), (1, 2), (2, 3), (1, 1), (3, 2), (2, 1), (3, 1), (4, 1), (6, 1))
-)  # fmt: skip
+    for prefill, decode in (
+        (1, 4),
+        (1, 3),
+        (1, 2),
+        (2, 3),
+        (1, 1),
+        (3, 2),
+        (2, 1),
+        (3, 1),
+        (4, 1),
+        (6, 1),
+    )
+)
 """Instances that prefill for each that decodes."""
 SHARES = 16
 """Of a given number of devices, prefill instances are tried in so many parts at most."""
@@ -162,7 +173,11 @@ def starts(bound_case: BoundCase, degrees: Mapping[str, int]) -> bool:
     )
 
 
-CUT = {"n_heads": "query heads", "d_ff": "columns of a feed-forward", "d_expert": "columns of an expert"}  # fmt: skip
+CUT = {
+    "n_heads": "query heads",
+    "d_ff": "columns of a feed-forward",
+    "d_expert": "columns of an expert",
+}
 """What tensor parallelism cuts into equal parts."""
 
 

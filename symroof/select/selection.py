@@ -128,7 +128,15 @@ class Selection:
             results = (c.run.result(name) for name in SHOWN)
             known = [r and replace(r, low=None, high=None).plain(DIGITS) for r in results]
             missed = dict.fromkeys((*c.run.missed_as_expected, *c.run.missed))
-            rows.append([mark[c.state], c.label, f"{c.run.batch:,}", *(text or "" for text in known), ", ".join(missed)])  # fmt: skip
+            rows.append(
+                [
+                    mark[c.state],
+                    c.label,
+                    f"{c.run.batch:,}",
+                    *(text or "" for text in known),
+                    ", ".join(missed),
+                ]
+            )
         header = ["", "configuration", "batch", *SHOWN.values(), "misses"]
         more = len(self.configurations) > MOST_SHOWN
         return card([repr(self)[1:-1]], html_table(header, rows, f"the first {MOST_SHOWN}" * more))
@@ -181,11 +189,15 @@ class Selection:
         """What the choice does not decide: no target, devices without a price where a price decides."""
         said = []
         if not self.targets:
-            said.append("no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'")  # fmt: skip
+            said.append(
+                "no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'"
+            )
         request = self.study.request
         drawn = {"output_spread", "long_share"} & self.study.first.given.keys()
         if request.percentiles and not drawn | ({"prompt", "output"} & request.traffic.keys()):
-            said.append("percentiles are simulated with requests of one length, the kindest case: traffic: {prompt: 'lognormal:MEAN,0.8', output: …, arrivals: bursty} in the study gives others")  # fmt: skip
+            said.append(
+                "percentiles are simulated with requests of one length, the kindest case: traffic: {prompt: 'lognormal:MEAN,0.8', output: …, arrivals: bursty} in the study gives others"
+            )
         searched = (*DEGREES, "dp", "batch", "chunk")
         fixed = [name for name in searched if len(request.values.get(name, ())) == 1]
         if fixed and not self.passing:
@@ -194,7 +206,9 @@ class Selection:
         names = list(dict.fromkeys(case.hardware.name for case in unpriced if case.hardware))
         if names and (PRICED & self.targets.keys() or self.order in MONEY):
             more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-            said.append(f"no price of {', '.join(names[:MOST_NAMED])}{more} was found: ranked last, and what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device")  # fmt: skip
+            said.append(
+                f"no price of {', '.join(names[:MOST_NAMED])}{more} was found: ranked last, and what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device"
+            )
         return tuple(said)
 
 

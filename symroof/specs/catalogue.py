@@ -35,15 +35,41 @@ TUNED = frozenset(["instruct", "it", "chat", "hf", "base", "pt", "thinking", "dy
 """Words of a name that change no dimension: how a model was trained last, which library or plain format its files are for."""
 
 STORED_AS = {
-    "dynamic": "", "fp8": "fp8-block", "nvfp4a16": "nvfp4a16", "nvfp4": "nvfp4", "fp4": "nvfp4", "mxfp4": "mxfp4", "mxfp8": "mxfp8", "awq": "awq", "gptq": "gptq", "w4a16": "w4a16",
-    "w8a16": "w8a16", "w8a8": "w8a8", "int4": "w4a16", "int8": "w8a8", "bnb": "nf4", "4bit": "nf4", "8bit": "w8a8", "gguf": "q4_k_m", "quantized": "",
-    "kv": "", "qat": "", "mlx": "", "dwq": "", **dict.fromkeys(("2bit", "3bit", "5bit", "6bit"), ""),
-}  # fmt: skip
+    "dynamic": "",
+    "fp8": "fp8-block",
+    "nvfp4a16": "nvfp4a16",
+    "nvfp4": "nvfp4",
+    "fp4": "nvfp4",
+    "mxfp4": "mxfp4",
+    "mxfp8": "mxfp8",
+    "awq": "awq",
+    "gptq": "gptq",
+    "w4a16": "w4a16",
+    "w8a16": "w8a16",
+    "w8a8": "w8a8",
+    "int4": "w4a16",
+    "int8": "w8a8",
+    "bnb": "nf4",
+    "4bit": "nf4",
+    "8bit": "w8a8",
+    "gguf": "q4_k_m",
+    "quantized": "",
+    "kv": "",
+    "qat": "",
+    "mlx": "",
+    "dwq": "",
+    **dict.fromkeys(("2bit", "3bit", "5bit", "6bit"), ""),
+}
 """Words that say how a checkpoint is stored, the surest first, each with its precision; empty where the word alone says too little."""
 TOGETHER = {
-    ("fp8", "dynamic"): "fp8-dynamic", ("gptq", "int8"): "gptq-int8", ("gptq", "8bit"): "gptq-int8", ("awq", "int8"): "w8a16", ("awq", "8bit"): "w8a16",
-    ("bnb", "8bit"): "w8a8", ("qat", "gguf"): "q4_0",
-}  # fmt: skip
+    ("fp8", "dynamic"): "fp8-dynamic",
+    ("gptq", "int8"): "gptq-int8",
+    ("gptq", "8bit"): "gptq-int8",
+    ("awq", "int8"): "w8a16",
+    ("awq", "8bit"): "w8a16",
+    ("bnb", "8bit"): "w8a8",
+    ("qat", "gguf"): "q4_0",
+}
 """Two such words that say another thing together: ``GPTQ-Int8`` has 8 bits."""
 WIDE = frozenset(["bf16", "fp16"])
 """Words that say that a checkpoint is stored in 16 bits, whatever the model was published in."""
@@ -199,9 +225,24 @@ def nearest_models(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str
     return list(dict.fromkeys(same))
 
 
-VENDORS = frozenset([
-    "nvidia", "amd", "intel", "google", "apple", "cloud", "tesla", "instinct", "geforce", "radeon", "gpu", "graphics", "accelerator", "oam",
-])  # fmt: skip
+VENDORS = frozenset(
+    [
+        "nvidia",
+        "amd",
+        "intel",
+        "google",
+        "apple",
+        "cloud",
+        "tesla",
+        "instinct",
+        "geforce",
+        "radeon",
+        "gpu",
+        "graphics",
+        "accelerator",
+        "oam",
+    ]
+)
 """Words that tell no part from another."""
 
 

@@ -35,9 +35,20 @@ def listed_precisions() -> Iterator[tuple[str, Fraction, str]]:
 
 
 SPELLINGS = {
-    "float16": "fp16", "half": "fp16", "f16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float": "fp32", "f32": "fp32", "float8": "fp8",
-    "fp8_e4m3": "fp8", "fp8_e5m2": "fp8", "e4m3": "fp8", "e5m2": "fp8", "fp8_dynamic": "fp8-dynamic",
-}  # fmt: skip
+    "float16": "fp16",
+    "half": "fp16",
+    "f16": "fp16",
+    "bfloat16": "bf16",
+    "float32": "fp32",
+    "float": "fp32",
+    "f32": "fp32",
+    "float8": "fp8",
+    "fp8_e4m3": "fp8",
+    "fp8_e5m2": "fp8",
+    "e4m3": "fp8",
+    "e5m2": "fp8",
+    "fp8_dynamic": "fp8-dynamic",
+}
 """Other ways to write a precision, never printed."""
 
 

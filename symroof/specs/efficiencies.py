@@ -170,8 +170,14 @@ WHERE = {
     "attention groups": "{} with DP attention",
 }
 FARTHEST = {
-    "family": 8, "generation": 1, "model": 3, "bits": 2, "layout": 3, "engine": 3, "device": 1,
-}  # fmt: skip
+    "family": 8,
+    "generation": 1,
+    "model": 3,
+    "bits": 2,
+    "layout": 3,
+    "engine": 3,
+    "device": 1,
+}
 """How far each difference takes a case from a measured one."""
 
 
@@ -250,11 +256,30 @@ def shipped_efficiencies() -> EfficienciesSpec:
 
 EngineClass = Literal["compiled", "earlier", "eager", "ggml"]
 ENGINES: dict[str, EngineClass] = {
-    "compiled": "compiled", "earlier": "earlier", "eager": "eager", "ggml": "ggml", "vllm": "compiled", "sglang": "compiled", "tensorrt": "compiled",
-    "trtllm": "compiled", "fastertransformer": "earlier", "gpt-fast": "compiled", "exllama": "earlier", "tinychat": "earlier", "neuronx": "earlier",
-    "lmdeploy": "compiled", "jetstream": "compiled", "mlc": "compiled", "llama.cpp": "ggml", "llama-cpp": "ggml", "ollama": "ggml", "mlx": "ggml",
-    "transformers": "eager", "megatron": "eager", "pytorch": "eager",
-}  # fmt: skip
+    "compiled": "compiled",
+    "earlier": "earlier",
+    "eager": "eager",
+    "ggml": "ggml",
+    "vllm": "compiled",
+    "sglang": "compiled",
+    "tensorrt": "compiled",
+    "trtllm": "compiled",
+    "fastertransformer": "earlier",
+    "gpt-fast": "compiled",
+    "exllama": "earlier",
+    "tinychat": "earlier",
+    "neuronx": "earlier",
+    "lmdeploy": "compiled",
+    "jetstream": "compiled",
+    "mlc": "compiled",
+    "llama.cpp": "ggml",
+    "llama-cpp": "ggml",
+    "ollama": "ggml",
+    "mlx": "ggml",
+    "transformers": "eager",
+    "megatron": "eager",
+    "pytorch": "eager",
+}
 """Classes of engines, and the engines that lead to them; where several names are in a text, the first in this order counts.
 
 ``compiled`` replays a captured graph for each decode step, prepares the next step while the device works, and sums across devices with kernels of its own;

@@ -151,10 +151,16 @@ class EngineSpec(OneVersion):
 
     @model_validator(mode="after")
     def _consistent(self) -> EngineSpec:
-        raise_faults([
-            *self._faults(self, ()),
-            *(each for i, it in enumerate(self.versions) for each in self._faults(it, ("versions", i))),
-        ])  # fmt: skip
+        raise_faults(
+            [
+                *self._faults(self, ()),
+                *(
+                    each
+                    for i, it in enumerate(self.versions)
+                    for each in self._faults(it, ("versions", i))
+                ),
+            ]
+        )
         return self
 
     def _faults(self, part: OneVersion, place: Location) -> Iterator[Fault]:

@@ -170,11 +170,23 @@ def in_unit(
 
 
 EXAMPLES = {
-    "byte/s": "3.35 TB/s", "byte": "80 GB", "FLOP/s": "989.4 TFLOP/s", "s": "50 ms", "W": "700 W", "USD/s": "4.29 USD/hour", "Hz": "1.83 GHz",
-}  # fmt: skip
+    "byte/s": "3.35 TB/s",
+    "byte": "80 GB",
+    "FLOP/s": "989.4 TFLOP/s",
+    "s": "50 ms",
+    "W": "700 W",
+    "USD/s": "4.29 USD/hour",
+    "Hz": "1.83 GHz",
+}
 KINDS = {
-    "byte/s": " of a bandwidth", "byte": " of a size", "FLOP/s": " of a rate", "s": " of a time", "W": " of a power", "USD/s": " of a price", "Hz": " of a clock",
-}  # fmt: skip
+    "byte/s": " of a bandwidth",
+    "byte": " of a size",
+    "FLOP/s": " of a rate",
+    "s": " of a time",
+    "W": " of a power",
+    "USD/s": " of a price",
+    "Hz": " of a clock",
+}
 
 
 def example(unit: str, written_in: str | None = None) -> str:

@@ -12,7 +12,17 @@ from symroof.specs.fields import NAME, Source, Spec, ValueRange, amount
 from symroof.units import Quantity, format_quantity, parse_unit
 
 Precision = Literal["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8", "int4"]
-Text = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, (int, Fraction)) and not isinstance(value, bool) else value), WithJsonSchema({"type": ["string", "number"]})]  # fmt: skip
+Text = Annotated[
+    str,
+    BeforeValidator(
+        lambda value: (
+            str(value)
+            if isinstance(value, (int, Fraction)) and not isinstance(value, bool)
+            else value
+        )
+    ),
+    WithJsonSchema({"type": ["string", "number"]}),
+]
 
 
 if TYPE_CHECKING:

@@ -323,8 +323,11 @@ class Experts(LayerBlock):
     """A mixture of experts: ``experts_per_token`` of ``n_experts``, and shared ones that every token sees."""
 
     GIVES = {
-        "bias": "ffn_bias", "n_shared_experts": "shared_expert", "d_latent": "expert_latent", "n_zero_experts": "zero_experts",
-    }  # fmt: skip
+        "bias": "ffn_bias",
+        "n_shared_experts": "shared_expert",
+        "d_latent": "expert_latent",
+        "n_zero_experts": "zero_experts",
+    }
 
     kind: Literal["moe"]
     n_experts: Whole
@@ -374,8 +377,16 @@ Mixer = Annotated[
     Field(discriminator="kind"),
 ]
 MIXER_KINDS = (
-    "mamba", "mamba2", "rg_lru", "rwkv4", "linear", "gated_delta", "kimi_delta", "rwkv7", "conv",
-)  # fmt: skip
+    "mamba",
+    "mamba2",
+    "rg_lru",
+    "rwkv4",
+    "linear",
+    "gated_delta",
+    "kimi_delta",
+    "rwkv7",
+    "conv",
+)
 
 
 class LayerKind(Spec):

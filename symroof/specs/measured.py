@@ -14,14 +14,30 @@ from symroof.specs.model import ModelSpec
 from symroof.units import Quantity, UnitError, parse_quantity, parse_unit, strict
 
 METRICS = {
-    "ttft": "s", "tpot": "s", "loop_tpot": "s", "loop_rate": "request/s", "itl": "s", "response_time": "s", "response_rate": "token/s", "decode_rate": "token/s", "prefill_rate": "token/s",
-}  # fmt: skip
+    "ttft": "s",
+    "tpot": "s",
+    "loop_tpot": "s",
+    "loop_rate": "request/s",
+    "itl": "s",
+    "response_time": "s",
+    "response_rate": "token/s",
+    "decode_rate": "token/s",
+    "prefill_rate": "token/s",
+}
 """What was measured, and its unit. ``response_rate`` divides all generated tokens by the whole time, ``decode_rate`` by the time after the prefill.
 ``loop_tpot`` is ``tpot`` in a closed loop: each of ``batch`` requests is followed by another, whose prompt the others wait for; ``loop_rate`` are its responses."""
 
 Metric = Literal[
-    "ttft", "tpot", "loop_tpot", "loop_rate", "itl", "response_time", "response_rate", "decode_rate", "prefill_rate",
-]  # fmt: skip
+    "ttft",
+    "tpot",
+    "loop_tpot",
+    "loop_rate",
+    "itl",
+    "response_time",
+    "response_rate",
+    "decode_rate",
+    "prefill_rate",
+]
 NEEDS_OUTPUT = frozenset(
     {"tpot", "loop_tpot", "loop_rate", "response_time", "response_rate", "decode_rate"}
 )
@@ -50,8 +66,10 @@ def _precision(value: object) -> str:
 Amount = Annotated[
     Any,
     BeforeValidator(_amount),
-    WithJsonSchema({"type": "string", "description": "a quantity with its unit", "examples": ["12.5 ms"]}),
-]  # fmt: skip
+    WithJsonSchema(
+        {"type": "string", "description": "a quantity with its unit", "examples": ["12.5 ms"]}
+    ),
+]
 Precision = Annotated[str, BeforeValidator(_precision), WithJsonSchema({"type": "string"})]
 
 

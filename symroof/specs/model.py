@@ -274,9 +274,12 @@ class ModelSpec(Spec):
             return GENERIC
         hyper = self.hyper_connections
         held = {
-            "layer_input": self.layer_inputs, "altup": self.altup, "attention_residuals": self.attention_residuals,
-            "hyper": hyper, "hyper_residual": hyper and hyper.residual,
-        }  # fmt: skip
+            "layer_input": self.layer_inputs,
+            "altup": self.altup,
+            "attention_residuals": self.attention_residuals,
+            "hyper": hyper,
+            "hyper_residual": hyper and hyper.residual,
+        }
         own, more = self._own(), frozenset(trait for trait, there in held.items() if there)
         several = len(self.layers) > 1
         return Architecture(
@@ -318,9 +321,12 @@ class ModelSpec(Spec):
             values[layer.symbol("n_layers")] = Fraction(kind.count)
             values |= {layer.symbol(name): Fraction(value) for name, value in kind.widths().items()}
         outer: dict[str, Number | None] = {
-            "d_model": self.d_model, "vocab_size": self.vocab_size, "learned_positions": self.positions,
-            "d_embedding": self.d_embedding, "more_embeddings": self.more_embeddings,
-        }  # fmt: skip
+            "d_model": self.d_model,
+            "vocab_size": self.vocab_size,
+            "learned_positions": self.positions,
+            "d_embedding": self.d_embedding,
+            "more_embeddings": self.more_embeddings,
+        }
         if table := self.layer_inputs:
             outer |= {"d_layer_input": table.width, "layer_input_vocab": table.vocab_size}
         if self.altup:

@@ -25,9 +25,17 @@ BITS = {
 """Stored width. tf32 is a compute format; its operands are stored as 32-bit words."""
 
 FALLBACK = {
-    "bf16": ("fp16",), "fp16": ("bf16",), "fp8": ("bf16", "fp16"), "fp6": ("fp8", "bf16", "fp16"), "fp4": ("fp8", "bf16", "fp16"),
-    "int8": ("fp16", "bf16"), "int4": ("fp16", "bf16"), "tf32": ("fp32",), "fp32": (), "fp64": (),
-}  # fmt: skip
+    "bf16": ("fp16",),
+    "fp16": ("bf16",),
+    "fp8": ("bf16", "fp16"),
+    "fp6": ("fp8", "bf16", "fp16"),
+    "fp4": ("fp8", "bf16", "fp16"),
+    "int8": ("fp16", "bf16"),
+    "int4": ("fp16", "bf16"),
+    "tf32": ("fp32",),
+    "fp32": (),
+    "fp64": (),
+}
 """Where a device has no peak for a precision, operands are widened to the first of these it has."""
 
 SCALE_BITS = 16
@@ -109,7 +117,12 @@ def tensors(weights: dict[str, Any], layout: str, activations: int | None = None
     """``config_groups`` as llm-compressor's recipes write them: all linear layers but the head."""
     group = {"targets": ["Linear"], "weights": {"symmetric": True, **weights}}
     group |= {"input_activations": {"num_bits": activations}} if activations else {}
-    return {"quant_method": "compressed-tensors", "format": layout, "config_groups": {"group_0": group}, "ignore": ["lm_head"]}  # fmt: skip
+    return {
+        "quant_method": "compressed-tensors",
+        "format": layout,
+        "config_groups": {"group_0": group},
+        "ignore": ["lm_head"],
+    }
 
 
 def integers(bits: int, group: int) -> dict[str, Any]:

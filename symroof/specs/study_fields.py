@@ -220,21 +220,32 @@ def _efficiencies(value: object) -> EfficiencyBlock:
 Efficiency: TypeAlias = Annotated[
     Any,
     BeforeValidator(_efficiencies),
-    WithJsonSchema({
-        "anyOf": [
-            {"enum": list(BASES)},
-            {
-                "type": "object",
-                "properties": {
-                    "from": {"enum": list(BASES), "description": "source of the efficiencies that are not given: peak (a bound) or measured (what to expect)"},
-                    "engine": {"type": "string", "description": "an engine or engine class: compiled, earlier (compiled engines until 2024), eager, ggml"},
-                    **{symbol.name: {"description": symbol.meaning} for symbol in GROUPS["efficiency"]},
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": list(BASES)},
+                {
+                    "type": "object",
+                    "properties": {
+                        "from": {
+                            "enum": list(BASES),
+                            "description": "source of the efficiencies that are not given: peak (a bound) or measured (what to expect)",
+                        },
+                        "engine": {
+                            "type": "string",
+                            "description": "an engine or engine class: compiled, earlier (compiled engines until 2024), eager, ggml",
+                        },
+                        **{
+                            symbol.name: {"description": symbol.meaning}
+                            for symbol in GROUPS["efficiency"]
+                        },
+                    },
+                    "additionalProperties": False,
                 },
-                "additionalProperties": False,
-            },
-        ]
-    }),
-]  # fmt: skip
+            ]
+        }
+    ),
+]
 Engine = Annotated[
     str,
     AfterValidator(_engine),

@@ -161,9 +161,17 @@ def layout(
     sized = architecture != GENERIC or all(value(name) is not None for name in KNOWN[2:4])
     ep = above["ep"] or above["attention_dp"]
     return _layout(
-        above["tp"], above["attention_dp"], ep, stages, free, uneven, sized and not given, network,
-        above["dp"], rounded and free,
-    )  # fmt: skip
+        above["tp"],
+        above["attention_dp"],
+        ep,
+        stages,
+        free,
+        uneven,
+        sized and not given,
+        network,
+        above["dp"],
+        rounded and free,
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -32,8 +32,12 @@ GATHERED = ("layer_inputs", "positions")
 EXPERT_DRIVERS = frozenset({"experts_read", "experts_held"})
 
 REACH_SYMBOLS = {
-    "window": ("window",), "chunk": ("chunk_size",), "top": ("index_topk",), "compressed": ("compress_rate",), "top_compressed": ("index_topk", "compress_rate"),
-}  # fmt: skip
+    "window": ("window",),
+    "chunk": ("chunk_size",),
+    "top": ("index_topk",),
+    "compressed": ("compress_rate",),
+    "top_compressed": ("index_topk", "compress_rate"),
+}
 WIDTH, KEPT_WIDTH = "weight_bytes_per_param", "unquantized_bytes_per_param"
 
 
@@ -118,9 +122,20 @@ def _placed(
     amount = rename(written, own)
     part = amount if held is written else rename(held, own) if held is not None else None
     return PlacedRow(
-        row.operator, layer.label, row.stream, amount, row.per, count, scope,
-        row.phase, width, part, row.pooled, row.end, row.when,
-    )  # fmt: skip
+        row.operator,
+        layer.label,
+        row.stream,
+        amount,
+        row.per,
+        count,
+        scope,
+        row.phase,
+        width,
+        part,
+        row.pooled,
+        row.end,
+        row.when,
+    )
 
 
 def _held(row: OperatorRow, layer: Layer, layout: Layout) -> Expr | None:

@@ -117,6 +117,13 @@ def operators(
             for each in (streams, parts)
         )
         yield Operator(
-            name, layer, count, flops, moved, tuple(streams.items()), device_flops, device_moved,
+            name,
+            layer,
+            count,
+            flops,
+            moved,
+            tuple(streams.items()),
+            device_flops,
+            device_moved,
             assumptions,
-        )  # fmt: skip
+        )

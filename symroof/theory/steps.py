@@ -117,17 +117,29 @@ at random positions in their responses together with chunks of prompts, of one k
 # the keys in it before the query. Queries that choose their keys one by one read what any of them chose: at most all. An entry is made of
 # the w (or c) tokens before its end, so that the query at position x sees floor(x/w); a span counts the tokens it stands for.
 SPAN = {
-    None: "r*(p + n)", "window": "r*min(p + n, w - 1 + n)", "chunk": "r*(p - floor(p/w)*w + n)", "top": "r*min(p + n, n*w/(1 token))", "compressed": "r*floor((p + n)/w)*w",
+    None: "r*(p + n)",
+    "window": "r*min(p + n, w - 1 + n)",
+    "chunk": "r*(p - floor(p/w)*w + n)",
+    "top": "r*min(p + n, n*w/(1 token))",
+    "compressed": "r*floor((p + n)/w)*w",
     "top_compressed": "r*min(floor((p + n)/c), n*w/(1 token))*c",
-}  # fmt: skip
+}
 FULL_PAIRS = {
-    None: "r*n*(p + n)", "window": "r*n*min(p + n, w - 1 + n)", "chunk": "r*n*min(p + n, w - 1 + n)", "top": "r*n*min(p + n, w)",
-    "compressed": "r*n*floor((p + n)/w)", "top_compressed": "r*n*min(floor((p + n)/c), w)",
-}  # fmt: skip
+    None: "r*n*(p + n)",
+    "window": "r*n*min(p + n, w - 1 + n)",
+    "chunk": "r*n*min(p + n, w - 1 + n)",
+    "top": "r*n*min(p + n, w)",
+    "compressed": "r*n*floor((p + n)/w)",
+    "top_compressed": "r*n*min(floor((p + n)/c), w)",
+}
 CAUSAL_PAIRS = "r*(n*p + n*(n + 1)/2)"
 ONE_QUERY = {
-    "window": "min(x, w)", "chunk": "x - floor((x - 1)/w)*w", "top": "min(x, w)", "compressed": "floor(x/w)", "top_compressed": "min(floor(x/c), w)",
-}  # fmt: skip
+    "window": "min(x, w)",
+    "chunk": "x - floor((x - 1)/w)*w",
+    "top": "min(x, w)",
+    "compressed": "floor(x/w)",
+    "top_compressed": "min(floor(x/c), w)",
+}
 """The keys that the query at position x sees."""
 STAIRS = "(c*floor({x}/c)*(floor({x}/c) - 1)/2 + floor({x}/c)*({x} - c*floor({x}/c) + 1))"
 TRIANGLE = {
@@ -138,8 +150,11 @@ TRIANGLE = {
 }
 """Keys that the first x queries of a sequence see together."""
 CACHED_TOKENS = {
-    None: "context", "top": "context", "compressed": "floor(context/w)*w", "top_compressed": "floor(context/c)*c",
-}  # fmt: skip
+    None: "context",
+    "top": "context",
+    "compressed": "floor(context/w)*w",
+    "top_compressed": "floor(context/c)*c",
+}
 """Tokens that a layer keeps of a sequence, those that entries stand for included; of one with a window or chunks see the next."""
 WINDOW_KEEPS = {
     "window": "min(context, w)",

@@ -70,9 +70,13 @@ def of_part(threshold: Threshold, part: str) -> Threshold:
     'decode_compute_time.gate_up = decode_memory_time.gate_up'
     """
     return replace(
-        threshold, name=f"{threshold.name}.{part}", equation=STEP_TIME.sub(rf"\1.{part}", threshold.equation),
-        means=f"of {part} alone: {threshold.means}", below=f"of {part} alone: {threshold.below}", above=f"of {part} alone: {threshold.above}",
-    )  # fmt: skip
+        threshold,
+        name=f"{threshold.name}.{part}",
+        equation=STEP_TIME.sub(rf"\1.{part}", threshold.equation),
+        means=f"of {part} alone: {threshold.means}",
+        below=f"of {part} alone: {threshold.below}",
+        above=f"of {part} alone: {threshold.above}",
+    )
 
 
 def declared_threshold(fields: Mapping[str, Any]) -> Threshold:

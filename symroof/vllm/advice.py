@@ -19,12 +19,39 @@ from symroof.vllm.served_case import ServedCase
 OPEN = ("batch", "chunk", "token_budget", "dp")
 """What a command is searched for: its largest batch and the tokens of a step; copies, where requests arrive."""
 FACTS = (
-    "memory_bytes", "usable_memory", "fits", "concurrency", "itl", "itl_last", "mixed_time", "ttft", "chunk_steps", "chunked_ttft", "decode_throughput",
-    "sustained_itl", "loaded_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "sustained_throughput_per_device", "load", "cost_per_mtok", "fleet_price", "speculation_speedup",
-)  # fmt: skip
+    "memory_bytes",
+    "usable_memory",
+    "fits",
+    "concurrency",
+    "itl",
+    "itl_last",
+    "mixed_time",
+    "ttft",
+    "chunk_steps",
+    "chunked_ttft",
+    "decode_throughput",
+    "sustained_itl",
+    "loaded_itl",
+    "loaded_ttft",
+    "worst_itl",
+    "sustained_throughput",
+    "sustained_throughput_per_device",
+    "load",
+    "cost_per_mtok",
+    "fleet_price",
+    "speculation_speedup",
+)
 RESULTS = (
-    "sustained_itl", "loaded_itl", "worst_itl", "loaded_ttft", "sustained_throughput", "sustained_throughput_per_device", "load", "cost_per_mtok", "fleet_price",
-)  # fmt: skip
+    "sustained_itl",
+    "loaded_itl",
+    "worst_itl",
+    "loaded_ttft",
+    "sustained_throughput",
+    "sustained_throughput_per_device",
+    "load",
+    "cost_per_mtok",
+    "fleet_price",
+)
 """Quantities of the recommended command, with the copies that the arrival rate needs."""
 UNDER_LOAD = frozenset(RESULTS) - {"load", "fleet_price"}
 """Facts that use the token budgets of all ranks; a step with one chunk uses that of its own rank."""

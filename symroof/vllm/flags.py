@@ -63,13 +63,33 @@ DTYPES = (
     ("float32", "fp32"),
 )
 CACHES = (
-    ("auto", ""), ("float16", "fp16"), ("bfloat16", "bf16"), ("fp8", "fp8"), ("fp8_e4m3", "fp8"), ("fp8_e5m2", "fp8"), ("fp8_inc", "fp8"),
-    ("fp8_per_token_head", "fp8"), ("int8_per_token_head", "int8"), ("int4_per_token_head", "int4"), ("nvfp4", "fp4"),
-)  # fmt: skip
+    ("auto", ""),
+    ("float16", "fp16"),
+    ("bfloat16", "bf16"),
+    ("fp8", "fp8"),
+    ("fp8_e4m3", "fp8"),
+    ("fp8_e5m2", "fp8"),
+    ("fp8_inc", "fp8"),
+    ("fp8_per_token_head", "fp8"),
+    ("int8_per_token_head", "int8"),
+    ("int4_per_token_head", "int4"),
+    ("nvfp4", "fp4"),
+)
 QUANTIZATIONS = (
-    ("fp8", "fp8"), ("fbgemm_fp8", "fp8"), ("ptpc_fp8", "fp8"), ("awq", "awq"), ("awq_marlin", "awq"), ("gptq", "gptq"),
-    ("gptq_marlin", "gptq"), ("bitsandbytes", "nf4"), ("compressed-tensors", ""), ("modelopt", ""), ("modelopt_fp4", ""), ("mxfp4", ""), ("gguf", ""),
-)  # fmt: skip
+    ("fp8", "fp8"),
+    ("fbgemm_fp8", "fp8"),
+    ("ptpc_fp8", "fp8"),
+    ("awq", "awq"),
+    ("awq_marlin", "awq"),
+    ("gptq", "gptq"),
+    ("gptq_marlin", "gptq"),
+    ("bitsandbytes", "nf4"),
+    ("compressed-tensors", ""),
+    ("modelopt", ""),
+    ("modelopt_fp4", ""),
+    ("mxfp4", ""),
+    ("gguf", ""),
+)
 """Method -> precision of the weights; empty: defined by the checkpoint."""
 
 FLAGS: dict[str, Flag] = {
@@ -137,8 +157,13 @@ FLAGS: dict[str, Flag] = {
 }
 
 CONTEXT_DEGREES = (
-    "decode-context-parallel-size", "dcp", "prefill-context-parallel-size", "pcp", "attn-cp-size", "cp-size",
-)  # fmt: skip
+    "decode-context-parallel-size",
+    "dcp",
+    "prefill-context-parallel-size",
+    "pcp",
+    "attn-cp-size",
+    "cp-size",
+)
 NOT_MODELLED = {
     "swap-space": "memory of the host for preempted requests: `swap_time` has what a swap costs",
     "cpu-offload-gb": "weights on the host are read over the host link at every step",
@@ -159,8 +184,20 @@ NOT_MODELLED = {
     **dict.fromkeys(CONTEXT_DEGREES, "context parallelism: caches are split, so more requests fit"),
 }
 """Flags of any server that affect performance but are not modelled, and their effect."""
-VALUELESS = frozenset({
-    "enforce-eager", "trust-remote-code", "enable-auto-tool-choice", "disable-log-stats", "disable-log-requests", "async-scheduling", "enable-lora",
-    "skip-tokenizer-init", "disable-custom-all-reduce", "disable-sliding-window", "enable-reasoning", "disable-cascade-attn",
-})  # fmt: skip
+VALUELESS = frozenset(
+    {
+        "enforce-eager",
+        "trust-remote-code",
+        "enable-auto-tool-choice",
+        "disable-log-stats",
+        "disable-log-requests",
+        "async-scheduling",
+        "enable-lora",
+        "skip-tokenizer-init",
+        "disable-custom-all-reduce",
+        "disable-sliding-window",
+        "enable-reasoning",
+        "disable-cascade-attn",
+    }
+)
 """Flags without a value."""

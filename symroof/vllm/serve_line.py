@@ -12,7 +12,13 @@ from symroof.vllm.command_line import VARIABLE
 from symroof.vllm.engines import LLAMA, SGLANG, TRTLLM, VLLM, Engine, engine_of_image
 from symroof.vllm.served_case import ServedCase
 
-TOGETHER = ("tensor-parallel-size", "data-parallel-size", "enable-expert-parallel", "expert-parallel-size", "attention-dp")  # fmt: skip
+TOGETHER = (
+    "tensor-parallel-size",
+    "data-parallel-size",
+    "enable-expert-parallel",
+    "expert-parallel-size",
+    "attention-dp",
+)
 """Flags of a layout: those that a recommended one does not have are left out."""
 
 
@@ -91,7 +97,11 @@ def recommended_line(served: ServedCase, chosen: Mapping[str, str]) -> str:
         for name, written in line.flags.items()
         if name not in ("model", "config", *TOGETHER, *flags) and written.value is not False
     }
-    off = [f"--no-{name}" for name, written in line.flags.items() if written.value is False and name not in TOGETHER]  # fmt: skip
+    off = [
+        f"--no-{name}"
+        for name, written in line.flags.items()
+        if written.value is False and name not in TOGETHER
+    ]
     words = [*line.before, *model, str(named), *_words(kept | flags, engine), *off, *line.others]
     return " ".join(map(_quoted, words))
 
@@ -99,7 +109,13 @@ def recommended_line(served: ServedCase, chosen: Mapping[str, str]) -> str:
 def _words(flags: Mapping[str, str], engine: Engine) -> list[str]:
     """Flags as the engine spells them; those that it does not have are left out."""
     spelled = {name: engine.spelled(name) for name in flags}
-    return [word for name, value in flags.items() if spelled[name] for word in (spelled[name], value) if word]  # fmt: skip
+    return [
+        word
+        for name, value in flags.items()
+        if spelled[name]
+        for word in (spelled[name], value)
+        if word
+    ]
 
 
 def _quoted(word: str) -> str:

@@ -155,7 +155,9 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
         )
     stored, chosen = made.spec.quantization, made.chosen.precision.get("weights")
     if stored and chosen and first.precisions["weights"] != stored.method:
-        found.append(f"the checkpoint of the command is stored as {stored.method}, which no flag changes: weights in {chosen[0]} need another one")  # fmt: skip
+        found.append(
+            f"the checkpoint of the command is stored as {stored.method}, which no flag changes: weights in {chosen[0]} need another one"
+        )
     if first.does_not_fit:
         case = first.case
         reserved = case.value("memory_reserve") * case.value("instance_devices")

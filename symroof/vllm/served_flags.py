@@ -203,7 +203,10 @@ def formats_of(note: Notes, spec: ModelSpec) -> dict[str, Any]:
         stored, asked = spec.quantization, quantization_at(method, spec) if method else None
         if method and stored and stored.format != (asked.format if asked else method):
             message = f"the checkpoint is stored as {stored.method}, not {method}: {line.engine.title} refuses to start"
-            column, hint = line.flags["quantization"].column, "leave it out, or name another checkpoint"  # fmt: skip
+            column, hint = (
+                line.flags["quantization"].column,
+                "leave it out, or name another checkpoint",
+            )
             raise InputError(line.problem(column, message, hint))
         says = "the checkpoint's own format"
         note("quantization", "weights as the model's spec stores them", says=says)
@@ -305,6 +308,8 @@ def _drafted(line: ServeCommand, written: FlagValue, value: Any) -> int:
     if isinstance(value, bool) or not re.fullmatch(r"[0-9]{1,4}", text) or int(text) > 1000:
         text = ""
     if not text or (value is not None and not int(text)):
-        message = f"num_speculative_tokens is {str(value)[:40]!r}, not a whole number from 1 to 1,000"  # fmt: skip
+        message = (
+            f"num_speculative_tokens is {str(value)[:40]!r}, not a whole number from 1 to 1,000"
+        )
         raise InputError(line.problem(written.column, message, path="--speculative-config"))
     return int(text)

@@ -18,11 +18,34 @@ from symroof.api import Study
 from ..near import near
 
 UNITS = {
-    "": 1, "x": 1, "%": Fraction(1, 100), "s": 1, "ms": Fraction(1, 10**3), "us": Fraction(1, 10**6),
-    "B": 1, "MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 2**20, "GiB": 2**30,
-    "GFLOP": 10**9, "TFLOP": 10**12, "PFLOP": 10**15, "TFLOP/s": 10**12, "TB/s": 10**12, "tok/s": 1, "FLOP/byte": 1,
-    "µs": Fraction(1, 10**6), "byte": 1, "kB": 10**3, "GB/s": 10**9, "request/s": 1, "J/token": 1, "USD": 1, "USD/hour": Fraction(1, 3600),
-}  # fmt: skip
+    "": 1,
+    "x": 1,
+    "%": Fraction(1, 100),
+    "s": 1,
+    "ms": Fraction(1, 10**3),
+    "us": Fraction(1, 10**6),
+    "B": 1,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "MiB": 2**20,
+    "GiB": 2**30,
+    "GFLOP": 10**9,
+    "TFLOP": 10**12,
+    "PFLOP": 10**15,
+    "TFLOP/s": 10**12,
+    "TB/s": 10**12,
+    "tok/s": 1,
+    "FLOP/byte": 1,
+    "µs": Fraction(1, 10**6),
+    "byte": 1,
+    "kB": 10**3,
+    "GB/s": 10**9,
+    "request/s": 1,
+    "J/token": 1,
+    "USD": 1,
+    "USD/hour": Fraction(1, 3600),
+}
 WEIGHTS, KV, ATTENTION = ({"detail": level} for level in ("weights", "kv", "attention"))
 H100 = {"hardware": "h100-sxm", "mem_capacity": "80 GB", "engine": "ideal"}
 """The H100 of the sources: the label's 80 GB, not the total that the driver reports, and no engine that keeps a part of it."""

@@ -23,33 +23,116 @@ FIRST_ORDER = [
     row("the same at MFU 0.5", "prefill_time", "1.16 s", **ESSAY, mfu=0.5),
     row("the same at MFU 0.7", "prefill_time", "0.83 s", **ESSAY, mfu=0.7),
     row("70B, 4096 tokens: rate", "prefill_throughput", "7,067 tok/s", **ESSAY),
-    row("8B, 2048 tokens, MFU 0.5", "prefill_time", "66.51 ms", **B8, **H100_989, prompt=2048, mfu=0.5, assume=WEIGHTS),
-    row("13x above the ridge", lambda s: s.value("prefill_intensity") / s.value("ridge_point"), "13.9", **ESSAY),
-]  # fmt: skip
+    row(
+        "8B, 2048 tokens, MFU 0.5",
+        "prefill_time",
+        "66.51 ms",
+        **B8,
+        **H100_989,
+        prompt=2048,
+        mfu=0.5,
+        assume=WEIGHTS,
+    ),
+    row(
+        "13x above the ridge",
+        lambda s: s.value("prefill_intensity") / s.value("ridge_point"),
+        "13.9",
+        **ESSAY,
+    ),
+]
 
 NOMINAL_ATTENTION = {**B70, **H100, "assume": ATTENTION}
 EXACT_8B = {**B8, **H100_989, "prompt": 2048, "mfu": 0.5}
 EXACT = [
-    row("matrix parameters of the 8B", lambda s: s.value("linear_flops_per_token") / 2, LAYERS_8B, model="llama-3-8b"),
+    row(
+        "matrix parameters of the 8B",
+        lambda s: s.value("linear_flops_per_token") / 2,
+        LAYERS_8B,
+        model="llama-3-8b",
+    ),
     row("6.979e9", lambda s: s.value("linear_flops_per_token") / 2, "6.979e9", model="llama-3-8b"),
-    row("head of the 8B: 0.525e9", lambda s: s.value("head_flops_per_row") / 2, "0.525e9", model="llama-3-8b"),
-    row("matrix parameters of the 70B", lambda s: s.value("linear_flops_per_token") / 2, LAYERS_70B, model="llama-3-70b"),
+    row(
+        "head of the 8B: 0.525e9",
+        lambda s: s.value("head_flops_per_row") / 2,
+        "0.525e9",
+        model="llama-3-8b",
+    ),
+    row(
+        "matrix parameters of the 70B",
+        lambda s: s.value("linear_flops_per_token") / 2,
+        LAYERS_70B,
+        model="llama-3-70b",
+    ),
     row("68.45e9", lambda s: s.value("linear_flops_per_token") / 2, "68.45e9", model="llama-3-70b"),
-    row("head of the 70B: 1.051e9", lambda s: s.value("head_flops_per_row") / 2, "1.051e9", model="llama-3-70b"),
+    row(
+        "head of the 70B: 1.051e9",
+        lambda s: s.value("head_flops_per_row") / 2,
+        "1.051e9",
+        model="llama-3-70b",
+    ),
     row("all parameters of the 8B: 8.03e9", "params", "8.03e9", model="llama-3-8b"),
     row("all parameters of the 70B: 70.6e9", "params", "70.6e9", model="llama-3-70b"),
     row("attention FLOPs of a pair, 70B", "attention_flops_per_pair", 2_621_440, **B70),
     row("8B, 2048 tokens, MFU 0.5", "prefill_time", "60.04 ms", **EXACT_8B),
-    row("exact FLOPs, causal: 2*P_mm*S + 2*d*V + 4*L*H*d_h*S(S + 1)/2", "prefill_flops", 2 * LAYERS_8B * 2048 + 2 * HEAD_8B + CORE_8B * 2048 * 2049 // 2, **EXACT_8B),
-    row("exact FLOPs, full square: 4*L*H*d_h*S^2", "prefill_flops", 2 * LAYERS_8B * 2048 + 2 * HEAD_8B + CORE_8B * 2048 * 2048, **EXACT_8B, assume={"attention": "full"}),
-    row("attention over linear, 70B, 4096 tokens", "attention_to_linear", "3.8 %", **NOMINAL_ATTENTION, prompt=4096),
-    row("10 % at 10,681 tokens", "attention_to_linear", "10.00 %", **NOMINAL_ATTENTION, prompt=10_681),
-    row("equality at 106.8k tokens", "attention_to_linear", "100.0 %", **NOMINAL_ATTENTION, prompt=106_812),
-    row("not yet equal at 106.7k tokens", lambda s: s.value("attention_to_linear") < 1, True, **NOMINAL_ATTENTION, prompt=106_700),
-    row("the full square doubles the share", "attention_to_linear", Fraction(4 * 80 * 64 * 128 * 4096, 2 * 70 * 10**9), **B70, prompt=4096, assume={**ATTENTION, "attention": "full"}),
-    row("fp16 logits of every position, 8B", "logit_bytes", "525 MB", **B8, prompt=2048, assume={"logits": "all"}),
+    row(
+        "exact FLOPs, causal: 2*P_mm*S + 2*d*V + 4*L*H*d_h*S(S + 1)/2",
+        "prefill_flops",
+        2 * LAYERS_8B * 2048 + 2 * HEAD_8B + CORE_8B * 2048 * 2049 // 2,
+        **EXACT_8B,
+    ),
+    row(
+        "exact FLOPs, full square: 4*L*H*d_h*S^2",
+        "prefill_flops",
+        2 * LAYERS_8B * 2048 + 2 * HEAD_8B + CORE_8B * 2048 * 2048,
+        **EXACT_8B,
+        assume={"attention": "full"},
+    ),
+    row(
+        "attention over linear, 70B, 4096 tokens",
+        "attention_to_linear",
+        "3.8 %",
+        **NOMINAL_ATTENTION,
+        prompt=4096,
+    ),
+    row(
+        "10 % at 10,681 tokens",
+        "attention_to_linear",
+        "10.00 %",
+        **NOMINAL_ATTENTION,
+        prompt=10_681,
+    ),
+    row(
+        "equality at 106.8k tokens",
+        "attention_to_linear",
+        "100.0 %",
+        **NOMINAL_ATTENTION,
+        prompt=106_812,
+    ),
+    row(
+        "not yet equal at 106.7k tokens",
+        lambda s: s.value("attention_to_linear") < 1,
+        True,
+        **NOMINAL_ATTENTION,
+        prompt=106_700,
+    ),
+    row(
+        "the full square doubles the share",
+        "attention_to_linear",
+        Fraction(4 * 80 * 64 * 128 * 4096, 2 * 70 * 10**9),
+        **B70,
+        prompt=4096,
+        assume={**ATTENTION, "attention": "full"},
+    ),
+    row(
+        "fp16 logits of every position, 8B",
+        "logit_bytes",
+        "525 MB",
+        **B8,
+        prompt=2048,
+        assume={"logits": "all"},
+    ),
     row("fp16 logits of the last position, 8B", "logit_bytes", 2 * 128256, **B8, prompt=2048),
-]  # fmt: skip
+]
 
 # The third source's widget: 8e9 parameters, 16 GB, 989 TFLOP/s, 6 tokens
 WIDGET = {"params": 8 * 10**9, "prompt": 6, "assume": WEIGHTS, **H100_989}
@@ -57,33 +140,120 @@ SHORT = [
     row("widget: weight read", "prefill_memory_time", "4.776 ms", **WIDGET),
     row("widget: tensor cores", "prefill_compute_time", "0.0971 ms", **WIDGET),
     row("widget: utilisation", "prefill_mfu", "2.03 %", **WIDGET),
-    row("widget: utilisation is S*2/(b_w R)", "prefill_mfu", Fraction(6 * 2, 2) / (Fraction(989_000) / 3350), **WIDGET),
+    row(
+        "widget: utilisation is S*2/(b_w R)",
+        "prefill_mfu",
+        Fraction(6 * 2, 2) / (Fraction(989_000) / 3350),
+        **WIDGET,
+    ),
     row("widget: input rate", "prefill_throughput", "1,256 tok/s", **WIDGET),
     row("widget: output rate", "user_rate", "209 tok/s", **WIDGET),
-    row("256 tokens: intensity", "prefill_intensity", 256, **B70, **H100, prompt=256, assume=WEIGHTS),
-    row("256 tokens: under the ridge", "prefill_bound", "memory", **B70, **H100, prompt=256, assume=WEIGHTS),
+    row(
+        "256 tokens: intensity", "prefill_intensity", 256, **B70, **H100, prompt=256, assume=WEIGHTS
+    ),
+    row(
+        "256 tokens: under the ridge",
+        "prefill_bound",
+        "memory",
+        **B70,
+        **H100,
+        prompt=256,
+        assume=WEIGHTS,
+    ),
     row("7 tokens: memory", "prefill_bound", "memory", **B8, **H100, prompt=7, assume=WEIGHTS),
-    row("50 tokens, 8B: the memory roof", "ttft", "4.79 ms", **B8, **H100_989, prompt=50, mfu=0.5, assume=WEIGHTS),
-    row("50 tokens, 8B: the tutorial's tool has no memory roof", "ttft", "1.63 ms", preset="tutorial-mlsysim", model="llama-3-8b", **H100, prompt=50),
-]  # fmt: skip
+    row(
+        "50 tokens, 8B: the memory roof",
+        "ttft",
+        "4.79 ms",
+        **B8,
+        **H100_989,
+        prompt=50,
+        mfu=0.5,
+        assume=WEIGHTS,
+    ),
+    row(
+        "50 tokens, 8B: the tutorial's tool has no memory roof",
+        "ttft",
+        "1.63 ms",
+        preset="tutorial-mlsysim",
+        model="llama-3-8b",
+        **H100,
+        prompt=50,
+    ),
+]
 
 TTFT_70B = {**B70, **H100_989, "mfu": 0.5, "assume": WEIGHTS}
 TTFT = [
-    row("3,532 tokens within a second", lambda s: s.value("ttft") <= 1, True, **TTFT_70B, prompt=3532),
+    row(
+        "3,532 tokens within a second",
+        lambda s: s.value("ttft") <= 1,
+        True,
+        **TTFT_70B,
+        prompt=3532,
+    ),
     row("3,533 tokens not", lambda s: s.value("ttft") <= 1, False, **TTFT_70B, prompt=3533),
-    row("7,064 tokens within two seconds", lambda s: s.value("ttft") <= 2, True, **TTFT_70B, prompt=7064),
+    row(
+        "7,064 tokens within two seconds",
+        lambda s: s.value("ttft") <= 2,
+        True,
+        **TTFT_70B,
+        prompt=7064,
+    ),
     row("7,065 tokens not", lambda s: s.value("ttft") <= 2, False, **TTFT_70B, prompt=7065),
     # 3,532 tokens: 2*70e9*3532/(0.5*989e12) s; then 20 ms in a queue and 5 ms of dispatch
-    row("queue and dispatch are added", "ttft", Fraction(2 * 70 * 3532, 494_500) + Fraction(25, 1000), **TTFT_70B, prompt=3532, queue_time="20 ms", prefill_overhead="5 ms"),
-    row("a step's fixed costs are the dispatch unless it is given", "ttft", Fraction(2 * 70 * 3532, 494_500) + Fraction(3 + 80, 1000), **TTFT_70B, prompt=3532, step_overhead="3 ms", layer_overhead="1 ms"),
-]  # fmt: skip
+    row(
+        "queue and dispatch are added",
+        "ttft",
+        Fraction(2 * 70 * 3532, 494_500) + Fraction(25, 1000),
+        **TTFT_70B,
+        prompt=3532,
+        queue_time="20 ms",
+        prefill_overhead="5 ms",
+    ),
+    row(
+        "a step's fixed costs are the dispatch unless it is given",
+        "ttft",
+        Fraction(2 * 70 * 3532, 494_500) + Fraction(3 + 80, 1000),
+        **TTFT_70B,
+        prompt=3532,
+        step_overhead="3 ms",
+        layer_overhead="1 ms",
+    ),
+]
 
 SHORTER = [
-    row("slope, weights only: 2P/(eta_c F)", slope("ttft", "prompt"), Fraction(2 * 8_030_000_000) / (Fraction(1, 2) * 989 * 10**12), **B8, **H100_989, prompt=2048, mfu=0.5, assume=WEIGHTS),
+    row(
+        "slope, weights only: 2P/(eta_c F)",
+        slope("ttft", "prompt"),
+        Fraction(2 * 8_030_000_000) / (Fraction(1, 2) * 989 * 10**12),
+        **B8,
+        **H100_989,
+        prompt=2048,
+        mfu=0.5,
+        assume=WEIGHTS,
+    ),
     # d/dS of 2PS + 2*L*H*d_h*S(S + 1) = 2P + 4*L*H*d_h*(S + 1/2); with S^2 for S(S + 1) the half falls away
-    row("slope with attention: (2P + 4 L H d_h S)/(eta_c F)", slope("ttft", "prompt"), (2 * 8_030_000_000 + CORE_8B * Fraction(4097, 2)) / (Fraction(1, 2) * 989 * 10**12), **B8, **H100_989, prompt=2048, mfu=0.5, assume=ATTENTION),
-    row("no slope on the memory roof", slope("ttft", "prompt"), 0, **B8, **H100_989, prompt=50, mfu=0.5, assume=WEIGHTS),
-]  # fmt: skip
+    row(
+        "slope with attention: (2P + 4 L H d_h S)/(eta_c F)",
+        slope("ttft", "prompt"),
+        (2 * 8_030_000_000 + CORE_8B * Fraction(4097, 2)) / (Fraction(1, 2) * 989 * 10**12),
+        **B8,
+        **H100_989,
+        prompt=2048,
+        mfu=0.5,
+        assume=ATTENTION,
+    ),
+    row(
+        "no slope on the memory roof",
+        slope("ttft", "prompt"),
+        0,
+        **B8,
+        **H100_989,
+        prompt=50,
+        mfu=0.5,
+        assume=WEIGHTS,
+    ),
+]
 
 
 @pytest.mark.parametrize("case", [*FIRST_ORDER, *EXACT, *SHORT, *TTFT, *SHORTER])
@@ -117,9 +287,15 @@ def test_head_at_every_position():
 
 # One head of 128 at 4096 tokens, keys and values of its own; full square; read off the operator table
 HEAD = {
-    "n_layers": 1, "d_model": 128, "n_heads": 1, "n_kv_heads": 1, "head_dim": 128, "d_ff": 512,
-    "vocab_size": 1000, "prompt": 4096,
-}  # fmt: skip
+    "n_layers": 1,
+    "d_model": 128,
+    "n_heads": 1,
+    "n_kv_heads": 1,
+    "head_dim": 128,
+    "d_ff": 512,
+    "vocab_size": 1000,
+    "prompt": 4096,
+}
 
 
 def attention_intensity(prompt, fusion):

@@ -12,37 +12,136 @@ Q4 = {**B70, "weights": "int4", "assume": WEIGHTS}
 WEIGHT_ONLY = [
     row("70B int4", "weight_bytes", "35 GB", **Q4),
     row("70B int4: step", "itl", "10.45 ms", **Q4, **H100),
-    row("4 times as fast", "itl", "4.0 x", {"weights": "int4"}, **B70, **H100, weights="fp16", assume=WEIGHTS),
-    row("3.89 times with 4k of cache", "itl", "3.89 x", {"weights": "int4"}, **B70, **H100, prompt=4096, weights="fp16", assume=KV),
+    row(
+        "4 times as fast",
+        "itl",
+        "4.0 x",
+        {"weights": "int4"},
+        **B70,
+        **H100,
+        weights="fp16",
+        assume=WEIGHTS,
+    ),
+    row(
+        "3.89 times with 4k of cache",
+        "itl",
+        "3.89 x",
+        {"weights": "int4"},
+        **B70,
+        **H100,
+        prompt=4096,
+        weights="fp16",
+        assume=KV,
+    ),
     row("intensity", "decode_intensity", 4, **Q4, **H100),
-    row("(P b_w + KV)/BW, int8", "itl", Fraction(70 * 10**9 + 4096 * 327_680, 3350 * 10**9), **B70, **H100, weights="int8", activations="fp16", prompt=4096, assume=KV),
-    row("prefill unchanged", "prefill_time", 1, {"weights": "fp16"}, **Q4, **H100, activations="fp16", prompt=4096),
+    row(
+        "(P b_w + KV)/BW, int8",
+        "itl",
+        Fraction(70 * 10**9 + 4096 * 327_680, 3350 * 10**9),
+        **B70,
+        **H100,
+        weights="int8",
+        activations="fp16",
+        prompt=4096,
+        assume=KV,
+    ),
+    row(
+        "prefill unchanged",
+        "prefill_time",
+        1,
+        {"weights": "fp16"},
+        **Q4,
+        **H100,
+        activations="fp16",
+        prompt=4096,
+    ),
     row("still under the ridge at 73", "decode_bound", "memory", **Q4, **H100, batch=73),
     row("over it at 74", "decode_bound", "compute", **Q4, **H100, batch=74),
     row("RTX 4090", "user_rate", "28.8 tok/s", **Q4, hardware="rtx-4090"),
     row("RTX 3090", "user_rate", "26.7 tok/s", **Q4, hardware="rtx-3090"),
     row("A100", "user_rate", "58.3 tok/s", **Q4, hardware="a100-80gb-sxm"),
     row("M2 Ultra", "user_rate", "22.9 tok/s", **Q4, hardware="m2-ultra"),
-    row("30 tok/s need 1,050 GB/s", "user_rate", 30, **Q4, mem_bandwidth="1050 GB/s", peak_flops="80 TFLOP/s"),
-    row("Q4_K_M, 4.84 bits", "weight_bytes", "42.4 GB", params=70 * 10**9, weight_bytes_per_param=0.605),
-    row("Q4_K_M on 1,008 GB/s", "user_rate", "23.8 tok/s", **B70, hardware="rtx-4090", weight_bytes_per_param=0.605, assume=WEIGHTS),
-]  # fmt: skip
+    row(
+        "30 tok/s need 1,050 GB/s",
+        "user_rate",
+        30,
+        **Q4,
+        mem_bandwidth="1050 GB/s",
+        peak_flops="80 TFLOP/s",
+    ),
+    row(
+        "Q4_K_M, 4.84 bits",
+        "weight_bytes",
+        "42.4 GB",
+        params=70 * 10**9,
+        weight_bytes_per_param=0.605,
+    ),
+    row(
+        "Q4_K_M on 1,008 GB/s",
+        "user_rate",
+        "23.8 tok/s",
+        **B70,
+        hardware="rtx-4090",
+        weight_bytes_per_param=0.605,
+        assume=WEIGHTS,
+    ),
+]
 
 FP8 = {"weights": "fp8", "activations": "fp8", "peak_flops": "1979 TFLOP/s"}
 INT8_PREFILL = {
-    **B8, "hardware": "h100-sxm", "prompt": 2048, "mfu": 0.5, "prefill_overhead": "0.01 ms",
+    **B8,
+    "hardware": "h100-sxm",
+    "prompt": 2048,
+    "mfu": 0.5,
+    "prefill_overhead": "0.01 ms",
     "assume": WEIGHTS,
-}  # fmt: skip
+}
 WEIGHTS_AND_ACTIVATIONS = [
     # n* = b_w F/(2 BW): 295.4 with one byte and 1979 TFLOP/s, 590.7 with two bytes
-    *(row(f"fp8, {bytes_} byte a weight, {batch}: {bound}", "decode_bound", bound, params=70 * 10**9, hardware="h100-sxm", **{**FP8, "weight_bytes_per_param": bytes_}, batch=batch, assume=WEIGHTS)
-      for bytes_, batch, bound in ((1, 295, "memory"), (1, 296, "compute"), (2, 590, "memory"), (2, 591, "compute"))),
-    row("n* = b_w R/2, one byte", lambda s: s.value("ridge_point") * s.value("weight_bytes_per_param") / 2, "295.4", hardware="h100-sxm", **FP8),
-    row("n* = b_w R/2, two bytes", lambda s: s.value("ridge_point") * s.value("weight_bytes_per_param") / 2, "590.7", hardware="h100-sxm", **{**FP8, "weight_bytes_per_param": 2}),
+    *(
+        row(
+            f"fp8, {bytes_} byte a weight, {batch}: {bound}",
+            "decode_bound",
+            bound,
+            params=70 * 10**9,
+            hardware="h100-sxm",
+            **{**FP8, "weight_bytes_per_param": bytes_},
+            batch=batch,
+            assume=WEIGHTS,
+        )
+        for bytes_, batch, bound in (
+            (1, 295, "memory"),
+            (1, 296, "compute"),
+            (2, 590, "memory"),
+            (2, 591, "compute"),
+        )
+    ),
+    row(
+        "n* = b_w R/2, one byte",
+        lambda s: s.value("ridge_point") * s.value("weight_bytes_per_param") / 2,
+        "295.4",
+        hardware="h100-sxm",
+        **FP8,
+    ),
+    row(
+        "n* = b_w R/2, two bytes",
+        lambda s: s.value("ridge_point") * s.value("weight_bytes_per_param") / 2,
+        "590.7",
+        hardware="h100-sxm",
+        **{**FP8, "weight_bytes_per_param": 2},
+    ),
     # Both with the tutorial's 0.01 ms of dispatch; without it 33.24 and 66.51
-    row("8B prefill, int8", "ttft", "33.25 ms", **INT8_PREFILL, weights="int8", activations="int8", peak_flops="1979 TFLOP/s"),
+    row(
+        "8B prefill, int8",
+        "ttft",
+        "33.25 ms",
+        **INT8_PREFILL,
+        weights="int8",
+        activations="int8",
+        peak_flops="1979 TFLOP/s",
+    ),
     row("8B prefill, fp16", "ttft", "66.52 ms", **INT8_PREFILL, peak_flops="989 TFLOP/s"),
-]  # fmt: skip
+]
 
 CLEAN = {**B8, **H100_989, "prompt": 2048, "assume": KV}
 CLEAN_TABLE = [

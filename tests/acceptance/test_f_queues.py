@@ -14,27 +14,149 @@ from . import B8, B70, H100, H100_989, KV, TUTORIAL, WEIGHTS, agree, check, row
 
 HELD = {"service_time": "133 ms", "ttft": "133 ms"}
 ROWS = [
-    row("M/M/1 at half load: one service", "queue_wait", 2, service_time="2 s", arrival_rate="0.25/s"),
-    row("M/D/1: half of it", "queue_wait", 1, service_time="2 s", arrival_rate="0.25/s", assume={"queue": "md1"}),
-    row("M/G/1 of no spread is M/D/1", "queue_wait", 1, service_time="2 s", arrival_rate="0.25/s", service_spread=0, assume={"queue": "mg1"}),
-    row("M/G/1 of spread 3", "queue_wait", 4, service_time="2 s", arrival_rate="0.25/s", service_spread=3, assume={"queue": "mg1"}),
+    row(
+        "M/M/1 at half load: one service",
+        "queue_wait",
+        2,
+        service_time="2 s",
+        arrival_rate="0.25/s",
+    ),
+    row(
+        "M/D/1: half of it",
+        "queue_wait",
+        1,
+        service_time="2 s",
+        arrival_rate="0.25/s",
+        assume={"queue": "md1"},
+    ),
+    row(
+        "M/G/1 of no spread is M/D/1",
+        "queue_wait",
+        1,
+        service_time="2 s",
+        arrival_rate="0.25/s",
+        service_spread=0,
+        assume={"queue": "mg1"},
+    ),
+    row(
+        "M/G/1 of spread 3",
+        "queue_wait",
+        4,
+        service_time="2 s",
+        arrival_rate="0.25/s",
+        service_spread=3,
+        assume={"queue": "mg1"},
+    ),
     row("without arrivals no wait", "queue_wait", 0, service_time="2 s", arrival_rate="0/s"),
-    row("seven of ten in time", "goodput", Fraction(7, 10), sustained_requests="1 request/s", slo_share="70 %"),
-    row("two copies", "goodput", Fraction(14, 10), sustained_requests="1 request/s", slo_share="70 %", dp=2),
-    row("a target that is missed", "goodput", 0, sustained_requests="1 request/s", sustained_itl="51 ms", output=2, itl_target="50 ms"),
-    row("half are in time without any wait", "share_in_time", Fraction(1, 2), service_time="2 s", ttft="2 s", ttft_target="2 s", arrival_rate="0.25/s"),
-    row("none where the prefill alone is too slow", "share_in_time", 0, service_time="2 s", ttft="2 s", ttft_target="1.9 s", arrival_rate="0.25/s"),
-    row("a burst of 20 a second where 8 are served", "burst_backlog", 120, service_time="125 ms", burst_rate="20/s", burst_duration="10 s"),
-    row("no burst", "burst_backlog", 0, service_time="125 ms", burst_rate="7/s", burst_duration="10 s"),
-    row("gone at 8 - 2 a second", "burst_drain_time", 20, service_time="125 ms", burst_rate="20/s", burst_duration="10 s", arrival_rate="2/s"),
-]  # fmt: skip
+    row(
+        "seven of ten in time",
+        "goodput",
+        Fraction(7, 10),
+        sustained_requests="1 request/s",
+        slo_share="70 %",
+    ),
+    row(
+        "two copies",
+        "goodput",
+        Fraction(14, 10),
+        sustained_requests="1 request/s",
+        slo_share="70 %",
+        dp=2,
+    ),
+    row(
+        "a target that is missed",
+        "goodput",
+        0,
+        sustained_requests="1 request/s",
+        sustained_itl="51 ms",
+        output=2,
+        itl_target="50 ms",
+    ),
+    row(
+        "half are in time without any wait",
+        "share_in_time",
+        Fraction(1, 2),
+        service_time="2 s",
+        ttft="2 s",
+        ttft_target="2 s",
+        arrival_rate="0.25/s",
+    ),
+    row(
+        "none where the prefill alone is too slow",
+        "share_in_time",
+        0,
+        service_time="2 s",
+        ttft="2 s",
+        ttft_target="1.9 s",
+        arrival_rate="0.25/s",
+    ),
+    row(
+        "a burst of 20 a second where 8 are served",
+        "burst_backlog",
+        120,
+        service_time="125 ms",
+        burst_rate="20/s",
+        burst_duration="10 s",
+    ),
+    row(
+        "no burst",
+        "burst_backlog",
+        0,
+        service_time="125 ms",
+        burst_rate="7/s",
+        burst_duration="10 s",
+    ),
+    row(
+        "gone at 8 - 2 a second",
+        "burst_drain_time",
+        20,
+        service_time="125 ms",
+        burst_rate="20/s",
+        burst_duration="10 s",
+        arrival_rate="2/s",
+    ),
+]
 
 SLA = [
     row("T4", "fits", False, **TUTORIAL, hardware="t4", prompt=4096),
-    row("A100", lambda s: s.value("ttft") > Fraction(1, 5), True, **TUTORIAL, hardware="a100-80gb-sxm", prompt=4096),
-    row("A100 at MFU 1", "prefill_time", "210.8 ms", **B8, hardware="a100-80gb-sxm", prompt=4096, assume=WEIGHTS),
-    *(row(device, lambda s: s.value("ttft") < Fraction(1, 5), True, **TUTORIAL, hardware=device, prompt=4096) for device in ("h100-sxm", "h200")),
-    row("least MFU", lambda s: s.solve("min_mfu_ttft").value, "0.333", **B8, **H100_989, prompt=4096, ttft_target="200 ms", assume=WEIGHTS),
+    row(
+        "A100",
+        lambda s: s.value("ttft") > Fraction(1, 5),
+        True,
+        **TUTORIAL,
+        hardware="a100-80gb-sxm",
+        prompt=4096,
+    ),
+    row(
+        "A100 at MFU 1",
+        "prefill_time",
+        "210.8 ms",
+        **B8,
+        hardware="a100-80gb-sxm",
+        prompt=4096,
+        assume=WEIGHTS,
+    ),
+    *(
+        row(
+            device,
+            lambda s: s.value("ttft") < Fraction(1, 5),
+            True,
+            **TUTORIAL,
+            hardware=device,
+            prompt=4096,
+        )
+        for device in ("h100-sxm", "h200")
+    ),
+    row(
+        "least MFU",
+        lambda s: s.solve("min_mfu_ttft").value,
+        "0.333",
+        **B8,
+        **H100_989,
+        prompt=4096,
+        ttft_target="200 ms",
+        assume=WEIGHTS,
+    ),
     row(
         "tokens of cache that 50 ms allow, 70B",
         lambda s: s.solve("max_context_itl").whole,
@@ -45,8 +167,17 @@ SLA = [
         itl_target="50 ms",
         assume=KV,
     ),
-    row("8B", lambda s: s.solve("max_context_itl").whole, 1_155_395, **B8, **H100, prompt=1, itl_target="50 ms", assume=KV),
-]  # fmt: skip
+    row(
+        "8B",
+        lambda s: s.solve("max_context_itl").whole,
+        1_155_395,
+        **B8,
+        **H100,
+        prompt=1,
+        itl_target="50 ms",
+        assume=KV,
+    ),
+]
 
 
 @pytest.mark.parametrize("case", [*ROWS, *SLA])
@@ -142,9 +273,13 @@ def test_a_burst_second_by_second():
 @pytest.mark.parametrize("rate", ["0.5/s", "3/s"])
 def test_without_a_steady_state_there_is_no_wait(name, rate):
     study = Study(
-        service_time="2 s", ttft="1 s", ttft_target="2 s", arrival_rate=rate, burst_rate="9/s",
+        service_time="2 s",
+        ttft="1 s",
+        ttft_target="2 s",
+        arrival_rate=rate,
+        burst_rate="9/s",
         burst_duration="1 s",
-    )  # fmt: skip
+    )
     assert "no steady state" in study.first.why_unknown(name)
     with pytest.raises(NoValue, match="no steady state"):
         study.first.case.value(name)
@@ -154,9 +289,12 @@ def test_without_a_steady_state_there_is_no_wait(name, rate):
 @pytest.mark.parametrize("name", ["queue_wait_quantile", "share_in_time"])
 def test_what_has_no_closed_form_says_so(name, queue):
     study = Study(
-        service_time="2 s", ttft="1 s", ttft_target="2 s", arrival_rate="0.1/s",
+        service_time="2 s",
+        ttft="1 s",
+        ttft_target="2 s",
+        arrival_rate="0.1/s",
         assume={"queue": queue},
-    )  # fmt: skip
+    )
     assert study.first.why_unknown(name) == f"no closed form under queue={queue}"
     with pytest.raises(InputError, match=f"no closed form under queue={queue}"):
         study.solve(

@@ -16,24 +16,87 @@ MATRICES, HEAD, CORE, KAPPA = 6_979_321_856, 4096 * 128_256, 4 * 32 * 32 * 128, 
 """Llama-3-8B: parameters of its matrices and its head, FLOPs of a pair, bytes of a token's cache."""
 
 LOOPS = [
-    row("tokens without a cache", "uncached_tokens", sum(1000 + j for j in range(500)), prompt=1000, output=500),
+    row(
+        "tokens without a cache",
+        "uncached_tokens",
+        sum(1000 + j for j in range(500)),
+        prompt=1000,
+        output=500,
+    ),
     row("tokens with one", "cached_tokens", 1499, prompt=1000, output=500),
-    row("417 times the work", lambda s: s.value("uncached_flops") / s.value("cached_flops"), "417", params=8 * 10**9, prompt=1000, output=500, assume=WEIGHTS),
-    row("4.2 times the time", lambda s: s.value("uncached_time") / s.value("response_time"), "4.2", params=8 * 10**9, prompt=1000, output=500, assume=WEIGHTS, **H100),
-    row("every text read anew, exactly", "uncached_flops", sum(2 * MATRICES * n + 2 * HEAD + CORE * n * (n + 1) // 2 for n in range(300, 340)),
-        model="llama-3-8b", prompt=300, output=40),
-    row("every token once, exactly", "cached_flops", 2 * MATRICES * 339 + 2 * HEAD * 40 + CORE * 339 * 340 // 2, model="llama-3-8b", prompt=300, output=40),
-]  # fmt: skip
+    row(
+        "417 times the work",
+        lambda s: s.value("uncached_flops") / s.value("cached_flops"),
+        "417",
+        params=8 * 10**9,
+        prompt=1000,
+        output=500,
+        assume=WEIGHTS,
+    ),
+    row(
+        "4.2 times the time",
+        lambda s: s.value("uncached_time") / s.value("response_time"),
+        "4.2",
+        params=8 * 10**9,
+        prompt=1000,
+        output=500,
+        assume=WEIGHTS,
+        **H100,
+    ),
+    row(
+        "every text read anew, exactly",
+        "uncached_flops",
+        sum(2 * MATRICES * n + 2 * HEAD + CORE * n * (n + 1) // 2 for n in range(300, 340)),
+        model="llama-3-8b",
+        prompt=300,
+        output=40,
+    ),
+    row(
+        "every token once, exactly",
+        "cached_flops",
+        2 * MATRICES * 339 + 2 * HEAD * 40 + CORE * 339 * 340 // 2,
+        model="llama-3-8b",
+        prompt=300,
+        output=40,
+    ),
+]
 
 WAITS = [
-    row("31 more to come at 4 a second, half of them on average", "static_fill_wait", Fraction(31, 8), batch=32, arrival_rate="4/s"),
-    row("half a step", "continuous_join_wait", (140 * 10**9 + 32 * 4096 * 327_680) / RATE / 2, **CACHED),
+    row(
+        "31 more to come at 4 a second, half of them on average",
+        "static_fill_wait",
+        Fraction(31, 8),
+        batch=32,
+        arrival_rate="4/s",
+    ),
+    row(
+        "half a step",
+        "continuous_join_wait",
+        (140 * 10**9 + 32 * 4096 * 327_680) / RATE / 2,
+        **CACHED,
+    ),
     row("Little", "in_flight", 10, arrival_rate="4/s", response_time="2.5 s"),
-]  # fmt: skip
+]
 
 ASYMPTOTES = [
-    row("of the cache", "bandwidth_throughput_limit", RATE / (KAPPA * 2048), **B8, **H100, prompt=2048),
-    row("at mbu 0.8 on two", "bandwidth_throughput_limit", Fraction(16, 10) * RATE / (KAPPA * 2048), **B8, **H100, prompt=2048, mbu=0.8, tp=2),
+    row(
+        "of the cache",
+        "bandwidth_throughput_limit",
+        RATE / (KAPPA * 2048),
+        **B8,
+        **H100,
+        prompt=2048,
+    ),
+    row(
+        "at mbu 0.8 on two",
+        "bandwidth_throughput_limit",
+        Fraction(16, 10) * RATE / (KAPPA * 2048),
+        **B8,
+        **H100,
+        prompt=2048,
+        mbu=0.8,
+        tp=2,
+    ),
     row(
         "of compute",
         "compute_throughput_limit",
@@ -43,7 +106,16 @@ ASYMPTOTES = [
         prompt=2048,
         assume={"detail": "attention"},
     ),
-    row("neither moves with the batch", "compute_throughput_limit", PEAK / (2 * 8_030_000_000), **B8, **H100, prompt=2048, batch=77, assume=KV),
+    row(
+        "neither moves with the batch",
+        "compute_throughput_limit",
+        PEAK / (2 * 8_030_000_000),
+        **B8,
+        **H100,
+        prompt=2048,
+        batch=77,
+        assume=KV,
+    ),
     row(
         "a window bounds the cache",
         "bandwidth_throughput_limit",
@@ -52,7 +124,7 @@ ASYMPTOTES = [
         **H100,
         prompt=100_000,
     ),
-]  # fmt: skip
+]
 
 CHUNKS = [
     row("2,048 at a time", "mixed_time", "289.9 ms", **ON, chunk=2048),
@@ -61,11 +133,34 @@ CHUNKS = [
     row("4,000 in steps of 512", "chunk_steps", 8, prompt=4000, chunk=512),
     row("what is left for the last", "last_chunk", 416, prompt=4000, chunk=512),
     row("nothing is left over of a whole number", "last_chunk", 512, prompt=4096, chunk=512),
-    row("TTFT, every step full", "chunked_ttft", 8 * 544 * 140 * 10**9 / PEAK, **ON, prompt=4000, chunk=512, batch=32),
-    row("TTFT, the last as short as it is", "chunked_ttft_alone", (7 * 544 + 448) * 140 * 10**9 / PEAK, **ON, prompt=4000, chunk=512, batch=32),
+    row(
+        "TTFT, every step full",
+        "chunked_ttft",
+        8 * 544 * 140 * 10**9 / PEAK,
+        **ON,
+        prompt=4000,
+        chunk=512,
+        batch=32,
+    ),
+    row(
+        "TTFT, the last as short as it is",
+        "chunked_ttft_alone",
+        (7 * 544 + 448) * 140 * 10**9 / PEAK,
+        **ON,
+        prompt=4000,
+        chunk=512,
+        batch=32,
+    ),
     row("a prefix cached", "chunk_steps", 4, prompt=4000, cached_prefix=2000, chunk=512),
-    row("short chunks leave the step on the memory roof", "mixed_time", 140 * 10**9 / RATE, **ON, chunk=64, batch=32),
-]  # fmt: skip
+    row(
+        "short chunks leave the step on the memory roof",
+        "mixed_time",
+        140 * 10**9 / RATE,
+        **ON,
+        chunk=64,
+        batch=32,
+    ),
+]
 
 
 @pytest.mark.parametrize("case", [*LOOPS, *WAITS, *ASYMPTOTES, *CHUNKS])
@@ -85,9 +180,14 @@ def test_a_mixed_step_token_by_token(chunk, past, batch, context):
     work = 2 * MATRICES * (chunk + batch) + 2 * HEAD * (1 + batch) + CORE * met
     moved = 2 * (MATRICES + HEAD) + KAPPA * (past + chunk + batch * context)
     study = Study(
-        model="llama-3-8b", **H100, chunk=chunk, chunk_past=past, batch=batch, context=context,
+        model="llama-3-8b",
+        **H100,
+        chunk=chunk,
+        chunk_past=past,
+        batch=batch,
+        context=context,
         assume={"activations": "off"},
-    )  # fmt: skip
+    )
     assert study.value("mixed_flops") == work
     assert study.value("mixed_bytes") == moved
     assert study.value("mixed_time") == near(max(work / PEAK, moved / RATE))
@@ -118,9 +218,14 @@ def test_first_token_of_a_chunked_prompt_step_by_step():
         return max(work / PEAK, (2 * (MATRICES + HEAD) + KAPPA * (past + chunk + 4 * 2000)) / RATE)
 
     study = Study(
-        model="llama-3-8b", **H100, prompt=1000, context=2000, batch=4, chunk=300,
+        model="llama-3-8b",
+        **H100,
+        prompt=1000,
+        context=2000,
+        batch=4,
+        chunk=300,
         assume={"activations": "off"},
-    )  # fmt: skip
+    )
     full = [step(300, past) for past in (0, 300, 600)]
     assert study.value("chunked_ttft_alone") == near(sum(full) + step(100, 900))
     assert study.value("chunked_ttft") == near(sum(full) + step(300, 900))

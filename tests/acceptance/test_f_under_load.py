@@ -14,9 +14,16 @@ from . import check, row
 P, KAPPA = 70_553_706_496, 327_680
 F, BETA = Fraction(989 * 10**12), Fraction(335 * 10**10)
 HAND = {
-    "model": "llama-3.1-70b", "peak_flops": "989 TFLOP/s", "mem_bandwidth": "3.35 TB/s", "mem_capacity": "1 TB", "prompt": 2048, "output": 256, "batch": 64,
-    "price": "2.5 USD/hour", "network_bandwidth": "50 GB/s",
-}  # fmt: skip
+    "model": "llama-3.1-70b",
+    "peak_flops": "989 TFLOP/s",
+    "mem_bandwidth": "3.35 TB/s",
+    "mem_capacity": "1 TB",
+    "prompt": 2048,
+    "output": 256,
+    "batch": 64,
+    "price": "2.5 USD/hour",
+    "network_bandwidth": "50 GB/s",
+}
 """64 requests of 2,048 tokens in and 256 out on one device, memory aside."""
 D, PREFILL = Fraction(2 * P, BETA), Fraction(2048 * 2 * P, F)
 """A decode step reads the weights; a prefill multiplies them."""
@@ -59,46 +66,151 @@ DEPLOYMENTS = [
     row("a prefill", "prefill_time", "292.20 ms", **under()),
     row("whole prompts: prompt tokens of a step", "even_chunk", "514.01", **under()),
     row("whole prompts: the chance of none", "decode_only_share", "77.84 %", **under()),
-    row("whole prompts: a step, 0.7785*42.122 + 0.14268 ms*(64*2048/256 + 63.75 - 0.7785*64)", "mean_step_time", "107.83 ms", **under()),
+    row(
+        "whole prompts: a step, 0.7785*42.122 + 0.14268 ms*(64*2048/256 + 63.75 - 0.7785*64)",
+        "mean_step_time",
+        "107.83 ms",
+        **under(),
+    ),
     row("whole prompts: tokens, 64/0.10783 s", "sustained_throughput", "593.5 tok/s", **under()),
-    row("whole prompts: every number of them at once", "sustained_requests", Fraction(64, 256) / STEP, **under()),
+    row(
+        "whole prompts: every number of them at once",
+        "sustained_requests",
+        Fraction(64, 256) / STEP,
+        **under(),
+    ),
     row("whole prompts: cost", "cost_per_mtok", "1.1700 USD", **under()),
     row("decode alone: tokens", "decode_throughput", "1,519.4 tok/s", **under()),
     row("decode alone: cost", "decode_cost_per_mtok", "0.4570 USD", **under()),
-    row("budget 2,048: longest step, 2,049 prompt tokens beside 63", "worst_itl", step(2049 + 64 - Fraction(2049, 2048)), **under(chunk=2048)),
-    row("exclusive: tokens", "sustained_throughput", 256 * 64 / (255 * D + 64 * PREFILL), **under("exclusive")),
+    row(
+        "budget 2,048: longest step, 2,049 prompt tokens beside 63",
+        "worst_itl",
+        step(2049 + 64 - Fraction(2049, 2048)),
+        **under(chunk=2048),
+    ),
+    row(
+        "exclusive: tokens",
+        "sustained_throughput",
+        256 * 64 / (255 * D + 64 * PREFILL),
+        **under("exclusive"),
+    ),
     row("exclusive, as written", "sustained_throughput", "556.5 tok/s", **under("exclusive")),
-    row("exclusive: a token waits for the 63 others", "sustained_itl", D + 63 * PREFILL / 255, **under("exclusive")),
+    row(
+        "exclusive: a token waits for the 63 others",
+        "sustained_itl",
+        D + 63 * PREFILL / 255,
+        **under("exclusive"),
+    ),
     row("exclusive: longest wait for a token", "worst_itl", D + PREFILL, **under("exclusive")),
-    row("exclusive, two prefilled together", "sustained_requests", 64 / (255 * D + 64 * PREFILL), **under("exclusive", prefill_batch=2)),
-    row("apart: tokens", "sustained_throughput", "876.1 tok/s", **under("disaggregated", prefill_devices=1)),
-    row("apart: the prefill is slower", "sustained_requests", 1 / PREFILL, **under("disaggregated", prefill_devices=1)),
-    row("apart: those it keeps busy decode", "disaggregated_batch", 255 * D / PREFILL, **under("disaggregated", prefill_devices=1)),
-    row("apart: two prefill devices, the decode is slower", "sustained_requests", 64 / (255 * D), **under("disaggregated", prefill_devices=2)),
-    row("apart: first token, 64 prompts in turn less the decode", "loaded_ttft", 64 * PREFILL - 255 * D, **under("disaggregated", prefill_devices=1)),
-    row("apart: first token with eight prefill devices", "loaded_ttft", PREFILL + Fraction(2048 * KAPPA, 50 * 10**9), **under("disaggregated", prefill_devices=8)),
+    row(
+        "exclusive, two prefilled together",
+        "sustained_requests",
+        64 / (255 * D + 64 * PREFILL),
+        **under("exclusive", prefill_batch=2),
+    ),
+    row(
+        "apart: tokens",
+        "sustained_throughput",
+        "876.1 tok/s",
+        **under("disaggregated", prefill_devices=1),
+    ),
+    row(
+        "apart: the prefill is slower",
+        "sustained_requests",
+        1 / PREFILL,
+        **under("disaggregated", prefill_devices=1),
+    ),
+    row(
+        "apart: those it keeps busy decode",
+        "disaggregated_batch",
+        255 * D / PREFILL,
+        **under("disaggregated", prefill_devices=1),
+    ),
+    row(
+        "apart: two prefill devices, the decode is slower",
+        "sustained_requests",
+        64 / (255 * D),
+        **under("disaggregated", prefill_devices=2),
+    ),
+    row(
+        "apart: first token, 64 prompts in turn less the decode",
+        "loaded_ttft",
+        64 * PREFILL - 255 * D,
+        **under("disaggregated", prefill_devices=1),
+    ),
+    row(
+        "apart: first token with eight prefill devices",
+        "loaded_ttft",
+        PREFILL + Fraction(2048 * KAPPA, 50 * 10**9),
+        **under("disaggregated", prefill_devices=8),
+    ),
     row(
         "three copies, a million tokens of one request of 256 a second",
         "cost_per_mtok_at_rate",
         Fraction(3 * 5, 2 * 3600) * 10**6 / 256,
         **under(dp=3, arrival_rate=1),
     ),
-    row("apart: cost of two devices", "cost_per_mtok", Fraction(5, 3600) * 10**6 / (256 / PREFILL), **under("disaggregated", prefill_devices=1)),
-]  # fmt: skip
+    row(
+        "apart: cost of two devices",
+        "cost_per_mtok",
+        Fraction(5, 3600) * 10**6 / (256 / PREFILL),
+        **under("disaggregated", prefill_devices=1),
+    ),
+]
 
 PIECES = [
-    row("a budget beyond any number of prompts", "sustained_requests", Fraction(64, 256) / STEP, **under(chunk=64 * 2048)),
-    row("too small a budget: every step full, 320 tokens for 2,048 + 255", "chunked_batch", Fraction(320 * 255, 2303), **under(chunk=256)),
+    row(
+        "a budget beyond any number of prompts",
+        "sustained_requests",
+        Fraction(64, 256) / STEP,
+        **under(chunk=64 * 2048),
+    ),
+    row(
+        "too small a budget: every step full, 320 tokens for 2,048 + 255",
+        "chunked_batch",
+        Fraction(320 * 255, 2303),
+        **under(chunk=256),
+    ),
     row("a full step", "sustained_itl", step(320), **under(chunk=256)),
     row("and its rate", "sustained_requests", Fraction(320, 2303) / step(320), **under(chunk=256)),
-    row("a prefix cached: half a prompt", "sustained_requests", Fraction(64, 256) / whole(64, 1024)[0], **under(cached_prefix=1024)),
-    row("responses of one token: prefills alone", "sustained_requests", 1 / PREFILL, **under(output=1)),
-    row("the same where they stop the decode", "sustained_requests", 1 / PREFILL, **under("exclusive", output=1)),
-    row("the same elsewhere", "sustained_requests", 2 / PREFILL, **under("disaggregated", output=1, prefill_devices=2)),
-    row("four copies of the instance: its own rate", "sustained_requests", Fraction(64, 256) / STEP, **under(dp=4)),
-    row("the fleet's load", "load", 10 * STEP / Fraction(64, 256) / 4, **under(dp=4, arrival_rate="10 request/s")),
+    row(
+        "a prefix cached: half a prompt",
+        "sustained_requests",
+        Fraction(64, 256) / whole(64, 1024)[0],
+        **under(cached_prefix=1024),
+    ),
+    row(
+        "responses of one token: prefills alone",
+        "sustained_requests",
+        1 / PREFILL,
+        **under(output=1),
+    ),
+    row(
+        "the same where they stop the decode",
+        "sustained_requests",
+        1 / PREFILL,
+        **under("exclusive", output=1),
+    ),
+    row(
+        "the same elsewhere",
+        "sustained_requests",
+        2 / PREFILL,
+        **under("disaggregated", output=1, prefill_devices=2),
+    ),
+    row(
+        "four copies of the instance: its own rate",
+        "sustained_requests",
+        Fraction(64, 256) / STEP,
+        **under(dp=4),
+    ),
+    row(
+        "the fleet's load",
+        "load",
+        10 * STEP / Fraction(64, 256) / 4,
+        **under(dp=4, arrival_rate="10 request/s"),
+    ),
     row("price of the fleet", "fleet_price", Fraction(10, 3600), **under(dp=4)),
-]  # fmt: skip
+]
 
 
 def test_the_first_token_of_users_in_turn():
@@ -116,9 +228,15 @@ def test_row(case):
 def test_keys_within_a_window_are_the_mean_over_the_steps(window):
     """All layers of Mistral-7B see at most so many keys; a request at step j has prompt + j of them."""
     study = Study(
-        model="mistral-7b-v0.1", hardware="h100-sxm", prompt=2048, output=200, batch=8,
-        window=window, assume={"activations": "off"}, efficiency="peak",
-    )  # fmt: skip
+        model="mistral-7b-v0.1",
+        hardware="h100-sxm",
+        prompt=2048,
+        output=200,
+        batch=8,
+        window=window,
+        assume={"activations": "off"},
+        efficiency="peak",
+    )
     keys = Fraction(sum(min(2048 + j, window) for j in range(1, 200)), 199)
     weights = 2 * (32 * (2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336) + 4096 * 32_000)
     assert study.value("loaded_decode_time") == near((weights + 8 * 131_072 * keys) / BETA)

@@ -22,36 +22,130 @@ PARALLEL = [
     row("work of a step on two", "decode_roofline_time", Fraction(140, 2 * 3350), **ON, tp=2),
     row("no links on one", "decode_link_time", 0, **ON),
     row("links of a step on two", "decode_link_time", Fraction(SENT, LINK), **ON, tp=2),
-    row("on eight, batch 32, 3 us a collective", "decode_link_time", 160 * Fraction(3, 10**6) + Fraction(7, 8) * 2 * 32 * SENT / LINK, **ON, tp=8, batch=32, link_latency="3 us"),
-    row("the step is both", "itl", Fraction(140, 8 * 3350) + 160 * Fraction(3, 10**6) + Fraction(7, 8) * 2 * SENT / LINK, **ON, tp=8, link_latency="3 us"),
-    row("a prefill sends its prompt", "prefill_link_time", Fraction(4096 * SENT, LINK), **ON, tp=2, prompt=4096),
-    row("prefill on two", "prefill_roofline_time", Fraction(2 * 70 * 4096, 2 * 989_400), **ON, tp=2, prompt=4096),
-    row("layers in two stages: one send between them", "decode_link_time", Fraction(8192 * 2, LINK), **ON, pp=2),
-    row("two stages, three copies: rate", "fleet_throughput", 3 * 16 / (Fraction(140, 3350) + Fraction(8 * 8192 * 2, LINK)), **ON, pp=2, dp=3, batch=16),
-    row("a step of two stages is two passes of half the layers, each of half the requests", "itl", 2 * Fraction(70, 3350) + Fraction(8 * 8192 * 2, LINK), **ON, pp=2, batch=15),
+    row(
+        "on eight, batch 32, 3 us a collective",
+        "decode_link_time",
+        160 * Fraction(3, 10**6) + Fraction(7, 8) * 2 * 32 * SENT / LINK,
+        **ON,
+        tp=8,
+        batch=32,
+        link_latency="3 us",
+    ),
+    row(
+        "the step is both",
+        "itl",
+        Fraction(140, 8 * 3350) + 160 * Fraction(3, 10**6) + Fraction(7, 8) * 2 * SENT / LINK,
+        **ON,
+        tp=8,
+        link_latency="3 us",
+    ),
+    row(
+        "a prefill sends its prompt",
+        "prefill_link_time",
+        Fraction(4096 * SENT, LINK),
+        **ON,
+        tp=2,
+        prompt=4096,
+    ),
+    row(
+        "prefill on two",
+        "prefill_roofline_time",
+        Fraction(2 * 70 * 4096, 2 * 989_400),
+        **ON,
+        tp=2,
+        prompt=4096,
+    ),
+    row(
+        "layers in two stages: one send between them",
+        "decode_link_time",
+        Fraction(8192 * 2, LINK),
+        **ON,
+        pp=2,
+    ),
+    row(
+        "two stages, three copies: rate",
+        "fleet_throughput",
+        3 * 16 / (Fraction(140, 3350) + Fraction(8 * 8192 * 2, LINK)),
+        **ON,
+        pp=2,
+        dp=3,
+        batch=16,
+    ),
+    row(
+        "a step of two stages is two passes of half the layers, each of half the requests",
+        "itl",
+        2 * Fraction(70, 3350) + Fraction(8 * 8192 * 2, LINK),
+        **ON,
+        pp=2,
+        batch=15,
+    ),
     row("devices of them all", "devices", 24, tp=4, pp=2, dp=3),
-]  # fmt: skip
+]
 
 ROOF = [
     row("third roof", "link_ridge", Fraction(989_400, 450), **H100),
-    row("70e9 FLOP a device over 160 messages of 16 KiB", "link_intensity", Fraction(70 * 10**9, SENT), **ON, tp=2),
+    row(
+        "70e9 FLOP a device over 160 messages of 16 KiB",
+        "link_intensity",
+        Fraction(70 * 10**9, SENT),
+        **ON,
+        tp=2,
+    ),
     row("compute binds a prefill", "prefill_bound", "compute", **ON, tp=2, prompt=4096),
     row("memory binds a step", "decode_bound", "memory", **ON, tp=2),
-    row("links bind it: 8 ms of latency against 5.2 ms of weights", "decode_bound", "link", **ON, tp=8, link_latency="50 us"),
-    row("a link so slow that it binds a prefill", "prefill_bound", "link", **ON, tp=2, prompt=4096, link_bandwidth="10 GB/s"),
-]  # fmt: skip
+    row(
+        "links bind it: 8 ms of latency against 5.2 ms of weights",
+        "decode_bound",
+        "link",
+        **ON,
+        tp=8,
+        link_latency="50 us",
+    ),
+    row(
+        "a link so slow that it binds a prefill",
+        "prefill_bound",
+        "link",
+        **ON,
+        tp=2,
+        prompt=4096,
+        link_bandwidth="10 GB/s",
+    ),
+]
 
 APART = [
-    row("cache handed over", "transfer_time", Fraction(4096 * 327_680, 50 * 10**9), **B70,
-        prompt=4096, network_bandwidth="50 GB/s"),
-    row("with latency", "transfer_time", Fraction(4096 * 327_680, 50 * 10**9) + Fraction(1, 1000),
-        **B70, prompt=4096, network_bandwidth="50 GB/s", link_latency="1 ms"),
-    row("first token with it", "disaggregated_ttft",
-        Fraction(2 * 70 * 4096, 989_400) + Fraction(4096 * 327_680, 50 * 10**9), **ON, prompt=4096,
-        network_bandwidth="50 GB/s"),
-    row("slowest network within a step", lambda s: s.solve("min_network_bandwidth_transfer").value,
-        Fraction(4096 * 327_680 * 3350, 140), **ON, prompt=4096),
-]  # fmt: skip
+    row(
+        "cache handed over",
+        "transfer_time",
+        Fraction(4096 * 327_680, 50 * 10**9),
+        **B70,
+        prompt=4096,
+        network_bandwidth="50 GB/s",
+    ),
+    row(
+        "with latency",
+        "transfer_time",
+        Fraction(4096 * 327_680, 50 * 10**9) + Fraction(1, 1000),
+        **B70,
+        prompt=4096,
+        network_bandwidth="50 GB/s",
+        link_latency="1 ms",
+    ),
+    row(
+        "first token with it",
+        "disaggregated_ttft",
+        Fraction(2 * 70 * 4096, 989_400) + Fraction(4096 * 327_680, 50 * 10**9),
+        **ON,
+        prompt=4096,
+        network_bandwidth="50 GB/s",
+    ),
+    row(
+        "slowest network within a step",
+        lambda s: s.solve("min_network_bandwidth_transfer").value,
+        Fraction(4096 * 327_680 * 3350, 140),
+        **ON,
+        prompt=4096,
+    ),
+]
 
 
 @pytest.mark.parametrize("case", [*PARALLEL, *ROOF, *APART])
@@ -116,8 +210,12 @@ def test_tokens_go_to_their_experts_and_back(ep):
 def test_what_of_an_exchange_runs_beside_the_work():
     """All of it at the bound: the longer hides the shorter. None with measured efficiencies, and what is asked for between."""
     study = {
-        "model": "deepseek-v3", "hardware": "h200", "batch": 64, "attention_dp": 8, "prompt": 1000,
-    }  # fmt: skip
+        "model": "deepseek-v3",
+        "hardware": "h200",
+        "batch": 64,
+        "attention_dp": 8,
+        "prompt": 1000,
+    }
     bound = Study(**study, efficiency="peak")
     work, exchange, link, overhead = (
         bound.value(f"decode_{name}")
@@ -135,8 +233,12 @@ def test_what_of_an_exchange_runs_beside_the_work():
 def test_the_most_loaded_device_multiplies_more_of_the_experts_alone():
     """With experts 1.5 times as loaded as in the mean, half as many FLOPs of routed experts come on top of a device's; totals stay."""
     study = {
-        "model": "deepseek-v3", "hardware": "h200", "batch": 64, "attention_dp": 8, "prompt": 1000,
-    }  # fmt: skip
+        "model": "deepseek-v3",
+        "hardware": "h200",
+        "batch": 64,
+        "attention_dp": 8,
+        "prompt": 1000,
+    }
     even, uneven = Study(**study, efficiency="peak"), Study(**study, expert_imbalance="1.5")
     routed = 2 * 64 * 58 * 8 * 3 * 7168 * 2048  # tokens, layers, experts, three matrices
     assert (
@@ -153,20 +255,26 @@ def test_one_group_sends_its_experts_nothing():
     assert whole.value("decode_link_time") == cut.value("decode_link_time") > 0
 
 
-@pytest.mark.parametrize(("batch", "layout"), [
-    (1, {"tp": 8, "ep": 8}),
-    (8, {"tp": 8, "ep": 8}),
-    (32, {"tp": 8, "ep": 8}),
-    (64, {"attention_dp": 16}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("batch", "layout"),
+    [
+        (1, {"tp": 8, "ep": 8}),
+        (8, {"tp": 8, "ep": 8}),
+        (32, {"tp": 8, "ep": 8}),
+        (64, {"attention_dp": 16}),
+    ],
+)
 def test_the_device_with_most_of_the_experts_in_use_reads_more(batch, layout):
     """Each of the tokens chooses 8 of 256 experts at random. What the device reads that holds most of those chosen, over 2,000 drawn steps, is what
     1.5 standard deviations above the mean give; nothing is added where experts are cut, and at the bound."""
     study = {
-        "model": "deepseek-v3", "hardware": "h200", "batch": batch, "prompt": 1000,
+        "model": "deepseek-v3",
+        "hardware": "h200",
+        "batch": batch,
+        "prompt": 1000,
         "weights": "fp8",
         "efficiency": "peak",
-    }  # fmt: skip
+    }
     even, uneven = Study(**study, **layout), Study(**study, **layout, expert_spread="1.5")
     devices = layout.get("ep", layout.get("attention_dp"))
     rng = np.random.default_rng(1)

@@ -8,17 +8,34 @@ from symroof.select.selection import select
 from symroof.symbolic.reading import parse
 
 FEW = {
-    "model": "llama-3.1-8b", "hardware": "h100-sxm", "engine": "ideal", "batch": 16, "prompt": 512, "output": 200, "mfu": 0.6, "mbu": 0.8, "step_overhead": "1 ms",
-}  # fmt: skip
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "batch": 16,
+    "prompt": 512,
+    "output": 200,
+    "mfu": 0.6,
+    "mbu": 0.8,
+    "step_overhead": "1 ms",
+}
 MANY = {**FEW, "batch": 64, "prompt": 1024, "output": 65, "network_bandwidth": "50 GB/s"}
 
 
 def test_the_latency_rises_with_the_rate_up_to_that_of_full_slots():
     """A B200 at 1, 2.5, 4.4 and 6 requests a second: simulated 19.3, 21.4, 24.3 and 26.8 ms. At full slots 29.1, and so where the queue grows."""
     case = {
-        "model": "llama-3.3-70b", "hardware": "b200", "weights": "fp8", "prompt": 1500, "output": 300, "batch": 121, "chunk": 256,
-        "mfu": 0.707, "mbu": 0.811, "layer_overhead": "83.9 us", "elementwise_bytes": "135 byte",
-    }  # fmt: skip
+        "model": "llama-3.3-70b",
+        "hardware": "b200",
+        "weights": "fp8",
+        "prompt": 1500,
+        "output": 300,
+        "batch": 121,
+        "chunk": 256,
+        "mfu": 0.707,
+        "mbu": 0.811,
+        "layer_overhead": "83.9 us",
+        "elementwise_bytes": "135 byte",
+    }
     assert sr.Study(**case).value("loaded_itl") == sr.Study(**case).value("sustained_itl")
     at = {
         rate: sr.Study(**case, arrival_rate=f"{rate}/s").first.case
@@ -93,26 +110,44 @@ def test_the_wait_behind_rare_long_prompts_by_hand():
     Steps of 0.2 s take 2,000 at once, 1,500 where one looks, and half of the time: 0.5/(2·0.5)·0.2·(6,478 - 1,500)/2,000 = 0.2489 s.
     """
     wait = at_hand(
-        "prefill_queue_wait", prefill_slot_utilization="1/2", open_full_time="1/5", open_room=2000, uncached_prompt=785,
-        uncached_prompt_of_token="5085500/785", clustered_prompts=0, step_square=1500,
-    )  # fmt: skip
+        "prefill_queue_wait",
+        prefill_slot_utilization="1/2",
+        open_full_time="1/5",
+        open_room=2000,
+        uncached_prompt=785,
+        uncached_prompt_of_token="5085500/785",
+        clustered_prompts=0,
+        step_square=1500,
+    )
     assert wait == pytest.approx(0.24892, rel=1e-4)
 
 
 def test_few_requests_that_slow_all_make_bursts_by_hand():
     """2 a second add 0.1 s each to the steps of all, give or take 0.5 s: (1 + 1)/(1 - 0.2) = 2.5 times the variance of chance."""
     spread = at_hand(
-        "peakedness", arrival_rate=2, dp=1, added_time_deviation="1/2", prompt_added_time="1/10",
-        open_step_time=1, served_step_time=1,
-    )  # fmt: skip
+        "peakedness",
+        arrival_rate=2,
+        dp=1,
+        added_time_deviation="1/2",
+        prompt_added_time="1/10",
+        open_step_time=1,
+        served_step_time=1,
+    )
     assert spread == pytest.approx(2.5)
 
 
 def test_a_first_token_under_load_is_never_sooner_than_alone():
     """Attention groups of 72: alone each prefills a prompt, under load one of them does."""
     groups = {
-        "model": "deepseek-v3", "hardware": "gb200", "attention_dp": 72, "ep": 72, "weights": "fp8", "prompt": 4000, "output": 1000, "batch": 64,
-    }  # fmt: skip
+        "model": "deepseek-v3",
+        "hardware": "gb200",
+        "attention_dp": 72,
+        "ep": 72,
+        "weights": "fp8",
+        "prompt": 4000,
+        "output": 1000,
+        "batch": 64,
+    }
     for case in (groups, {**groups, "arrival_rate": 1}):
         study = sr.Study(**case)
         assert study.value("loaded_ttft") >= study.value("ttft")

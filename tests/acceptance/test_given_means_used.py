@@ -5,9 +5,17 @@ import pytest
 from tests.cli import call, good
 
 WORK = (
-    "--prompt", "2048", "--output", "300", "--set", "arrival_rate=5/s", "--target", "itl=40ms",
-    "--target", "ttft=2 s",
-)  # fmt: skip
+    "--prompt",
+    "2048",
+    "--output",
+    "300",
+    "--set",
+    "arrival_rate=5/s",
+    "--target",
+    "itl=40ms",
+    "--target",
+    "ttft=2 s",
+)
 CASE = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm", *WORK)
 COMMANDS = {
     "select": ("select", *CASE, "--efficiency", "peak"),
@@ -21,10 +29,28 @@ COMMANDS = {
     "replicas": ("solve", "min_copies_arrival", *CASE, "--batch", "32"),
 }
 GIVEN = (
-    "cached_prefix=1024", "hit_rate=0.5", "draft_tokens=4", "acceptance=0.7", "long_share=0.3", "long_prompt=9000", "output_spread=0.5", "burst_rate=9 request/s",
-    "slo_share=0.5", "percentile=0.9", "queue_time=5 ms", "cost_target=0.5 USD", "fleet_price_target=1 USD/hour", "price_target=1 USD/hour", "margin=0.2",
-    "step_overhead=1 ms", "memory_reserve=2 GB", "price=3 USD/hour", "chunk=1024", "link_latency=5 us", "power=600 W",
-)  # fmt: skip
+    "cached_prefix=1024",
+    "hit_rate=0.5",
+    "draft_tokens=4",
+    "acceptance=0.7",
+    "long_share=0.3",
+    "long_prompt=9000",
+    "output_spread=0.5",
+    "burst_rate=9 request/s",
+    "slo_share=0.5",
+    "percentile=0.9",
+    "queue_time=5 ms",
+    "cost_target=0.5 USD",
+    "fleet_price_target=1 USD/hour",
+    "price_target=1 USD/hour",
+    "margin=0.2",
+    "step_overhead=1 ms",
+    "memory_reserve=2 GB",
+    "price=3 USD/hour",
+    "chunk=1024",
+    "link_latency=5 us",
+    "power=600 W",
+)
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +113,21 @@ def test_what_an_overloaded_server_is_held_to_is_all_said():
 def test_every_chunk_meets_at_the_peak_what_only_small_ones_are_expected_to():
     """Chunks of 64 to 8,189 tokens keep a mean step of 60 ms at the peak."""
     line = (
-        "--model", "deepseek-v3", "--hardware", "h200", "--tp", "8", "--prompt", "131072",
-        "--output", "1000", "--batch", "3", "--target", "itl=60 ms",
-    )  # fmt: skip
+        "--model",
+        "deepseek-v3",
+        "--hardware",
+        "h200",
+        "--tp",
+        "8",
+        "--prompt",
+        "131072",
+        "--output",
+        "1000",
+        "--batch",
+        "3",
+        "--target",
+        "itl=60 ms",
+    )
     expected = call("solve", "max_chunk_sustained_itl", *line, "--json").json
     assert 64 < expected["integer"]["at_most"] < 512
     peak = (*line, "--efficiency", "peak", "--json")
@@ -101,6 +139,14 @@ def test_every_chunk_meets_at_the_peak_what_only_small_ones_are_expected_to():
 
 
 LOADED = (
-    "--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "2000", "--output", "300",
-    "--batch", "32",
-)  # fmt: skip
+    "--model",
+    "llama-3.1-8b",
+    "--hardware",
+    "h100-sxm",
+    "--prompt",
+    "2000",
+    "--output",
+    "300",
+    "--batch",
+    "32",
+)

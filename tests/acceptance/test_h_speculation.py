@@ -30,15 +30,64 @@ ROWS = [
     row("tokens of a verification", "tokens_per_verify", "3.362", **DRAFT),
     row("speed-up", "speculation_speedup", "2.80", **ON, **DRAFT),
     row("best length", "speculation_speedup", "3.09", **ON, **{**DRAFT, "draft_tokens": 8}),
-    row("all accepted, no cost", "speculation_speedup", 5, **ON, draft_tokens=4, acceptance=1, draft_cost=0),
-    row("nothing accepted: only the draft is lost", "speculation_speedup", 1 / Fraction(12, 10), **ON, draft_tokens=4, acceptance=0, draft_cost=0.05),
-    row("verification on the memory roof takes a step", "verify_time", Fraction(140, 3350), **ON, **DRAFT),
-    row("60 requests of 5 tokens are beyond it", "verify_time", Fraction(2 * 70 * 60 * 5, 989_400), **ON, **DRAFT, batch=60),
-    row("a tree of 64 at batch 8", "verify_time", Fraction(2 * 70 * 8 * 64, 989_400), **ON, batch=8, verified_tokens=64),
-    row("a tree of 64 at batch 4: memory", "verify_time", Fraction(140, 3350), **ON, batch=4, verified_tokens=64),
+    row(
+        "all accepted, no cost",
+        "speculation_speedup",
+        5,
+        **ON,
+        draft_tokens=4,
+        acceptance=1,
+        draft_cost=0,
+    ),
+    row(
+        "nothing accepted: only the draft is lost",
+        "speculation_speedup",
+        1 / Fraction(12, 10),
+        **ON,
+        draft_tokens=4,
+        acceptance=0,
+        draft_cost=0.05,
+    ),
+    row(
+        "verification on the memory roof takes a step",
+        "verify_time",
+        Fraction(140, 3350),
+        **ON,
+        **DRAFT,
+    ),
+    row(
+        "60 requests of 5 tokens are beyond it",
+        "verify_time",
+        Fraction(2 * 70 * 60 * 5, 989_400),
+        **ON,
+        **DRAFT,
+        batch=60,
+    ),
+    row(
+        "a tree of 64 at batch 8",
+        "verify_time",
+        Fraction(2 * 70 * 8 * 64, 989_400),
+        **ON,
+        batch=8,
+        verified_tokens=64,
+    ),
+    row(
+        "a tree of 64 at batch 4: memory",
+        "verify_time",
+        Fraction(140, 3350),
+        **ON,
+        batch=4,
+        verified_tokens=64,
+    ),
     row("time to draft", "draft_time", 4 * Fraction(5, 100) * Fraction(140, 3350), **ON, **DRAFT),
-    row("mean time a token", "speculative_itl", Fraction(140, 3350) * Fraction(12, 10) / expected_tokens(4, Fraction(8, 10)), **ON, **DRAFT),
-]  # fmt: skip
+    row(
+        "mean time a token",
+        "speculative_itl",
+        Fraction(140, 3350) * Fraction(12, 10) / expected_tokens(4, Fraction(8, 10)),
+        **ON,
+        **DRAFT,
+    ),
+]
 
 
 @pytest.mark.parametrize("case", ROWS)
@@ -116,9 +165,13 @@ def test_work_and_traffic_of_a_verification_token_by_token(drafted):
     matrices, head = 6_979_321_856, residual * 128_256
     work = batch * (2 * (matrices + head) * (drafted + 1) + 4 * layers * heads * width * pairs)
     study = Study(
-        model="llama-3-8b", **H100, context=context, batch=batch, draft_tokens=drafted,
+        model="llama-3-8b",
+        **H100,
+        context=context,
+        batch=batch,
+        draft_tokens=drafted,
         assume={"activations": "off"},
-    )  # fmt: skip
+    )
     assert study.value("verify_flops") == work
     assert study.value("verify_bytes") == 2 * (matrices + head) + batch * 131_072 * (
         context + drafted

@@ -15,11 +15,30 @@ ROWS = [
     row("50 ms a token", "user_rate", 20, itl="50 ms"),
     row("100 ms a token", "user_rate", 10, itl="100 ms"),
     row("RPS = TPS/N", "request_throughput", Fraction(100, 256), batch=100, itl="1 s", output=256),
-    row("RPM = 60 TPS/N", lambda s: 60 * s.value("request_throughput"), "23.4", batch=100, itl="1 s", output=256),
+    row(
+        "RPM = 60 TPS/N",
+        lambda s: 60 * s.value("request_throughput"),
+        "23.4",
+        batch=100,
+        itl="1 s",
+        output=256,
+    ),
     # 1.008 TB/s over 15 and 50 tok/s
-    row("67.2 GB a step are 15 tok/s", lambda s: 1 / s.value("decode_memory_time"), 15, decode_bytes="67.2 GB", mem_bandwidth="1.008 TB/s"),
-    row("20.16 GB a step are 50 tok/s", lambda s: 1 / s.value("decode_memory_time"), 50, decode_bytes="20.16 GB", mem_bandwidth="1.008 TB/s"),
-]  # fmt: skip
+    row(
+        "67.2 GB a step are 15 tok/s",
+        lambda s: 1 / s.value("decode_memory_time"),
+        15,
+        decode_bytes="67.2 GB",
+        mem_bandwidth="1.008 TB/s",
+    ),
+    row(
+        "20.16 GB a step are 50 tok/s",
+        lambda s: 1 / s.value("decode_memory_time"),
+        50,
+        decode_bytes="20.16 GB",
+        mem_bandwidth="1.008 TB/s",
+    ),
+]
 
 
 @pytest.mark.parametrize("case", ROWS)

@@ -16,31 +16,114 @@ TURN = (4096 + 255) * Fraction(2 * 70, 989_400)
 """Seconds of the device that one response takes where every step is limited by compute: its tokens, once each."""
 
 COST = [
-    row("1 USD an hour, 766 tok/s", "decode_cost_per_mtok", "0.363", **ON, batch=32, price="1 USD/hour"),
+    row(
+        "1 USD an hour, 766 tok/s",
+        "decode_cost_per_mtok",
+        "0.363",
+        **ON,
+        batch=32,
+        price="1 USD/hour",
+    ),
     row("23.93 tok/s", "decode_cost_per_mtok", "11.6", **ON, price="1 USD/hour"),
-    row("p/(3600 X) a token", "decode_cost_per_mtok", Fraction(10**6, 3600) * STEP / 32, **ON, batch=32, price="1 USD/hour"),
-    row("twice the rate, half the cost", "decode_cost_per_mtok", 2, {"batch": 64}, **ON, batch=32, price="1 USD/hour"),
-    row("two stages cost twice", "decode_cost_per_mtok", Fraction(2 * 10**6, 3600) * (STEP + Fraction(16_384, 450 * 10**9)), **ON, pp=2, price="1 USD/hour"),
-    row("eight devices, 1 USD an hour each", "instance_price", Fraction(8, 3600), **ON, tp=4, pp=2, price="1 USD/hour"),
-    row("one of two stages, 16 requests in each", "decode_throughput_per_device", Fraction(32, 2) / (STEP + Fraction(16_384 * 16, 450 * 10**9)), **ON, batch=32, pp=2),
-    row("a million prompt tokens", "cost_per_mtok_input", Fraction(10**6, 3600) * Fraction(2 * 70, 989_400), **ON, prompt=4096, price="1 USD/hour"),
+    row(
+        "p/(3600 X) a token",
+        "decode_cost_per_mtok",
+        Fraction(10**6, 3600) * STEP / 32,
+        **ON,
+        batch=32,
+        price="1 USD/hour",
+    ),
+    row(
+        "twice the rate, half the cost",
+        "decode_cost_per_mtok",
+        2,
+        {"batch": 64},
+        **ON,
+        batch=32,
+        price="1 USD/hour",
+    ),
+    row(
+        "two stages cost twice",
+        "decode_cost_per_mtok",
+        Fraction(2 * 10**6, 3600) * (STEP + Fraction(16_384, 450 * 10**9)),
+        **ON,
+        pp=2,
+        price="1 USD/hour",
+    ),
+    row(
+        "eight devices, 1 USD an hour each",
+        "instance_price",
+        Fraction(8, 3600),
+        **ON,
+        tp=4,
+        pp=2,
+        price="1 USD/hour",
+    ),
+    row(
+        "one of two stages, 16 requests in each",
+        "decode_throughput_per_device",
+        Fraction(32, 2) / (STEP + Fraction(16_384 * 16, 450 * 10**9)),
+        **ON,
+        batch=32,
+        pp=2,
+    ),
+    row(
+        "a million prompt tokens",
+        "cost_per_mtok_input",
+        Fraction(10**6, 3600) * Fraction(2 * 70, 989_400),
+        **ON,
+        prompt=4096,
+        price="1 USD/hour",
+    ),
     # prompts fill every step up to 512 tokens, which is limited by compute: 4,351 of them a response
-    row("a request's share of full steps", "cost_per_request", Fraction(1, 3600) * TURN, **LOADED, price="1 USD/hour"),
-    row("a million of its tokens", "cost_per_mtok", Fraction(10**6, 3600) * TURN / 256, **LOADED, price="1 USD/hour"),
-    row("energy of a decode step, 700 W", "decode_energy_per_token", 700 * STEP / 32, **ON, batch=32),
+    row(
+        "a request's share of full steps",
+        "cost_per_request",
+        Fraction(1, 3600) * TURN,
+        **LOADED,
+        price="1 USD/hour",
+    ),
+    row(
+        "a million of its tokens",
+        "cost_per_mtok",
+        Fraction(10**6, 3600) * TURN / 256,
+        **LOADED,
+        price="1 USD/hour",
+    ),
+    row(
+        "energy of a decode step, 700 W", "decode_energy_per_token", 700 * STEP / 32, **ON, batch=32
+    ),
     row("of a request, prefill included", "energy_per_request", 700 * TURN, **LOADED),
     row("of one of its tokens", "energy_per_token", 700 * TURN / 256, **LOADED),
-]  # fmt: skip
+]
 
 SELECTION = [
-    row("TTFT, A100 over H100", "ttft", "3.170", {"hardware": "h100-sxm"}, **TUTORIAL, hardware="a100-80gb-sxm", prompt=4096),
-    row("ITL, A100 over H100", "itl", "1.407", {"hardware": "h100-sxm"}, **TUTORIAL, hardware="a100-80gb-sxm", prompt=4096),
-    row("ITL, H100 over H200", "itl", "1.236", {"hardware": "h200"}, **TUTORIAL, **H100, prompt=4096),
+    row(
+        "TTFT, A100 over H100",
+        "ttft",
+        "3.170",
+        {"hardware": "h100-sxm"},
+        **TUTORIAL,
+        hardware="a100-80gb-sxm",
+        prompt=4096,
+    ),
+    row(
+        "ITL, A100 over H100",
+        "itl",
+        "1.407",
+        {"hardware": "h100-sxm"},
+        **TUTORIAL,
+        hardware="a100-80gb-sxm",
+        prompt=4096,
+    ),
+    row(
+        "ITL, H100 over H200", "itl", "1.236", {"hardware": "h200"}, **TUTORIAL, **H100, prompt=4096
+    ),
     row("TTFT buys compute", elasticity("ttft", "peak_flops"), -1, **ON, prompt=4096),
     row("and no bandwidth", elasticity("ttft", "mem_bandwidth"), 0, **ON, prompt=4096),
     row("ITL buys bandwidth", elasticity("itl", "mem_bandwidth"), -1, **ON),
     row("and no compute", elasticity("itl", "peak_flops"), 0, **ON),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", [*COST, *SELECTION])
@@ -51,9 +134,14 @@ def test_row(case):
 def test_price_ratio_at_which_two_devices_break_even():
     """Both at their largest batch within 50 ms and 4,608 tokens of cache each, 8B: B = (T BW - W)/(kappa S), the ratio is that of the batches."""
     case = {
-        "model": "llama-3-8b", "params": 8_030_000_000, "prompt": 4608, "output": 1,
-        "itl_target": "12 ms", "efficiency": "peak", "assume": KV,
-    }  # fmt: skip
+        "model": "llama-3-8b",
+        "params": 8_030_000_000,
+        "prompt": 4608,
+        "output": 1,
+        "itl_target": "12 ms",
+        "efficiency": "peak",
+        "assume": KV,
+    }
     largest = {
         device: Study(**case, hardware=device).solve("max_batch_itl").value
         for device in ("h100-sxm", "h200")

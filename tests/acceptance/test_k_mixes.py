@@ -14,9 +14,19 @@ P = 70_553_706_496
 F, BETA = Fraction(989 * 10**12), Fraction(335 * 10**10)
 D = Fraction(2 * P, BETA)
 HAND = {
-    "model": "llama-3.1-70b", "peak_flops": "989 TFLOP/s", "mem_bandwidth": "3.35 TB/s", "mem_capacity": "1 TB", "prompt": 2048, "output": 256, "batch": 64,
-    "price": "2.5 USD/hour", "network_bandwidth": "50 GB/s", "long_share": 0.25, "long_prompt": 4096, "long_output": 512,
-}  # fmt: skip
+    "model": "llama-3.1-70b",
+    "peak_flops": "989 TFLOP/s",
+    "mem_bandwidth": "3.35 TB/s",
+    "mem_capacity": "1 TB",
+    "prompt": 2048,
+    "output": 256,
+    "batch": 64,
+    "price": "2.5 USD/hour",
+    "network_bandwidth": "50 GB/s",
+    "long_share": 0.25,
+    "long_prompt": 4096,
+    "long_output": 512,
+}
 """Of four requests three read 2,048 and write 256 tokens, one reads 4,096 and writes 512."""
 STEPS, NEW, OUTPUT = (
     Fraction(3 * 255 + 511, 4),
@@ -103,9 +113,13 @@ def test_a_mix_that_is_read_elsewhere(readers):
 def test_a_mix_of_one_kind_is_that_kind(scheduling, share, lengths):
     """With caches and windows counted: every layer of Mistral-7B sees 3,000 keys."""
     case = {
-        "model": "mistral-7b-v0.1", "hardware": "h100-sxm", "batch": 32, "window": 3000,
-        "prefill_devices": 1, "assume": {"scheduling": scheduling},
-    }  # fmt: skip
+        "model": "mistral-7b-v0.1",
+        "hardware": "h100-sxm",
+        "batch": 32,
+        "window": 3000,
+        "prefill_devices": 1,
+        "assume": {"scheduling": scheduling},
+    }
     mix = Study(
         **case, prompt=2048, output=256, long_share=share, long_prompt=4096, long_output=512
     )

@@ -24,11 +24,14 @@ def test_row(case):
     check(case)
 
 
-@pytest.mark.parametrize(("hardware", "weights", "published"), [
-    ("h100-sxm", "fp16", "147.7"),
-    ("a100-80gb-sxm", "fp16", "76.5"),
-    ("a100-80gb-sxm", "int4", "19.1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("hardware", "weights", "published"),
+    [
+        ("h100-sxm", "fp16", "147.7"),
+        ("a100-80gb-sxm", "fp16", "76.5"),
+        ("a100-80gb-sxm", "int4", "19.1"),
+    ],
+)
 def test_prompt_tokens_a_step_from_which_the_prefill_is_the_longer_part(
     hardware, weights, published
 ):

@@ -23,23 +23,53 @@ def case(model, level):
 
 
 ONE = [
-    row(f"exercise 1, {level}: {quantity} of the {model}", quantity, expected, **case(model, level), prompt=2048)
+    row(
+        f"exercise 1, {level}: {quantity} of the {model}",
+        quantity,
+        expected,
+        **case(model, level),
+        prompt=2048,
+    )
     for level, ttft_8, ttft_70, itl_8, itl_70 in (
         ("first order", "66.51 ms", "584.79 ms", "4.794 ms", "42.15 ms"),
         ("cache", "66.51 ms", "584.79 ms", "4.874 ms", "42.35 ms"),
         ("exact", "60.04 ms", "578.11 ms", "4.561 ms", "41.69 ms"),
         ("tool", "66.52 ms", "584.80 ms", "8.352 ms", "51.83 ms"),
     )
-    for quantity, model, expected in (("ttft", "8B", ttft_8), ("ttft", "70B", ttft_70), ("itl", "8B", itl_8), ("itl", "70B", itl_70))
-]  # fmt: skip
+    for quantity, model, expected in (
+        ("ttft", "8B", ttft_8),
+        ("ttft", "70B", ttft_70),
+        ("itl", "8B", itl_8),
+        ("itl", "70B", itl_70),
+    )
+]
 RATIOS = [
-    row(f"exercise 1, {level}: ratio of {quantity}", lambda s, q=quantity, level=level: Study(**case("70B", level), prompt=2048).value(q) / s.value(q), expected, **case("8B", level), prompt=2048)
-    for level, ttft, itl in (("first order", "8.79", "8.79"), ("cache", "8.79", "8.69"), ("exact", "9.63", "9.14"), ("tool", "8.79", "6.21"))
+    row(
+        f"exercise 1, {level}: ratio of {quantity}",
+        lambda s, q=quantity, level=level: (
+            Study(**case("70B", level), prompt=2048).value(q) / s.value(q)
+        ),
+        expected,
+        **case("8B", level),
+        prompt=2048,
+    )
+    for level, ttft, itl in (
+        ("first order", "8.79", "8.79"),
+        ("cache", "8.79", "8.69"),
+        ("exact", "9.63", "9.14"),
+        ("tool", "8.79", "6.21"),
+    )
     for quantity, expected in (("ttft", ttft), ("itl", itl))
-]  # fmt: skip
+]
 TWO = [
-    row(f"exercise 2, {prompt} in, {output} out, {level}: {quantity}", quantity, expected,
-        **case("8B", level), prompt=prompt, output=output)
+    row(
+        f"exercise 2, {prompt} in, {output} out, {level}: {quantity}",
+        quantity,
+        expected,
+        **case("8B", level),
+        prompt=prompt,
+        output=output,
+    )
     for prompt, output, level, *numbers in (
         (50, 500, "first order", "4.79 ms", "2,397 ms", "0.20 %"),
         (50, 500, "exact", "4.48 ms", "2,246 ms", "0.20 %"),
@@ -49,7 +79,7 @@ TWO = [
         (4000, 100, "tool", "129.9 ms", "999.2 ms", "13.0 %"),
     )
     for quantity, expected in zip(("ttft", "response_time", "ttft_share"), numbers, strict=True)
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", [*ONE, *RATIOS, *TWO])

@@ -21,9 +21,15 @@ MODELS = {  # by how many devices their heads may be shared out, and what to cal
 }
 DEVICES = ("h100-sxm", "h200", "a100-80gb-sxm", "l40s", "mi300x")
 TIMED = (
-    "itl", "ttft", "sustained_itl", "loaded_ttft", "sustained_requests", "decode_throughput",
-    "cost_per_mtok", "load",
-)  # fmt: skip
+    "itl",
+    "ttft",
+    "sustained_itl",
+    "loaded_ttft",
+    "sustained_requests",
+    "decode_throughput",
+    "cost_per_mtok",
+    "load",
+)
 CLOSE = 1e-6
 
 
@@ -107,8 +113,15 @@ def contradictions(case, itl):
     same("copies of select", chosen.run.copies, copies(repeated))
     hub = MODELS[model][0]
     flags = " --quantization fp8" if "weights" in case else ""
-    served = call("vllm", f"vllm serve {hub} -tp {tp} --max-num-seqs {case['batch']}{flags}", f"--hardware={device}", f"--prompt={case['prompt']}",
-                  f"--output={case['output']}", f"--target=itl={itl}", "--json").json  # fmt: skip
+    served = call(
+        "vllm",
+        f"vllm serve {hub} -tp {tp} --max-num-seqs {case['batch']}{flags}",
+        f"--hardware={device}",
+        f"--prompt={case['prompt']}",
+        f"--output={case['output']}",
+        f"--target=itl={itl}",
+        "--json",
+    ).json
     same("room of the line", served["quantities"]["concurrency"]["value"], capacity)
     if case["batch"] <= capacity:
         for name in ("itl", "ttft", "sustained_itl", "sustained_requests", "cost_per_mtok"):

@@ -18,26 +18,108 @@ APART = {"prefill_devices": 32, "assume": {"scheduling": "disaggregated"}}
 
 RATES = [
     # output tokens a second of all devices in a closed loop; random lengths average nine tenths of those asked for
-    (INFERENCEX, "sustained_throughput", 8 * 68.3, R1 | {"hardware": "h200", "tp": 8, "prompt": 7372, "output": 921, "batch": 8}),
-    (INFERENCEX, "sustained_throughput", 8 * 584.6, R1 | {"hardware": "mi355x", "tp": 8, "prompt": 921, "output": 7372, "batch": 128}),
-    (INFERENCEX, "sustained_throughput", 8 * 358.6, R1 | {"hardware": "mi355x", "tp": 8, "prompt": 921, "output": 7372, "batch": 64}),
+    (
+        INFERENCEX,
+        "sustained_throughput",
+        8 * 68.3,
+        R1 | {"hardware": "h200", "tp": 8, "prompt": 7372, "output": 921, "batch": 8},
+    ),
+    (
+        INFERENCEX,
+        "sustained_throughput",
+        8 * 584.6,
+        R1 | {"hardware": "mi355x", "tp": 8, "prompt": 921, "output": 7372, "batch": 128},
+    ),
+    (
+        INFERENCEX,
+        "sustained_throughput",
+        8 * 358.6,
+        R1 | {"hardware": "mi355x", "tp": 8, "prompt": 921, "output": 7372, "batch": 64},
+    ),
     # of devices that only decode: one of three instances of four, one of eight
-    (INFERENCEX, "decode_throughput", 4 * 5191, R1 | {"weights": "nvfp4", "hardware": "gb300", "attention_dp": 4, "prompt": 7372, "output": 921, "batch": 1076}),
-    (INFERENCEX, "decode_throughput", 8 * 4500, R1 | {"hardware": "gb300", "attention_dp": 8, "prompt": 7372, "output": 921, "batch": 2152}),
-    (LMSYS, "decode_throughput", 9 * 22282, R1 | {"hardware": "h100-sxm", "attention_dp": 72, "prompt": 2000, "output": 100, "batch": 72 * 256}),
-    (GPUSTACK, "sustained_throughput", 8145.6, {"model": "qwen3.5-35b-a3b", "hardware": "h200", "weights": "bf16", "prompt": 1009, "output": 2000, "batch": 200}),
+    (
+        INFERENCEX,
+        "decode_throughput",
+        4 * 5191,
+        R1
+        | {
+            "weights": "nvfp4",
+            "hardware": "gb300",
+            "attention_dp": 4,
+            "prompt": 7372,
+            "output": 921,
+            "batch": 1076,
+        },
+    ),
+    (
+        INFERENCEX,
+        "decode_throughput",
+        8 * 4500,
+        R1 | {"hardware": "gb300", "attention_dp": 8, "prompt": 7372, "output": 921, "batch": 2152},
+    ),
+    (
+        LMSYS,
+        "decode_throughput",
+        9 * 22282,
+        R1
+        | {
+            "hardware": "h100-sxm",
+            "attention_dp": 72,
+            "prompt": 2000,
+            "output": 100,
+            "batch": 72 * 256,
+        },
+    ),
+    (
+        GPUSTACK,
+        "sustained_throughput",
+        8145.6,
+        {
+            "model": "qwen3.5-35b-a3b",
+            "hardware": "h200",
+            "weights": "bf16",
+            "prompt": 1009,
+            "output": 2000,
+            "batch": 200,
+        },
+    ),
     # prompt tokens a second of four nodes that only prefill 16,384 tokens a device at a time; the last with experts evenly loaded by construction
     *(
-        (LMSYS, "prefill_throughput", 4 * rate, R1 | APART | {"hardware": "h100-sxm", "attention_dp": 32, "prompt": prompt, "output": 100, "batch": 32,
-                                                              "prefill_batch": 32 * 16384 // prompt})
+        (
+            LMSYS,
+            "prefill_throughput",
+            4 * rate,
+            R1
+            | APART
+            | {
+                "hardware": "h100-sxm",
+                "attention_dp": 32,
+                "prompt": prompt,
+                "output": 100,
+                "batch": 32,
+                "prefill_batch": 32 * 16384 // prompt,
+            },
+        )
         for prompt, rate in ((1024, 57674), (2048, 54543), (4096, 50302), (4096, 59337))
     ),
     # a batch read and written as one
     *(
-        (ARGONNE, "response_time", seconds, {"model": "mistral-7b", "hardware": "h100-sxm", "prompt": 1024, "output": 1024, "batch": b, "prefill_batch": b})
+        (
+            ARGONNE,
+            "response_time",
+            seconds,
+            {
+                "model": "mistral-7b",
+                "hardware": "h100-sxm",
+                "prompt": 1024,
+                "output": 1024,
+                "batch": b,
+                "prefill_batch": b,
+            },
+        )
         for b, seconds in ((1, 7.31345), (64, 16.8465))
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("source", "quantity", "measured", "case"), RATES)

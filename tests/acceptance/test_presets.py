@@ -12,9 +12,19 @@ import symroof as sr
 from symroof.analysis.waterfall import waterfall
 
 DEVICES = {
-    "h100": {"hardware": "h100-sxm", "peak_flops": "989 TFLOP/s", "mem_bandwidth": "3350 GB/s", "link_bandwidth": "450 GB/s"},
-    "a100": {"hardware": "a100-80gb-sxm", "peak_flops": "312 TFLOP/s", "mem_bandwidth": "2039 GB/s", "link_bandwidth": "300 GB/s"},
-}  # fmt: skip
+    "h100": {
+        "hardware": "h100-sxm",
+        "peak_flops": "989 TFLOP/s",
+        "mem_bandwidth": "3350 GB/s",
+        "link_bandwidth": "450 GB/s",
+    },
+    "a100": {
+        "hardware": "a100-80gb-sxm",
+        "peak_flops": "312 TFLOP/s",
+        "mem_bandwidth": "2039 GB/s",
+        "link_bandwidth": "300 GB/s",
+    },
+}
 
 
 def case(device, batch, prompt, preset=None, model="llama-3-8b", **more):
@@ -37,27 +47,57 @@ def printed(value, text):
 @pytest.mark.parametrize(
     ("batch", "cache", "milliseconds"),
     [
-        *((b, "6.7 GB", t) for b, t in ((1, "4.98"), (8, "12.13"), (16, "20.30"), (32, "36.65"), (64, "69.33"), (240, "249.09"))),
-        *((b, "1.34 GB", t) for b, t in ((1, "4.17"), (8, "5.60"), (16, "7.23"), (32, "10.50"), (64, "17.04"), (240, "52.99"))),
+        *(
+            (b, "6.7 GB", t)
+            for b, t in (
+                (1, "4.98"),
+                (8, "12.13"),
+                (16, "20.30"),
+                (32, "36.65"),
+                (64, "69.33"),
+                (240, "249.09"),
+            )
+        ),
+        *(
+            (b, "1.34 GB", t)
+            for b, t in (
+                (1, "4.17"),
+                (8, "5.60"),
+                (16, "7.23"),
+                (32, "10.50"),
+                (64, "17.04"),
+                (240, "52.99"),
+            )
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_scaling_book_s_table_of_step_times(batch, cache, milliseconds):
     """LLaMA 2-13B on 8 TPU v5e: 26 GB of weights, 6.7 GB of cache a request, a fifth of it with grouped heads. Its own last digits
     are off by up to one: 32.7/6.56 is 4.985, 27.34/6.56 is 4.168."""
     token = f"{float(cache.split()[0]) * 1e9 / 8192} byte/token"
     book = sr.Study(
-        params=13e9, preset="scaling-book", tp=8, batch=batch, context=8192,
-        kv_bytes_per_token=token, mem_bandwidth="0.82 TB/s", peak_flops="197 TFLOP/s",
-    )  # fmt: skip
+        params=13e9,
+        preset="scaling-book",
+        tp=8,
+        batch=batch,
+        context=8192,
+        kv_bytes_per_token=token,
+        mem_bandwidth="0.82 TB/s",
+        peak_flops="197 TFLOP/s",
+    )
     assert 1000 * float(book.value("itl")) == pytest.approx(float(milliseconds), abs=0.0101)
 
 
 def test_the_scaling_book_s_quiz():
     """30B parameters in int8 on 16 TPU v5e: 2.5 ms for 4 requests, 21 ms for 256, where the multiplications bind."""
     quiz = {
-        "params": 30e9, "preset": "scaling-book", "weights": "int8", "tp": 16, "context": 8192,
+        "params": 30e9,
+        "preset": "scaling-book",
+        "weights": "int8",
+        "tp": 16,
+        "context": 8192,
         "kv_bytes_per_token": "100 kB",
-    }  # fmt: skip
+    }
     step = {
         batch: 1000
         * float(

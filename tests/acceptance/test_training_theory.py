@@ -21,13 +21,21 @@ def training(**chosen):
 # ------------------------------------------------------------------------------------------------------------ work: 6 N D
 
 
-@pytest.mark.parametrize(("parameters", "tokens", "printed", "close"), [
-    # Chinchilla: trained with Gopher's budget of 5.76e23 FLOPs (Hoffmann et al. 2022, section 1)
-    (70e9, 1.4e12, 5.76e23, 0.03),
-    (175e9, 300e9, 3.14e23, 0.01),  # GPT-3 175B, total train compute (Brown et al. 2020, table D.1)
-    (13e9, 300e9, 2.31e22, 0.02),  # GPT-3 13B, the same table (12.85e9 parameters)
-    (405e9, 15.6e12, 3.8e25, 0.01),  # Llama 3 405B (Grattafiori et al. 2024, section 3.2.1)
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("parameters", "tokens", "printed", "close"),
+    [
+        # Chinchilla: trained with Gopher's budget of 5.76e23 FLOPs (Hoffmann et al. 2022, section 1)
+        (70e9, 1.4e12, 5.76e23, 0.03),
+        (
+            175e9,
+            300e9,
+            3.14e23,
+            0.01,
+        ),  # GPT-3 175B, total train compute (Brown et al. 2020, table D.1)
+        (13e9, 300e9, 2.31e22, 0.02),  # GPT-3 13B, the same table (12.85e9 parameters)
+        (405e9, 15.6e12, 3.8e25, 0.01),  # Llama 3 405B (Grattafiori et al. 2024, section 3.2.1)
+    ],
+)
 def test_the_work_of_published_runs(parameters, tokens, printed, close):
     assert float(
         training(model_parameters=parameters, training_tokens=tokens).value("training_flops")
@@ -51,12 +59,15 @@ def test_device_hours_by_hand():
 # ------------------------------------------------------------------------------------------------------------ memory: ZeRO
 
 
-@pytest.mark.parametrize(("quantity", "printed"), [
-    ("model_state_bytes", 120),
-    ("optimizer_sharded_bytes", 31.4),
-    ("gradients_sharded_bytes", 16.6),
-    ("weights_sharded_bytes", 1.9),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("quantity", "printed"),
+    [
+        ("model_state_bytes", 120),
+        ("optimizer_sharded_bytes", 31.4),
+        ("gradients_sharded_bytes", 16.6),
+        ("weights_sharded_bytes", 1.9),
+    ],
+)
 def test_the_bars_of_zeros_first_figure(quantity, printed):
     """7.5 billion parameters on 64 devices, K = 12 (Rajbhandari et al. 2020, figure 1), as printed to a tenth of a GB."""
     assert (

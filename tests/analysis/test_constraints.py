@@ -55,17 +55,20 @@ def test_which_conditions_a_case_has(more, names):
     assert [condition.name for condition in constraints(answers)] == names
 
 
-@pytest.mark.parametrize(("span", "state"), [
-    ({"batch": "30..40"}, True),
-    ({"batch": "30..41"}, None),
-    ({"batch": "38..44"}, False),  # 41 in the middle
-    ({"mbu": "0.5..1", "targets": {"itl": "20 ms"}}, True),
-    # 10 ms, 20 ms, and 13.33 ms in the middle
-    ({"mbu": "0.5..1", "targets": {"itl": "19 ms"}}, None),
-    # another that is met makes it no better
-    ({"mbu": "0.5..1", "targets": {"itl": "13 ms", "ttft": "1 s"}}, False),
-    ({"mbu": "0.5..1", "targets": {"itl": "9 ms"}}, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("span", "state"),
+    [
+        ({"batch": "30..40"}, True),
+        ({"batch": "30..41"}, None),
+        ({"batch": "38..44"}, False),  # 41 in the middle
+        ({"mbu": "0.5..1", "targets": {"itl": "20 ms"}}, True),
+        # 10 ms, 20 ms, and 13.33 ms in the middle
+        ({"mbu": "0.5..1", "targets": {"itl": "19 ms"}}, None),
+        # another that is met makes it no better
+        ({"mbu": "0.5..1", "targets": {"itl": "13 ms", "ttft": "1 s"}}, False),
+        ({"mbu": "0.5..1", "targets": {"itl": "9 ms"}}, False),
+    ],
+)
 def test_what_passes_over_ranges(span, state):
     assert passes(study(**span)) is state
 
@@ -75,9 +78,16 @@ def test_what_is_not_known_to_fit_does_not_pass():
 
 
 BATCHED = {
-    "params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "output": 20, "assume": {"detail": "weights"},
-    "kv_bytes_per_token": "100 kB", "state_bytes": 0, "mem_capacity": "80 GB",
-}  # fmt: skip
+    "params": 10**10,
+    "peak_flops": "1000 TFLOP/s",
+    "mem_bandwidth": "2 TB/s",
+    "prompt": 1000,
+    "output": 20,
+    "assume": {"detail": "weights"},
+    "kv_bytes_per_token": "100 kB",
+    "state_bytes": 0,
+    "mem_capacity": "80 GB",
+}
 NO_BATCH = "no batch works: "
 OVER = f"{NO_BATCH}a batch of 1 already has "
 TTFT = "a loaded_ttft of 20 ms, over its target of 15 ms"
@@ -89,16 +99,28 @@ TTFT = "a loaded_ttft of 20 ms, over its target of 15 ms"
     [
         ({"itl_target": "9.99 ms"}, f"{OVER}a sustained_itl of 10 ms, over its target of 9.99 ms"),
         ({"itl_target": "10 ms"}, None),
-        ({"itl_target": "10 ms", "ttft_target": "15 ms"}, f"{OVER}{TTFT}"),  # what is met exactly is no reason
-        ({"itl_target": "5 ms", "ttft_target": "15 ms"}, f"{OVER}a sustained_itl of 10 ms, over its target of 5 ms and {TTFT}"),
+        (
+            {"itl_target": "10 ms", "ttft_target": "15 ms"},
+            f"{OVER}{TTFT}",
+        ),  # what is met exactly is no reason
+        (
+            {"itl_target": "5 ms", "ttft_target": "15 ms"},
+            f"{OVER}a sustained_itl of 10 ms, over its target of 5 ms and {TTFT}",
+        ),
         # weights and one cache of 1,019 tokens of 100 kB
-        ({"itl_target": "15 ms", "mem_capacity": "20101899999 byte"}, f"{NO_BATCH}a batch of 1 does not fit, it needs 20.10 GB, and 20.10 GB of memory are usable"),
+        (
+            {"itl_target": "15 ms", "mem_capacity": "20101899999 byte"},
+            f"{NO_BATCH}a batch of 1 does not fit, it needs 20.10 GB, and 20.10 GB of memory are usable",
+        ),
         ({"itl_target": "15 ms", "mem_capacity": "20101900000 byte"}, None),
         # each of two slots prefills in one of 20 steps: none does in 0.9025 of them, one beside a token of the other, 20.02 ms, in 0.095, both in 0.0025:
         # 11.027 ms for a tenth of a request, and twenty of these a second
-        ({"ttft_target": "1 s", "mem_capacity": "20.3 GB", "arrival_rate": "20 request/s"}, f"{NO_BATCH}requests arrive faster than they are served; at the largest that fits, 2, load is 2.205"),
+        (
+            {"ttft_target": "1 s", "mem_capacity": "20.3 GB", "arrival_rate": "20 request/s"},
+            f"{NO_BATCH}requests arrive faster than they are served; at the largest that fits, 2, load is 2.205",
+        ),
         ({"output": 1, "itl_target": "15 ms"}, None),  # no step between tokens, and so not known
     ],
-)  # fmt: skip
+)
 def test_why_by_hand(more, reason):
     assert why_no_batch(Study(**{**BATCHED, **more}).first) == reason

@@ -17,20 +17,68 @@ ROOFS = {
 }
 """A step of 10 ms for the weights, and of 20 µs a request."""
 BY_HAND = {  # ranges, equation, unknown -> the crossings at each corner, where those have gone that there are none of
-    "of the unknown itself": ({"mfu": "0.4..0.8", "mbu": "0.5..1", "batch": 600}, "decode_compute_time = decode_memory_time", "mbu", [], set()),
-    "several": ({"gemm_n": "1..9"}, "(batch - 50*gemm_n)*(batch - 100) = 0", "batch", [[50, 100], [100, 450]], set()),
+    "of the unknown itself": (
+        {"mfu": "0.4..0.8", "mbu": "0.5..1", "batch": 600},
+        "decode_compute_time = decode_memory_time",
+        "mbu",
+        [],
+        set(),
+    ),
+    "several": (
+        {"gemm_n": "1..9"},
+        "(batch - 50*gemm_n)*(batch - 100) = 0",
+        "batch",
+        [[50, 100], [100, 450]],
+        set(),
+    ),
     # at half of the bandwidth a step takes 20 ms whatever the batch: it is missed from the first on
     "come before any": ({"mbu": "0.5..0.8"}, "itl = 16 ms", "batch", [[], [800]], {BELOW}),
-    "come after any": ({"mbu": "0.5..0.8"}, "itl = 16 ms", "peak_flops", [[], ["1.25e12"]], {ABOVE}),
+    "come after any": (
+        {"mbu": "0.5..0.8"},
+        "itl = 16 ms",
+        "peak_flops",
+        [[], ["1.25e12"]],
+        {ABOVE},
+    ),
     # a share that grows towards one meets 0.39; the ends are -0.3, below all of it, and 1.08, above
-    "gone to both ends": ({"mbu": "0.3..0.99"}, "batch/(batch + 10) = 2*mbu - 9/10", "batch", [[], []], {ABOVE, BELOW}),
+    "gone to both ends": (
+        {"mbu": "0.3..0.99"},
+        "batch/(batch + 10) = 2*mbu - 9/10",
+        "batch",
+        [[], []],
+        {ABOVE, BELOW},
+    ),
     # of four times n: the line at four from n = 4 on, before that the square
-    "on another arm": ({"gemm_n": "1..9"}, "max(batch*gemm_n, batch**2) = 4*gemm_n", "batch", [[2], [4]], set()),
-    "where a root is negative": ({"gemm_n": "1..9"}, "batch + 2 = gemm_n", "batch", [[], [7]], {BELOW}),
-    "the same up to there": ({"gemm_n": "1..9"}, "max(batch, gemm_n) = 5", "batch", [[5], []], set()),
-    "as many as stands in the case": ({"mbu": "0.5..0.8", "batch": 3}, "itl = 16 ms", "batch", [[], [800]], {BELOW}),
+    "on another arm": (
+        {"gemm_n": "1..9"},
+        "max(batch*gemm_n, batch**2) = 4*gemm_n",
+        "batch",
+        [[2], [4]],
+        set(),
+    ),
+    "where a root is negative": (
+        {"gemm_n": "1..9"},
+        "batch + 2 = gemm_n",
+        "batch",
+        [[], [7]],
+        {BELOW},
+    ),
+    "the same up to there": (
+        {"gemm_n": "1..9"},
+        "max(batch, gemm_n) = 5",
+        "batch",
+        [[5], []],
+        set(),
+    ),
+    "as many as stands in the case": (
+        {"mbu": "0.5..0.8", "batch": 3},
+        "itl = 16 ms",
+        "batch",
+        [[], [800]],
+        {BELOW},
+    ),
     "without ranges": ({}, "itl = 16 ms", "batch", [[]], None),
-}  # fmt: skip
+}
 
 
 @pytest.mark.sample(5)

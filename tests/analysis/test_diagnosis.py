@@ -13,9 +13,12 @@ STREAMED = 8030261248 - 128256 * 4096 - 65 * 4096
 """Parameters that a step of Llama 3.1 8B reads: neither the input table nor the norms."""
 BETA = 3.35e12
 SHARES = {
-    "mbu": "0.75..0.85", "mfu": "0.5..0.7", "step_overhead": 0, "layer_overhead": 0,
+    "mbu": "0.75..0.85",
+    "mfu": "0.5..0.7",
+    "step_overhead": 0,
+    "layer_overhead": 0,
     "elementwise_bytes": 0,
-}  # fmt: skip
+}
 CASE = {
     "model": "llama-3.1-8b",
     "hardware": "h100-sxm",
@@ -24,9 +27,17 @@ CASE = {
     "batch": 1,
 } | SHARES
 LINE = [
-    "--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "2048", "--output", "300",
-    "--batch", "1",
-]  # fmt: skip
+    "--model",
+    "llama-3.1-8b",
+    "--hardware",
+    "h100-sxm",
+    "--prompt",
+    "2048",
+    "--output",
+    "300",
+    "--batch",
+    "1",
+]
 
 
 def found(name, measured, **more):

@@ -22,32 +22,90 @@ CHANGES = [  # what both cases have beside the base, what the second has -> kind
     ({"prompt": "100..200"}, {"prompt": "150..200"}, [("input", "prompt", "100..200", "150..200")]),
     ({"prompt": "100..200"}, {"prompt": "100..200"}, []),
     # in the order in which inputs are declared: workload, efficiency, degrees
-    ({"mfu": 0.5, "tp": 2}, {"batch": 3, "mbu": 0.7}, [("input", "batch", "1 request", "3 requests"), ("input", "mfu", "0.5", "1"), ("input", "mbu", "1", "0.7"), ("input", "tp", "2 devices", "1 device")]),
+    (
+        {"mfu": 0.5, "tp": 2},
+        {"batch": 3, "mbu": 0.7},
+        [
+            ("input", "batch", "1 request", "3 requests"),
+            ("input", "mfu", "0.5", "1"),
+            ("input", "mbu", "1", "0.7"),
+            ("input", "tp", "2 devices", "1 device"),
+        ],
+    ),
     ({}, {"output": 20}, [("input", "output", "not set", "20 tokens")]),
     ({}, {"context": 50}, [("input", "context", "prompt", "50 tokens")]),
     # a precision of the weights is one change, whatever it sets
     ({}, {"weights": "fp8"}, [("input", "weights", "fp16", "fp8")]),
-    ({"weights": "int4"}, {"weights": "fp8", "batch": 2}, [("input", "weights", "int4", "fp8"), ("input", "batch", "1 request", "2 requests")]),
-    ({}, {"weight_bytes_per_param": 3}, [("input", "weights", "2 bytes/parameter", "3 bytes/parameter")]),
+    (
+        {"weights": "int4"},
+        {"weights": "fp8", "batch": 2},
+        [("input", "weights", "int4", "fp8"), ("input", "batch", "1 request", "2 requests")],
+    ),
+    (
+        {},
+        {"weight_bytes_per_param": 3},
+        [("input", "weights", "2 bytes/parameter", "3 bytes/parameter")],
+    ),
     # the model is one change with all that it supplies
     ({}, {"model": "opt-6.7b"}, [("input", "model", "gpt2", "opt-6.7b")]),
     ({"model": None}, {}, [("input", "model", "none", "gpt2")]),
-    ({"weights": "fp8"}, {"model": "opt-6.7b"}, [("input", "model", "gpt2", "opt-6.7b"), ("input", "weights", "fp8", "fp16")]),
+    (
+        {"weights": "fp8"},
+        {"model": "opt-6.7b"},
+        [("input", "model", "gpt2", "opt-6.7b"), ("input", "weights", "fp8", "fp16")],
+    ),
     # numbers of a device in the order in which inputs are declared, then quantities of a model that were set
-    ({}, {"kv_bytes_per_token": "1 kB", "mem_capacity": "70 GB"}, [("input", "mem_capacity", "85.5208 GB", "70 GB"), ("input", "kv_bytes_per_token", "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element", "1 kB/token")]),
-    ({}, {"params": 100e6}, [("input", "params", "by a formula of its own", "100 million parameters")]),
+    (
+        {},
+        {"kv_bytes_per_token": "1 kB", "mem_capacity": "70 GB"},
+        [
+            ("input", "mem_capacity", "85.5208 GB", "70 GB"),
+            (
+                "input",
+                "kv_bytes_per_token",
+                "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element",
+                "1 kB/token",
+            ),
+        ],
+    ),
+    (
+        {},
+        {"params": 100e6},
+        [("input", "params", "by a formula of its own", "100 million parameters")],
+    ),
     # a quantity that is otherwise derived is a definition, and definitions come first
-    ({}, {"itl": "2*ttft", "batch": 2}, [("definition", "itl", ITL, "2*ttft"), ("input", "batch", "1 request", "2 requests")]),
+    (
+        {},
+        {"itl": "2*ttft", "batch": 2},
+        [("definition", "itl", ITL, "2*ttft"), ("input", "batch", "1 request", "2 requests")],
+    ),
     ({"itl": "2*ttft"}, {}, [("definition", "itl", "2*ttft", ITL)]),
-    ({}, {"ttft": "1 s"}, [("definition", "ttft", "prefill_overhead + prefill_time + time_outside_steps", "1 s"), ("definition", "prefill_time", "prefill_roofline_time + prefill_link_time", "ttft - queue_time - prefill_overhead")]),
+    (
+        {},
+        {"ttft": "1 s"},
+        [
+            ("definition", "ttft", "prefill_overhead + prefill_time + time_outside_steps", "1 s"),
+            (
+                "definition",
+                "prefill_time",
+                "prefill_roofline_time + prefill_link_time",
+                "ttft - queue_time - prefill_overhead",
+            ),
+        ],
+    ),
     ({}, {"prompt": "3*batch"}, [("definition", "prompt", "100 tokens", "3*batch")]),
     # then switches, how operators add up before the others
     (
         {"assume": {"logits": "all"}},
         {"assume": {"roofline": "per_operator", "attention": "full"}, "batch": 2},
-        [("switch", "roofline", "aggregate", "per_operator"), ("switch", "attention", "causal", "full"), ("switch", "logits", "all", "last"), ("input", "batch", "1 request", "2 requests")],
+        [
+            ("switch", "roofline", "aggregate", "per_operator"),
+            ("switch", "attention", "causal", "full"),
+            ("switch", "logits", "all", "last"),
+            ("input", "batch", "1 request", "2 requests"),
+        ],
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.sample(5)

@@ -7,21 +7,69 @@ from symroof.api import Study
 
 REFUSED = [  # equation, unknown, the message as it is printed
     ("kv_cache_bytes", "batch", "kv_cache_bytes: no such threshold, and not of the form lhs = rhs"),
-    ("batch_to_ridgee", None, "batch_to_ridgee: no such threshold, and not of the form lhs = rhs\n    hint: did you mean 'batch_to_ridge'?"),
-    ("kv_cache_bytes <= weight_bytes", "batch", "equation: is a bound, not of the form lhs = rhs\n    hint: solve it with =; the answer says on which side of the crossing it holds"),
-    ("kv_cache_bytes = weight_bytez", "batch", "kv_cache_bytes = weight_bytez: unknown name 'weight_bytez'\n    hint: did you mean 'weight_bytes'?"),
-    ("kv_cache_bytes(batchh = 2) = weight_bytes", "batch", "kv_cache_bytes(batchh = 2) = weight_bytes: unknown name 'batchh'\n    hint: did you mean 'batch'?"),
-    ("kv_cache_bytes = ttft", "batch", "kv_cache_bytes = ttft: kv_cache_bytes is byte but ttft is s"),
-    ("kv_cache_bytes = weight_bytes", None, "kv_cache_bytes = weight_bytes: say what to solve for\n    hint: --for batch, or for_='batch' in Python"),
-    ("kv_cache_bytes = weight_bytes", "batchh", "batchh: no such input or quantity to solve for\n    hint: did you mean 'batch'?"),
-    ("kv_cache_bytes = weight_bytes", "fits", "fits: is true/false or a category, not a number to solve for"),
+    (
+        "batch_to_ridgee",
+        None,
+        "batch_to_ridgee: no such threshold, and not of the form lhs = rhs\n    hint: did you mean 'batch_to_ridge'?",
+    ),
+    (
+        "kv_cache_bytes <= weight_bytes",
+        "batch",
+        "equation: is a bound, not of the form lhs = rhs\n    hint: solve it with =; the answer says on which side of the crossing it holds",
+    ),
+    (
+        "kv_cache_bytes = weight_bytez",
+        "batch",
+        "kv_cache_bytes = weight_bytez: unknown name 'weight_bytez'\n    hint: did you mean 'weight_bytes'?",
+    ),
+    (
+        "kv_cache_bytes(batchh = 2) = weight_bytes",
+        "batch",
+        "kv_cache_bytes(batchh = 2) = weight_bytes: unknown name 'batchh'\n    hint: did you mean 'batch'?",
+    ),
+    (
+        "kv_cache_bytes = ttft",
+        "batch",
+        "kv_cache_bytes = ttft: kv_cache_bytes is byte but ttft is s",
+    ),
+    (
+        "kv_cache_bytes = weight_bytes",
+        None,
+        "kv_cache_bytes = weight_bytes: say what to solve for\n    hint: --for batch, or for_='batch' in Python",
+    ),
+    (
+        "kv_cache_bytes = weight_bytes",
+        "batchh",
+        "batchh: no such input or quantity to solve for\n    hint: did you mean 'batch'?",
+    ),
+    (
+        "kv_cache_bytes = weight_bytes",
+        "fits",
+        "fits: is true/false or a category, not a number to solve for",
+    ),
     ("fits = 1", "batch", "fits = 1: fits is true/false or a category, not a number"),
-    ("decode_bound = 1", "batch", "decode_bound = 1: decode_bound is true/false or a category, not a number"),
-    ("kv_cache_bytes = weight_bytes", "mem_bandwidth", "kv_cache_bytes = weight_bytes: mem_bandwidth does not occur in it\n    hint: it can be solved for batch, d_ff, d_model, ffn_matrices, head_dim, kv_bytes_per_element, learned_positions, n_heads, n_kv_heads, n_layers, prompt, vocab_size"),
-    ("batch_to_ridge.gate_upp", None, "batch_to_ridge.gate_upp: no operator 'gate_upp'\n    hint: there are: attention, attention_out, down, linear, lm_head, qkv, up"),
+    (
+        "decode_bound = 1",
+        "batch",
+        "decode_bound = 1: decode_bound is true/false or a category, not a number",
+    ),
+    (
+        "kv_cache_bytes = weight_bytes",
+        "mem_bandwidth",
+        "kv_cache_bytes = weight_bytes: mem_bandwidth does not occur in it\n    hint: it can be solved for batch, d_ff, d_model, ffn_matrices, head_dim, kv_bytes_per_element, learned_positions, n_heads, n_kv_heads, n_layers, prompt, vocab_size",
+    ),
+    (
+        "batch_to_ridge.gate_upp",
+        None,
+        "batch_to_ridge.gate_upp: no operator 'gate_upp'\n    hint: there are: attention, attention_out, down, linear, lm_head, qkv, up",
+    ),
     ("max_batch_memory.qkv", None, "max_batch_memory.qkv: max_batch_memory is of the whole case"),
-    ("kv_cache_bytes = ", "batch", "equation:1:18: expected a number, a name or '(' but found the end of the formula\n    kv_cache_bytes =\n                     ^"),
-]  # fmt: skip
+    (
+        "kv_cache_bytes = ",
+        "batch",
+        "equation:1:18: expected a number, a name or '(' but found the end of the formula\n    kv_cache_bytes =\n                     ^",
+    ),
+]
 
 
 @pytest.fixture(scope="module")

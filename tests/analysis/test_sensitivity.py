@@ -20,8 +20,12 @@ CASE = {
     "assume": {"detail": "weights"},
 }
 SEARCHED = {
-    "output": 20, "batch": 5, "arrival_rate": "1 request/s", "prefill_devices": 1, "assume": {"detail": "weights", "scheduling": "disaggregated"},
-}  # fmt: skip
+    "output": 20,
+    "batch": 5,
+    "arrival_rate": "1 request/s",
+    "prefill_devices": 1,
+    "assume": {"detail": "weights", "scheduling": "disaggregated"},
+}
 OF_MEMORY = {"params": 1, "weight_bytes_per_param": 1, "mbu": -1, "mem_bandwidth": -1}
 OF_COMPUTE = {"params": 1, "batch": 1, "mfu": -1, "peak_flops": -1}
 
@@ -29,22 +33,55 @@ TABLES = {  # what the case has beside, the quantity -> elasticities
     "the memory's step": ({}, "itl", OF_MEMORY),
     "the arithmetic of 501 requests": ({"batch": 501}, "itl", OF_COMPUTE),
     "a rate": ({}, "user_rate", {name: -value for name, value in OF_MEMORY.items()}),
-    "half of the step is overhead": ({"step_overhead": "10 ms"}, "itl", {**{name: Fraction(value, 2) for name, value in OF_MEMORY.items()}, "step_overhead": Fraction(1, 2)}),
-    "an overhead of 51 µs is noticed": ({"step_overhead": "51 us"}, "itl", {**{name: value * Fraction(10000, 10051) for name, value in OF_MEMORY.items()}, "step_overhead": Fraction(51, 10051)}),
-    "an overhead of 50 µs is not": ({"step_overhead": "50 us"}, "itl", {name: value * Fraction(10000, 10050) for name, value in OF_MEMORY.items()}),
-    "both ends of a sum, one on each arm": ({"output": 20, "batch": 501}, "response_time", {
-        "params": 1, "mfu": -1, "peak_flops": -1, "batch": Fraction(19038, 21038), "prompt": Fraction(2000, 21038), "prefill_batch": Fraction(2000, 21038),
-    }),
+    "half of the step is overhead": (
+        {"step_overhead": "10 ms"},
+        "itl",
+        {
+            **{name: Fraction(value, 2) for name, value in OF_MEMORY.items()},
+            "step_overhead": Fraction(1, 2),
+        },
+    ),
+    "an overhead of 51 µs is noticed": (
+        {"step_overhead": "51 us"},
+        "itl",
+        {
+            **{name: value * Fraction(10000, 10051) for name, value in OF_MEMORY.items()},
+            "step_overhead": Fraction(51, 10051),
+        },
+    ),
+    "an overhead of 50 µs is not": (
+        {"step_overhead": "50 us"},
+        "itl",
+        {name: value * Fraction(10000, 10050) for name, value in OF_MEMORY.items()},
+    ),
+    "both ends of a sum, one on each arm": (
+        {"output": 20, "batch": 501},
+        "response_time",
+        {
+            "params": 1,
+            "mfu": -1,
+            "peak_flops": -1,
+            "batch": Fraction(19038, 21038),
+            "prompt": Fraction(2000, 21038),
+            "prefill_batch": Fraction(2000, 21038),
+        },
+    ),
     "a plain value has none": ({"itl": "3 ms"}, "itl", {}),
     "what rests on a plain value": ({"itl": "3 ms"}, "user_rate", {"itl": -1}),
     "nothing": ({}, "decode_link_time", {}),
     "a truth": ({}, "decode_bound", {}),
     "bytes have no arms": ({}, "decode_bytes", {"params": 1, "weight_bytes_per_param": 1}),
     # one request a second, 19 steps of 10 ms each, none of which prefills
-    "what is searched": (SEARCHED, "steady_batch", {
-        "output": Fraction(20, 19), "arrival_rate": 1, **OF_MEMORY,
-    }),
-}  # fmt: skip
+    "what is searched": (
+        SEARCHED,
+        "steady_batch",
+        {
+            "output": Fraction(20, 19),
+            "arrival_rate": 1,
+            **OF_MEMORY,
+        },
+    ),
+}
 
 
 @pytest.mark.sample(5)
@@ -83,9 +120,14 @@ def test_elasticities_over_ranges():
     answers = Study(**CASE, batch="400..602").first
     spans = {e.symbol.name: tuple(map(round, e.span)) for e in elasticities("itl", answers)}
     assert spans == {
-        "params": (1, 1, 1), "batch": (1, 0, 1), "mfu": (-1, -1, 0), "peak_flops": (-1, -1, 0),
-        "weight_bytes_per_param": (0, 0, 1), "mbu": (0, -1, 0), "mem_bandwidth": (0, -1, 0),
-    }  # fmt: skip
+        "params": (1, 1, 1),
+        "batch": (1, 0, 1),
+        "mfu": (-1, -1, 0),
+        "peak_flops": (-1, -1, 0),
+        "weight_bytes_per_param": (0, 0, 1),
+        "mbu": (0, -1, 0),
+        "mem_bandwidth": (0, -1, 0),
+    }
     assert list(spans) == [
         "peak_flops",
         "mfu",

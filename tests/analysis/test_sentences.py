@@ -24,17 +24,47 @@ def gpt2():
     ("equation", "unknown", "answer", "sentence", "fits"),
     [
         # 248,879,616 bytes of weights over 100 tokens of 36,864 bytes: 67.5
-        ("kv_cache_bytes = weight_bytes", "batch", "at least 68 requests", "kv_cache_bytes stays below weight_bytes up to 67 and is above it from 68 on", True),
-        ("kv_cache_bytes = weight_bytes", "context", "at least 6,752 tokens", "kv_cache_bytes stays below weight_bytes up to 6,751 and is above it from 6,752 on; beyond GPT-2 124M's maximum context of 1,024 tokens", True),
+        (
+            "kv_cache_bytes = weight_bytes",
+            "batch",
+            "at least 68 requests",
+            "kv_cache_bytes stays below weight_bytes up to 67 and is above it from 68 on",
+            True,
+        ),
+        (
+            "kv_cache_bytes = weight_bytes",
+            "context",
+            "at least 6,752 tokens",
+            "kv_cache_bytes stays below weight_bytes up to 6,751 and is above it from 6,752 on; beyond GPT-2 124M's maximum context of 1,024 tokens",
+            True,
+        ),
         # (80 GB - weights)/(119 tokens at the end): 18,179.6
-        ("max_batch_memory", None, "at most 18,179 requests", "the largest batch that fits in memory", True),
-        ("kv_cache_bytes = 100 GB", "batch", "at least 27,127 requests", "kv_cache_bytes stays below 100 GB up to 27,126 and is above it from 27,127 on", False),
+        (
+            "max_batch_memory",
+            None,
+            "at most 18,179 requests",
+            "the largest batch that fits in memory",
+            True,
+        ),
+        (
+            "kv_cache_bytes = 100 GB",
+            "batch",
+            "at least 27,127 requests",
+            "kv_cache_bytes stays below 100 GB up to 27,126 and is above it from 27,127 on",
+            False,
+        ),
         # 4 of 12 layers' worth: a width that takes no memory is not asked whether it fits
-        ("kv_cache_bytes = 1 GB", "kv_bytes_per_element", "542.5 bytes", "kv_cache_bytes is below 1 GB under this value and above it over it", None),
+        (
+            "kv_cache_bytes = 1 GB",
+            "kv_bytes_per_element",
+            "542.5 bytes",
+            "kv_cache_bytes is below 1 GB under this value and above it over it",
+            None,
+        ),
         ("kv_cache_bytes = 1 byte", "mem_bandwidth", None, None, None),
         ("weight_bytes = 1 byte", "batch", None, None, None),
     ],
-)  # fmt: skip
+)
 def test_what_is_said_of_a_model(equation, unknown, answer, sentence, fits, gpt2):
     if answer is None:
         with pytest.raises(Exception, match="does not occur|depend"):
@@ -51,14 +81,17 @@ def test_what_is_said_of_a_model(equation, unknown, answer, sentence, fits, gpt2
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(("value", "last", "first"), [
-    (Fraction(7, 2), 3, 4),
-    (Fraction(4), 4, 4),
-    (4 + Fraction(1, 10**10), 4, 5),
-    (4 - Fraction(1, 10**10), 3, 4),
-    (4 - Fraction(1, 10**13), 4, 4),
-    (4 + Fraction(1, 10**13), 4, 4),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "last", "first"),
+    [
+        (Fraction(7, 2), 3, 4),
+        (Fraction(4), 4, 4),
+        (4 + Fraction(1, 10**10), 4, 5),
+        (4 - Fraction(1, 10**10), 3, 4),
+        (4 - Fraction(1, 10**13), 4, 4),
+        (4 + Fraction(1, 10**13), 4, 4),
+    ],
+)
 def test_a_crossing_as_a_whole_number(value, last, first):
     """Down for a limit, up for what is to be reached; what floats cannot tell from a whole number is that number."""
     assert (to_whole(value, "limit"), to_whole(value, "reach")) == (last, first)

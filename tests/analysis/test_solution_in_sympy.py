@@ -12,8 +12,12 @@ from symroof.symbolic.applied import Quantity
 from symroof.theory.symbols import INPUTS
 
 CHAT = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 256,
-}  # fmt: skip
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1024,
+    "output": 256,
+}
 
 
 def number(expression, values):
@@ -96,8 +100,11 @@ def test_what_nobody_gave_is_said():
     study = sr.Study(**CHAT, weights="fp8")
     solution = study.solve("max_context_memory")
     assert solution.assumed == {
-        s.batch: 1, s.kv_bytes_per_element: 2, s.memory_reserve: 0, s.memory_share: 1,
-    }  # fmt: skip
+        s.batch: 1,
+        s.kv_bytes_per_element: 2,
+        s.memory_reserve: 0,
+        s.memory_share: 1,
+    }
     assert repr(solution).endswith("; assumed batch = 1 request, memory_share = 1>")
     assert "batch" not in str(sr.Study(**CHAT, batch=1).solve("max_context_memory").assumed)
     assert all(study.values()[name] == value for name, value in solution.assumed.items())
@@ -107,33 +114,40 @@ def test_what_nobody_gave_is_said():
 
 
 @pytest.mark.sample(6)
-@pytest.mark.parametrize(("equation", "unknown", "case", "about"), [
-    (
-        "prompt_ttft_exceeds_decode",
-        None,
-        {
-            "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "output": 256,
-            "mfu": 0.5,
-        },
-        32_341.6,
-    ),
-    (
-        sympy.Eq(s.itl, sympy.Rational(1, 100)),
-        s.batch,
-        {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 4096},
-        34.1,
-    ),
-    ("max_batch_memory", None, CHAT, None),
-    ("min_devices_memory", None, CHAT, None),
-    ("ttft = output*itl", "prompt", CHAT, None),
-    ("kv_cache_bytes = weight_bytes", "context", {**CHAT, "model": "gemma-2-9b"}, None),
-    (
-        "decode_bytes = 2*weight_bytes",
-        "batch",
-        {**CHAT, "model": "mixtral-8x7b", "assume": {"experts": "all"}},
-        None,
-    ),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    ("equation", "unknown", "case", "about"),
+    [
+        (
+            "prompt_ttft_exceeds_decode",
+            None,
+            {
+                "model": "llama-3-8b",
+                "hardware": "h100-sxm",
+                "engine": "ideal",
+                "output": 256,
+                "mfu": 0.5,
+            },
+            32_341.6,
+        ),
+        (
+            sympy.Eq(s.itl, sympy.Rational(1, 100)),
+            s.batch,
+            {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 4096},
+            34.1,
+        ),
+        ("max_batch_memory", None, CHAT, None),
+        ("min_devices_memory", None, CHAT, None),
+        ("ttft = output*itl", "prompt", CHAT, None),
+        ("kv_cache_bytes = weight_bytes", "context", {**CHAT, "model": "gemma-2-9b"}, None),
+        (
+            "decode_bytes = 2*weight_bytes",
+            "batch",
+            {**CHAT, "model": "mixtral-8x7b", "assume": {"experts": "all"}},
+            None,
+        ),
+    ],
+    ids=str,
+)
 def test_the_form_that_holds_gives_the_value(equation, unknown, case, about):
     study = sr.Study(**case)
     solution = study.solve(equation, unknown)
@@ -149,15 +163,25 @@ def test_the_form_that_holds_gives_the_value(equation, unknown, case, about):
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("threshold", [
-    "prompt_ttft_exceeds_decode", "max_batch_itl", "min_bandwidth_itl", "max_num_seqs",
-    "attention_equals_linear",
-])  # fmt: skip
-@pytest.mark.parametrize("setting", [
-    {"batch": 1, "mfu": 0.4},
-    {"batch": 64, "mfu": 0.9, "cached_prefix": 128},
-    {"batch": 200, "mbu": 0.9, "layer_overhead": 1e-5},
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "threshold",
+    [
+        "prompt_ttft_exceeds_decode",
+        "max_batch_itl",
+        "min_bandwidth_itl",
+        "max_num_seqs",
+        "attention_equals_linear",
+    ],
+)
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"batch": 1, "mfu": 0.4},
+        {"batch": 64, "mfu": 0.9, "cached_prefix": 128},
+        {"batch": 200, "mbu": 0.9, "layer_overhead": 1e-5},
+    ],
+    ids=str,
+)
 def test_without_a_case_the_pieces_are_those_of_any_case(threshold, setting):
     """One answer without numbers, and the numbers of three cases put in: short batches are limited by memory, long ones by compute."""
     alone = {"targets": {"itl": "20 ms"}, "assume": {"targets_under": "isolated"}}
@@ -176,12 +200,15 @@ def test_without_a_case_the_pieces_are_those_of_any_case(threshold, setting):
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("study", [sr.Study(), sr.Study(**CHAT)], ids=["no case", "case"])
-@pytest.mark.parametrize(("equation", "unknown"), [
-    ("max_batch_memory", None),
-    ("batch_to_ridge", None),
-    ("response_time = 3 s", "mem_bandwidth"),
-    ("min_devices_itl", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("equation", "unknown"),
+    [
+        ("max_batch_memory", None),
+        ("batch_to_ridge", None),
+        ("response_time = 3 s", "mem_bandwidth"),
+        ("min_devices_itl", None),
+    ],
+)
 def test_one_replacement_closes(study, equation, unknown):
     """Down to inputs, in the answer, its candidates, its conditions and its limits."""
     solution = study.solve(equation, unknown)
@@ -249,11 +276,21 @@ OWN = sr.Theory(
 @pytest.mark.parametrize(
     "equation",
     [
-        "3*wide*left = 5", "wide*wave = 5", "wide*held = 1", "wide*log(heap/2) = 1", "wide*left*2 = wide + 3", "max(wide*left, 2) = 3", "2^(wide*left) = 9",
-        "wide^2*left + wide - 1 = 0", "wide^2*(heap - taken) + wide - 1 = 0", "wide^2*left - wide + per_row = 0", "wide^2*left + spare*wide + 2 = 0",
-        "wide^2 + left*wide + 1 = 0", "wide*left = spare",
+        "3*wide*left = 5",
+        "wide*wave = 5",
+        "wide*held = 1",
+        "wide*log(heap/2) = 1",
+        "wide*left*2 = wide + 3",
+        "max(wide*left, 2) = 3",
+        "2^(wide*left) = 9",
+        "wide^2*left + wide - 1 = 0",
+        "wide^2*(heap - taken) + wide - 1 = 0",
+        "wide^2*left - wide + per_row = 0",
+        "wide^2*left + spare*wide + 2 = 0",
+        "wide^2 + left*wide + 1 = 0",
+        "wide*left = spare",
     ],
-)  # fmt: skip
+)
 def test_what_may_be_negative_is_a_condition(equation):
     """The pieces are the answer of each case, whichever way round what is left is, and nothing where it has none."""
     whole, met = OWN.solve(equation, "wide"), 0

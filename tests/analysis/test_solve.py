@@ -95,10 +95,25 @@ def test_the_ends_of_an_unknown_are_conditions_of_a_symbolic_answer():
 
 
 NO_ANSWER = [  # model, equation, unknown, message
-    ("mixtral-8x7b", "decode_bytes = 2*weight_bytes", "batch", "has no symbolic answer (batch is in an exponent), and prompt is missing for one with numbers\n    hint: give prompt for a number; `--assume experts=all`, every expert read, has a formula"),
-    ("llama-3-8b", "ceil(batch/7)*params = batch*1 parameter + prompt*1 parameter/(1 token)", "batch", "has no symbolic answer (batch is an argument of ceil()), and prompt is missing for one with numbers"),
-    ("llama-3-8b", "steady_batch = sustained_requests*gemm_k*1 s", "output", "is missing for one with numbers"),
-]  # fmt: skip
+    (
+        "mixtral-8x7b",
+        "decode_bytes = 2*weight_bytes",
+        "batch",
+        "has no symbolic answer (batch is in an exponent), and prompt is missing for one with numbers\n    hint: give prompt for a number; `--assume experts=all`, every expert read, has a formula",
+    ),
+    (
+        "llama-3-8b",
+        "ceil(batch/7)*params = batch*1 parameter + prompt*1 parameter/(1 token)",
+        "batch",
+        "has no symbolic answer (batch is an argument of ceil()), and prompt is missing for one with numbers",
+    ),
+    (
+        "llama-3-8b",
+        "steady_batch = sustained_requests*gemm_k*1 s",
+        "output",
+        "is missing for one with numbers",
+    ),
+]
 
 
 @pytest.mark.parametrize(("model", "equation", "unknown", "message"), NO_ANSWER)

@@ -42,10 +42,13 @@ def test_a_formula_in_text_has_the_value_of_the_same_in_sympy(study):
         study.value("itl +")
 
 
-@pytest.mark.parametrize(("name", "hint"), [
-    ("decode_intensity.gate_up", "decode_flops.gate_up"),
-    ("decode_intensity.nonsense", "the whole is decode_intensity"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("decode_intensity.gate_up", "decode_flops.gate_up"),
+        ("decode_intensity.nonsense", "the whole is decode_intensity"),
+    ],
+)
 def test_a_quantity_that_no_operator_has_is_not_defined_by_itself(name, hint):
     with pytest.raises(sr.InputError, match="is not known of one operator") as found:
         sr.Study().derive(name)

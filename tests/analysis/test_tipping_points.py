@@ -27,7 +27,14 @@ TABLES = {  # case -> input, condition -> crossing, value, last, whether above, 
             ("weight_bytes_per_param", "itl"): ("3.2", "3.2", "3.2", True, False, ("itl",)),
             ("mfu", "itl"): ("1/800", "1/800", "1/800", False, False, ("itl",)),
             ("peak_flops", "itl"): ("1.25e12", "1.25e12", "1.25e12", False, False, ("itl",)),
-            ("batch", "itl"): (800, 801, 800, True, False, ("itl",)),  # 800 requests take 16 ms and still meet it
+            ("batch", "itl"): (
+                800,
+                801,
+                800,
+                True,
+                False,
+                ("itl",),
+            ),  # 800 requests take 16 ms and still meet it
             ("step_overhead", "itl"): ("0.006", "0.006", "0.006", True, False, ("itl",)),
         },
         (),
@@ -38,19 +45,39 @@ TABLES = {  # case -> input, condition -> crossing, value, last, whether above, 
             ("batch", "itl"): (800, 800, 801, False, True, ()),
             ("peak_flops", "itl"): ("1.125e15", "1.125e15", "1.125e15", True, True, ()),
         },
-        ("mfu", "mbu", "mem_bandwidth", "weight_bytes_per_param", "step_overhead"),  # mfu is 1 already
+        (
+            "mfu",
+            "mbu",
+            "mem_bandwidth",
+            "weight_bytes_per_param",
+            "step_overhead",
+        ),  # mfu is 1 already
     ),
     "memory and a target": (
         {**ITL, **CACHED},
         {
-            ("mem_capacity", "memory"): (23 * 10**9, 23 * 10**9, 23 * 10**9, False, False, ("memory",)),
+            ("mem_capacity", "memory"): (
+                23 * 10**9,
+                23 * 10**9,
+                23 * 10**9,
+                False,
+                False,
+                ("memory",),
+            ),
             ("memory_share", "memory"): ("23/24", "23/24", "23/24", False, False, ("memory",)),
             ("weight_bytes_per_param", "memory"): ("2.1", "2.1", "2.1", True, False, ("memory",)),
             ("prompt", "memory"): ("4000/3", 1334, 1333, True, False, ("memory",)),
             ("batch", "memory"): (40, 41, 40, True, False, ("memory",)),
             ("mbu", "itl"): ("0.625", "0.625", "0.625", False, False, ("itl",)),
             ("mem_bandwidth", "itl"): ("1.25e12", "1.25e12", "1.25e12", False, False, ("itl",)),
-            ("weight_bytes_per_param", "itl"): ("3.2", "3.2", "3.2", True, False, ("memory", "itl")),
+            ("weight_bytes_per_param", "itl"): (
+                "3.2",
+                "3.2",
+                "3.2",
+                True,
+                False,
+                ("memory", "itl"),
+            ),
             ("mfu", "itl"): ("0.0375", "0.0375", "0.0375", False, False, ("itl",)),
             ("peak_flops", "itl"): ("3.75e13", "3.75e13", "3.75e13", False, False, ("itl",)),
             ("batch", "itl"): (800, 801, 800, True, False, ("memory", "itl")),
@@ -63,14 +90,21 @@ TABLES = {  # case -> input, condition -> crossing, value, last, whether above, 
         {**CACHED, "mem_capacity": "22999999999 byte"},
         {
             ("mem_capacity", "memory"): (23 * 10**9, 23 * 10**9, 23 * 10**9, True, True, ()),
-            ("weight_bytes_per_param", "memory"): ("1.9999999999", "1.9999999999", "1.9999999999", False, True, ()),
+            ("weight_bytes_per_param", "memory"): (
+                "1.9999999999",
+                "1.9999999999",
+                "1.9999999999",
+                False,
+                True,
+                (),
+            ),
             ("prompt", "memory"): ("2999999999/3000000", 999, 1000, False, True, ()),
             ("batch", "memory"): ("2999999999/100000000", 29, 30, False, True, ()),
             ("tp", "memory"): ("23000000000/22999999999", 2, 1, True, True, ()),
         },
         ("memory_share", "memory_reserve"),
     ),
-}  # fmt: skip
+}
 
 
 def number(text):
@@ -105,12 +139,15 @@ def test_flips_by_hand(label):
     assert order == sorted(order)
 
 
-@pytest.mark.parametrize(("batch", "expected"), [
-    (1, [(3, 3, 2, True, True, (8,))]),
-    (5, [(3, 2, 3, False, False, ()), (7, 8, 7, True, False, ())]),
-    (3, [(3, 2, 3, False, False, ()), (7, 8, 7, True, False, ())]),
-    (10, [(7, 7, 8, False, True, (2,))]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("batch", "expected"),
+    [
+        (1, [(3, 3, 2, True, True, (8,))]),
+        (5, [(3, 2, 3, False, False, ()), (7, 8, 7, True, False, ())]),
+        (3, [(3, 2, 3, False, False, ()), (7, 8, 7, True, False, ())]),
+        (10, [(7, 7, 8, False, True, (2,))]),
+    ],
+)
 def test_a_condition_that_changes_and_changes_back(batch, expected):
     """A step of 20 ms and (n - 3)(n - 7) ms more: met from three requests on up to seven, both exactly."""
     answers = Study(

@@ -74,14 +74,17 @@ def test_a_target_at_its_limit(price, target, met, slack, words):
     assert passes(answers) is (True if met else None if Fraction(slack) >= 0 else False)
 
 
-@pytest.mark.parametrize(("rate", "load"), [
-    ("1.99", True),
-    ("2", False),
-    ("2.01", False),
-    ("1..1.99", True),
-    ("1..2", None),
-    ("2..3", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rate", "load"),
+    [
+        ("1.99", True),
+        ("2", False),
+        ("2.01", False),
+        ("1..1.99", True),
+        ("1..2", None),
+        ("2..3", False),
+    ],
+)
 def test_a_load_of_one_is_too_much(rate, load):
     """A server that sustains two requests a second: at two the queue grows without end, and no wait meets a target of an hour."""
     answers = Study(

@@ -23,16 +23,19 @@ def test_degrees_that_share_out_the_heads(model):
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(("hardware", "chosen", "warned"), [
-    ("h100-sxm", {"weights": "fp8"}, True),
-    ("h100-sxm", {"weights": "int8"}, True),
-    ("h100-sxm", {"weights": "fp8", "activations": "fp8"}, False),
-    ("h100-sxm", {"weights": "fp8", "activations": "fp16"}, False),  # somebody said so
-    ("h100-sxm", {"weights": "int4"}, False),  # not 8 bits
-    ("a100-80gb-sxm", {"weights": "fp8"}, False),  # there is no such arithmetic
-    ("a100-80gb-sxm", {"weights": "int8"}, True),
-    (None, {"weights": "fp8"}, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("hardware", "chosen", "warned"),
+    [
+        ("h100-sxm", {"weights": "fp8"}, True),
+        ("h100-sxm", {"weights": "int8"}, True),
+        ("h100-sxm", {"weights": "fp8", "activations": "fp8"}, False),
+        ("h100-sxm", {"weights": "fp8", "activations": "fp16"}, False),  # somebody said so
+        ("h100-sxm", {"weights": "int4"}, False),  # not 8 bits
+        ("a100-80gb-sxm", {"weights": "fp8"}, False),  # there is no such arithmetic
+        ("a100-80gb-sxm", {"weights": "int8"}, True),
+        (None, {"weights": "fp8"}, False),
+    ],
+)
 def test_eight_bits_of_weights_beside_sixteen_of_activations(hardware, chosen, warned):
     device = {"hardware": hardware, "engine": "ideal"} if hardware else {}
     warnings = [
@@ -65,13 +68,16 @@ COUNTED = 124_439_808
 """Parameters of GPT-2."""
 
 
-@pytest.mark.parametrize(("published", "warned"), [
-    (COUNTED, False),
-    (124_315_493, False),  # a thousandth of it below what is counted, and one parameter more
-    (124_315_492, True),
-    (110_000_000, True),
-    (None, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("published", "warned"),
+    [
+        (COUNTED, False),
+        (124_315_493, False),  # a thousandth of it below what is counted, and one parameter more
+        (124_315_492, True),
+        (110_000_000, True),
+        (None, False),
+    ],
+)
 def test_a_published_count_that_is_a_thousandth_off(tmp_path, published, warned):
     source = (SPECS / "models" / "gpt2.yaml").read_text(encoding="utf-8")
     line = f"published_params: {published}\n" if published else ""

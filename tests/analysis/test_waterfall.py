@@ -67,12 +67,15 @@ def test_from_a_preset_the_way_there_is_gone_backwards():
     assert not any(step.label.startswith("fusion") for step in back.steps)
 
 
-@pytest.mark.parametrize(("one", "other", "quantity", "message"), [
-    (PLAIN, {"model": "llama-3-8b"}, "itl", "has no value on the second side: needs"),
-    (PLAIN, PLAIN, "fits", "is not a number"),
-    (PLAIN, PLAIN, "decode_bound", "is not a number"),
-    (PLAIN, PLAIN, "it1", "no such quantity"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("one", "other", "quantity", "message"),
+    [
+        (PLAIN, {"model": "llama-3-8b"}, "itl", "has no value on the second side: needs"),
+        (PLAIN, PLAIN, "fits", "is not a number"),
+        (PLAIN, PLAIN, "decode_bound", "is not a number"),
+        (PLAIN, PLAIN, "it1", "no such quantity"),
+    ],
+)
 def test_what_cannot_be_explained_is_refused(one, other, quantity, message):
     with pytest.raises(sr.InputError, match=message):
         way(one, other, quantity)

@@ -34,7 +34,9 @@ MADE = {  # what is made of a case; of another case it is another thing
     "used study": used,
     "ranged study": lambda case: sr.Study(**case, mbu="0.5..0.9", ttft=2 * s.itl),
     "derivation": lambda case: sr.Study(**case).derive("itl"),
-    "derivation of an expression": lambda case: sr.Study(**case).derive(sympy.diff(s.itl * s.batch, s.batch)),
+    "derivation of an expression": lambda case: sr.Study(**case).derive(
+        sympy.diff(s.itl * s.batch, s.batch)
+    ),
     "step": lambda case: sr.Study(**case).derive("itl").steps[-1],
     "elasticity": lambda case: sr.Study(**case).derive("decode_memory_time").elasticities[-1],
     "number": lambda case: sr.Study(**case).value("itl"),
@@ -42,12 +44,22 @@ MADE = {  # what is made of a case; of another case it is another thing
     "case": lambda case: sr.Study(**case).first,
     "compiled": lambda case: sr.compile(["itl", "fits"], ["prompt"], **case),
     "selection": lambda case: sr.select(sr.Study(**case)),
-    "waterfall": lambda case: sr.diff(sr.Study(**case), sr.Study(**{**case, "hardware": "h200"}), "itl"),
-    "calibration": lambda case: sr.calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm", prompt=case["batch"]),
-    "formula checked": lambda case: sr.check(sympy.Eq(s.kv_bytes_per_token, case["batch"] * s.n_layers * s.head_dim * s.act_bytes_per_element)),
-    "theory": lambda case: sr.Theory({"width": {"unit": "byte", "default": case["batch"]}}, {"area": "width^2"}),
+    "waterfall": lambda case: sr.diff(
+        sr.Study(**case), sr.Study(**{**case, "hardware": "h200"}), "itl"
+    ),
+    "calibration": lambda case: sr.calibrate(
+        "docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm", prompt=case["batch"]
+    ),
+    "formula checked": lambda case: sr.check(
+        sympy.Eq(
+            s.kv_bytes_per_token, case["batch"] * s.n_layers * s.head_dim * s.act_bytes_per_element
+        )
+    ),
+    "theory": lambda case: sr.Theory(
+        {"width": {"unit": "byte", "default": case["batch"]}}, {"area": "width^2"}
+    ),
     "table": lambda case: sr.hardware()[: case["batch"]],
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module", params=MADE)

@@ -16,9 +16,17 @@ from symroof.select.selection import Selection
 
 PUBLIC = {name: getattr(sr, name) for name in sr.__all__ if name != "__version__"}
 RESULTS = (
-    Number, Result, BoundCase, Solution, Derivation, Selection, Configuration, Calibration, Report,
+    Number,
+    Result,
+    BoundCase,
+    Solution,
+    Derivation,
+    Selection,
+    Configuration,
+    Calibration,
+    Report,
     Checked,
-)  # fmt: skip
+)
 
 
 @pytest.mark.sample(5)

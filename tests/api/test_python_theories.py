@@ -90,13 +90,21 @@ def test_signs_are_those_of_the_symbols_or_as_declared():
     """The square root of a square is the number itself where that is positive, else its absolute value."""
     signed = Symbol("offset", real=True)
     inputs = {
-        WIDTH: None, signed: None, "start": {"sign": "nonnegative"}, "plain": None,
-        "late": {"default": 0}, "turn": {"sign": "real", "default": -2},
-    }  # fmt: skip
+        WIDTH: None,
+        signed: None,
+        "start": {"sign": "nonnegative"},
+        "plain": None,
+        "late": {"default": 0},
+        "turn": {"sign": "real", "default": -2},
+    }
     define = {
-        "root": sqrt(6 * Symbol("plain") * WIDTH**2), "away": "sqrt(offset^2)",
-        "both": "start + plain", "rest": "plain - width", "still": "2*start", "back": "3*turn",
-    }  # fmt: skip
+        "root": sqrt(6 * Symbol("plain") * WIDTH**2),
+        "away": "sqrt(offset^2)",
+        "both": "start + plain",
+        "rest": "plain - width",
+        "still": "2*start",
+        "back": "3*turn",
+    }
     theory = sr.Theory(inputs, define)
     symbols = theory.symbols
     assert theory.sympy("root") == sqrt(6) * sqrt(symbols["plain"]) * WIDTH
@@ -142,8 +150,12 @@ def test_formulas_speak_of_the_engine_and_definitions_stand_in_any_order():
         },
     )
     case = {
-        "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "price": 0.001,
-    }  # fmt: skip
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "prompt": 1024,
+        "output": 64,
+        "price": 0.001,
+    }
     assert sr.Study(**case, theory=theory, tax=Fraction(1, 5)).value("dear") == Fraction(
         12, 5
     ) * sr.Study(**case).value("cost_per_mtok")

@@ -11,17 +11,32 @@ import symroof as sr
 from symroof import symbols as s
 
 CASE = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 64,
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1024,
+    "output": 64,
     "batch": 8,
-}  # fmt: skip
+}
 LOADED = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 128,
-    "batch": 32, "arrival_rate": 1, "prefill_devices": 1,
-}  # fmt: skip
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1024,
+    "output": 128,
+    "batch": 32,
+    "arrival_rate": 1,
+    "prefill_devices": 1,
+}
 MIXTURE = {
-    "model": "mixtral-8x7b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024,
-    "output": 64, "batch": 8, "tp": 4,
-}  # fmt: skip
+    "model": "mixtral-8x7b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1024,
+    "output": 64,
+    "batch": 8,
+    "tp": 4,
+}
 STUDY = sr.Study(**CASE)
 
 
@@ -130,9 +145,25 @@ def test_a_slope_at_another_place_is_that_of_the_case_there():
 
 
 SERVED = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 5, "batch": 4, "cached_prefix": 128, "tp": 2, "arrival_rate": 1, "price": 0.001,
-    "itl_target": 0.05, "ttft_target": 0.5, "draft_tokens": 3, "acceptance": 0.7, "draft_cost": 0.1, "chunk": 256, "mfu": 0.5, "mbu": 0.6,
-}  # fmt: skip
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1024,
+    "output": 5,
+    "batch": 4,
+    "cached_prefix": 128,
+    "tp": 2,
+    "arrival_rate": 1,
+    "price": 0.001,
+    "itl_target": 0.05,
+    "ttft_target": 0.5,
+    "draft_tokens": 3,
+    "acceptance": 0.7,
+    "draft_cost": 0.1,
+    "chunk": 256,
+    "mfu": 0.5,
+    "mbu": 0.6,
+}
 SETTINGS = {
     "served": SERVED,
     "experts": {**MIXTURE, "arrival_rate": 1, "mfu": 0.5},
@@ -147,9 +178,17 @@ SETTINGS = {
     },
 }
 BY = (
-    "batch", "prompt", "context", "mem_bandwidth", "peak_flops", "kv_bytes_per_element",
-    "kv_bytes_per_token", "params", "weight_bytes", "itl",
-)  # fmt: skip
+    "batch",
+    "prompt",
+    "context",
+    "mem_bandwidth",
+    "peak_flops",
+    "kv_bytes_per_element",
+    "kv_bytes_per_token",
+    "params",
+    "weight_bytes",
+    "itl",
+)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -223,13 +262,17 @@ def test_a_symbol_of_ones_own_is_a_constant_and_the_error_says_so():
 # ------------------------------------------------------------------------------------------------- where two arms meet
 
 
-@pytest.mark.parametrize(("expression", "slope"), [
-    (Max(2 * s.batch, s.batch + 8), Rational(3, 2)),  # 1 below, 2 above
-    (Min(2 * s.batch, s.batch + 8), Rational(3, 2)),
-    (Max(3 * s.batch, 2 * s.batch + 8, s.batch), Rational(5, 2)),
-    (Max(s.batch, 8) * Min(s.batch, 8), 8),  # the bends cancel: it is 8 times the batch
-    (sympy.Abs(s.batch - 8), 0),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    ("expression", "slope"),
+    [
+        (Max(2 * s.batch, s.batch + 8), Rational(3, 2)),  # 1 below, 2 above
+        (Min(2 * s.batch, s.batch + 8), Rational(3, 2)),
+        (Max(3 * s.batch, 2 * s.batch + 8, s.batch), Rational(5, 2)),
+        (Max(s.batch, 8) * Min(s.batch, 8), 8),  # the bends cancel: it is 8 times the batch
+        (sympy.Abs(s.batch - 8), 0),
+    ],
+    ids=str,
+)
 def test_at_a_bend_it_is_the_mean_of_both_sides_as_in_sympy(expression, slope):
     derivative = diff(expression, s.batch)
     assert STUDY.value(derivative) == float(slope) == float(derivative.xreplace(STUDY.values()))

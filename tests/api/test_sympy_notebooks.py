@@ -4,9 +4,14 @@ import symroof as sr
 from symroof import symbols
 
 STUDY = sr.Study(
-    "llama-3-8b", ["h100-sxm", "h200"], prompt=4096, output=64, batch=8, targets={"itl": 0.05},
+    "llama-3-8b",
+    ["h100-sxm", "h200"],
+    prompt=4096,
+    output=64,
+    batch=8,
+    targets={"itl": 0.05},
     price=0.001,
-)  # fmt: skip
+)
 
 
 def test_html_forms_hold_the_numbers_and_escape(tmp_path):

@@ -15,9 +15,23 @@ from symroof.theory.theory import theory
 from ..near import near
 
 CASE = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 5, "batch": 4, "cached_prefix": 128, "tp": 2, "arrival_rate": 1,
-    "price": 0.001, "itl_target": 0.05, "ttft_target": 0.5, "draft_tokens": 3, "acceptance": 0.7, "draft_cost": 0.1, "chunk": 256,
-}  # fmt: skip
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1024,
+    "output": 5,
+    "batch": 4,
+    "cached_prefix": 128,
+    "tp": 2,
+    "arrival_rate": 1,
+    "price": 0.001,
+    "itl_target": 0.05,
+    "ttft_target": 0.5,
+    "draft_tokens": 3,
+    "acceptance": 0.7,
+    "draft_cost": 0.1,
+    "chunk": 256,
+}
 
 
 def agrees(expression, value, share=False):
@@ -71,9 +85,15 @@ def test_every_name_has_a_symbol_and_its_latex():
 
 
 SERVER = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 128,
-    "batch": 32, "arrival_rate": 1, "prefill_devices": 1,
-}  # fmt: skip
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1024,
+    "output": 128,
+    "batch": 32,
+    "arrival_rate": 1,
+    "prefill_devices": 1,
+}
 
 
 def test_what_is_searched_says_the_relation_it_solves():
@@ -95,10 +115,13 @@ def test_the_largest_batch_meets_its_relation_and_the_next_does_not():
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize(("threshold", "why"), [
-    ("max_batch_sustained_itl", "its closed form is too long to be written out"),
-    ("max_arrival_ttft", "steady_batch is searched for each arrival_rate"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("threshold", "why"),
+    [
+        ("max_batch_sustained_itl", "its closed form is too long to be written out"),
+        ("max_arrival_ttft", "steady_batch is searched for each arrival_rate"),
+    ],
+)
 def test_a_crossing_without_a_closed_form_says_why(threshold, why):
     solution = sr.Study(**SERVER, itl_target="10 ms", ttft_target="1 s", chunk=1024).solve(
         threshold

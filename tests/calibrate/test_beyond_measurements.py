@@ -9,19 +9,25 @@ from symroof.specs.efficiencies import MeasuredKind, shipped_efficiencies
 CASE = {"prompt": 2000, "output": 100, "batch": 8}
 
 
-@pytest.mark.parametrize(("case", "nearest"), [
-    ({"model": "llama-3.1-8b", "hardware": "h100-sxm"}, ""),
-    # no row of this part, but of its family
-    ({"model": "llama-3.1-8b", "hardware": "h100-nvl"}, ""),
-    ({"model": "deepseek-r1", "hardware": "b200", "attention_dp": 8, "weights": "fp8"}, ""),
-    ({"model": "llama-3.1-8b", "hardware": "tpu-v6e"}, "16-bit dense models on one "),
-    ({"model": "falcon-mamba-7b", "hardware": "mi300x"}, "16-bit dense models on one MI"),
-    ({"model": "falcon-mamba-7b", "hardware": "h100-sxm"}, ""),  # its kind was measured on an H200
-    (
-        {"model": "deepseek-r1", "hardware": "h200", "attention_dp": 16, "weights": "bf16"},
-        "8-bit models with latent attention and experts on H200 with ",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("case", "nearest"),
+    [
+        ({"model": "llama-3.1-8b", "hardware": "h100-sxm"}, ""),
+        # no row of this part, but of its family
+        ({"model": "llama-3.1-8b", "hardware": "h100-nvl"}, ""),
+        ({"model": "deepseek-r1", "hardware": "b200", "attention_dp": 8, "weights": "fp8"}, ""),
+        ({"model": "llama-3.1-8b", "hardware": "tpu-v6e"}, "16-bit dense models on one "),
+        ({"model": "falcon-mamba-7b", "hardware": "mi300x"}, "16-bit dense models on one MI"),
+        (
+            {"model": "falcon-mamba-7b", "hardware": "h100-sxm"},
+            "",
+        ),  # its kind was measured on an H200
+        (
+            {"model": "deepseek-r1", "hardware": "h200", "attention_dp": 16, "weights": "bf16"},
+            "8-bit models with latent attention and experts on H200 with ",
+        ),
+    ],
+)
 def test_what_is_said_beside_an_expectation(case, nearest):
     for basis in ({}, {"efficiency": "measured"}):
         found = beyond_measurements(Study(**case, **CASE, **basis).first)
@@ -54,9 +60,14 @@ def test_nothing_is_said_where_nothing_is_expected_by_measurements():
 def test_the_nearest_has_the_fewest_and_smallest_differences():
     """By hand: models with experts in 16 bits were measured on MI300X with engines of 2024, which is nearer than another model with today's."""
     asked = MeasuredKind(
-        device="mi325x", family="cdna", generation="cdna3", model="experts", bits=16,
-        layout="several devices", engine="compiled",
-    )  # fmt: skip
+        device="mi325x",
+        family="cdna",
+        generation="cdna3",
+        model="experts",
+        bits=16,
+        layout="several devices",
+        engine="compiled",
+    )
     assert (
         shipped_efficiencies()
         .beyond(asked)

@@ -63,14 +63,17 @@ def test_rows_that_do_not_fit_are_named(tmp_path):
     assert any(warning.startswith(said) for warning in fitted(tmp_path, text).warnings)
 
 
-@pytest.mark.parametrize(("parameter", "text"), [
-    (Parameter("mbu", 0.8, 0.7, 0.9), "0.7..0.9"),
-    (Parameter("mbu", 0.8, 0.797, 0.803), "0.8"),  # within half a percent to either side
-    (Parameter("mbu", 0.95, 0.85, 1.0), "0.85..1"),
-    (Parameter("mbu", 0.8), "0.8"),
-    (Parameter("step_overhead", 1.5e-3, 0.0, 3e-3), "0 s..3 ms"),
-    (Parameter("step_overhead", 0.0, 0.0, 37e-6), "0 s..37 us"),
-    (Parameter("link_latency", 7e-6, 999e-9, 13.001e-6), "0.999 us..13 us"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("parameter", "text"),
+    [
+        (Parameter("mbu", 0.8, 0.7, 0.9), "0.7..0.9"),
+        (Parameter("mbu", 0.8, 0.797, 0.803), "0.8"),  # within half a percent to either side
+        (Parameter("mbu", 0.95, 0.85, 1.0), "0.85..1"),
+        (Parameter("mbu", 0.8), "0.8"),
+        (Parameter("step_overhead", 1.5e-3, 0.0, 3e-3), "0 s..3 ms"),
+        (Parameter("step_overhead", 0.0, 0.0, 37e-6), "0 s..37 us"),
+        (Parameter("link_latency", 7e-6, 999e-9, 13.001e-6), "0.999 us..13 us"),
+    ],
+)
 def test_values_and_ranges_as_a_study_takes_them(parameter, text):
     assert written(parameter) == text

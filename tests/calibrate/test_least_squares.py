@@ -60,7 +60,14 @@ def test_the_times_of_a_point_by_hand():
     assert squares(made, point) == pytest.approx(10.5**2 + 2.5**2)
 
 
-PRINTED = [(0.95, 1, 12.706), (0.95, 5, 2.571), (0.95, 30, 2.042), (0.99, 4, 4.604), (0.8, 7, 1.415), (0.999, 1, 636.62)]  # fmt: skip
+PRINTED = [
+    (0.95, 1, 12.706),
+    (0.95, 5, 2.571),
+    (0.95, 30, 2.042),
+    (0.99, 4, 4.604),
+    (0.8, 7, 1.415),
+    (0.999, 1, 636.62),
+]
 
 
 @pytest.mark.parametrize(("level", "freedom", "t"), PRINTED)

@@ -9,10 +9,17 @@ from symroof.calibrate.measurements import parse_measured
 from symroof.errors import InputError
 
 
-@pytest.mark.parametrize("text", [
-    "batch,itl\n8,0.0125", "batch,itl_ms\n8,12.5", "bs,itl [ms]\n8,12.5", "batch,itl (us)\n8,12500",
-    "batch,itl\n8,12.5 ms", 'batch , itl_s\n"8", "12.5 ms"',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "batch,itl\n8,0.0125",
+        "batch,itl_ms\n8,12.5",
+        "bs,itl [ms]\n8,12.5",
+        "batch,itl (us)\n8,12500",
+        "batch,itl\n8,12.5 ms",
+        'batch , itl_s\n"8", "12.5 ms"',
+    ],
+)
 def test_the_same_time_in_every_spelling(text):
     ((found,), unused) = parse_measured(text)
     assert unused == []
@@ -27,10 +34,12 @@ def test_comments_empty_lines_and_latencies_left_out():
 
 
 LOADED = {
-    "concurrency,prompt,output,ttft_ms,itl_ms\n16,9,9,80,9\n": [("sustained_itl", {"batch": 16, "prompt": 9, "output": 9})],
+    "concurrency,prompt,output,ttft_ms,itl_ms\n16,9,9,80,9\n": [
+        ("sustained_itl", {"batch": 16, "prompt": 9, "output": 9})
+    ],
     "arrival_rate,batch,itl_ms\n4 request/s,8,9\n": [("sustained_itl", {"batch": 8})],
     "concurrency,prompt,itl_ms\n1,9,8\n": [("itl", {"batch": 1, "prompt": 9})],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text", LOADED)
@@ -49,7 +58,11 @@ BAD = {
     "no rows": ("prompt,ttft\n", "1:1", "no rows"),
     "no latency": ("prompt,batch\n1,2\n", "1:1", "no column of a latency"),
     "unknown column": ("promt,ttft\n1,2\n", "1:1", "did you mean 'prompt'"),
-    "a phrase of a report": ("prompt,Median TTFT (ms)\n1,2\n", "1:8", "such as prompt,batch,ttft_ms"),
+    "a phrase of a report": (
+        "prompt,Median TTFT (ms)\n1,2\n",
+        "1:8",
+        "such as prompt,batch,ttft_ms",
+    ),
     "twice": ("batch,itl,bs\n1,2,3\n", "1:11", "batch is given twice"),
     "fitted": ("mfu,itl\n0.5,2\n", "1:1", "is fitted here"),
     "nan": ("batch,itl\n1,nan\n", "2:3", "nan"),
@@ -64,7 +77,7 @@ BAD = {
     "too many rows": ("itl\n" + "1\n" * 5000, "1002:1", "5,000 rows"),
     "a long line": ("itl\n" + "1" * 9000 + "\n", "2:1", "longer than"),
     "a null byte": ("itl\n1\0\n", "2:1", ""),
-}  # fmt: skip
+}
 
 
 @pytest.mark.sample(5)

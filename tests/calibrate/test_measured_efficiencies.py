@@ -33,9 +33,14 @@ def test_a_measured_study_by_hand():
 
 def test_given_numbers_win_one_by_one():
     study = sr.Study(
-        "llama-3-8b", "h100-sxm", prompt=512, efficiency="measured", mbu=0.9, layer_overhead=0,
+        "llama-3-8b",
+        "h100-sxm",
+        prompt=512,
+        efficiency="measured",
+        mbu=0.9,
+        layer_overhead=0,
         elementwise_bytes=0,
-    )  # fmt: skip
+    )
     assert study.value("mbu") == sr.Study(mbu=0.9).value("mbu")
     assert study.value("mfu").low < study.value("mfu").high
     assert float(study.value("itl")) == pytest.approx(
@@ -68,9 +73,13 @@ def test_a_device_that_multiplies_slowly_reads_weights_slowly(weights, activatio
     """An H20 at batch 1: 64 rows by each 16-bit weight are 128 FLOP for 2 bytes, and 148 TFLOP/s against 4 TB/s give 37 FLOP a byte; fp8 is twice as fast
     and half as wide."""
     study = sr.Study(
-        "qwen3-32b", "h20", prompt=512, efficiency="measured", weights=weights,
+        "qwen3-32b",
+        "h20",
+        prompt=512,
+        efficiency="measured",
+        weights=weights,
         activations=activations,
-    )  # fmt: skip
+    )
     mfu = study.value("mfu")
     assert float(study.value("mbu")) == pytest.approx(float(mfu) * 37 / 64, rel=1e-9)
     assert study.value("mbu").low == pytest.approx(mfu.low * 37 / 64, rel=1e-9)
@@ -124,13 +133,16 @@ def test_a_device_that_was_never_measured_says_so():
 STUDY = "model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 512}\nefficiency: "
 
 
-@pytest.mark.parametrize(("text", "mbu"), [
-    ("measured", None),
-    ("{from: measured, mbu: 0.8, engine: eager}", 0.8),
-    ("{mbu: 0.8}", 0.8),
-    ("peak", 1.0),
-    ("{from: peak}", 1.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "mbu"),
+    [
+        ("measured", None),
+        ("{from: measured, mbu: 0.8, engine: eager}", 0.8),
+        ("{mbu: 0.8}", 0.8),
+        ("peak", 1.0),
+        ("{from: peak}", 1.0),
+    ],
+)
 def test_a_study_file_says_where_efficiencies_come_from(text, mbu, tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text(STUDY + text + "\n", encoding="utf-8")

@@ -11,17 +11,30 @@ from symroof.errors import InputError
 
 LENGTHS = "the report has no lengths of prompts and outputs"
 SERVE = {
-    "completed": 8, "total_input_tokens": 804, "total_output_tokens": 84, "max_concurrency": 1,
-    "median_ttft_ms": 40, "median_tpot_ms": 5,
-}  # fmt: skip
+    "completed": 8,
+    "total_input_tokens": 804,
+    "total_output_tokens": 84,
+    "max_concurrency": 1,
+    "median_ttft_ms": 40,
+    "median_tpot_ms": 5,
+}
 GENAI = {
-    "input_config": {"a": {"concurrency": 1}}, "time_to_first_token": {"unit": "s", "avg": 2.0}, "inter_token_latency": {"avg": 9.0, "p50": 7.0},
-    "input_sequence_length": {"avg": 300.5}, "output_sequence_length": {"avg": 21.0},
-}  # fmt: skip
+    "input_config": {"a": {"concurrency": 1}},
+    "time_to_first_token": {"unit": "s", "avg": 2.0},
+    "inter_token_latency": {"avg": 9.0, "p50": 7.0},
+    "input_sequence_length": {"avg": 300.5},
+    "output_sequence_length": {"avg": 21.0},
+}
 TRTLLM = {
-    "performance": {}, "world_info": {"tp_size": 2, "pp_size": 3}, "streaming_metrics": {"ttft_percentiles": {"p50": 80.0}, "tpot_percentiles": {"p50": 9.0}},
-    "request_info": {"avg_num_concurrent_requests": 1.49, "avg_input_length": 64.0, "avg_output_length": 32.0},
-}  # fmt: skip
+    "performance": {},
+    "world_info": {"tp_size": 2, "pp_size": 3},
+    "streaming_metrics": {"ttft_percentiles": {"p50": 80.0}, "tpot_percentiles": {"p50": 9.0}},
+    "request_info": {
+        "avg_num_concurrent_requests": 1.49,
+        "avg_input_length": 64.0,
+        "avg_output_length": 32.0,
+    },
+}
 
 
 def read(report):
@@ -52,13 +65,25 @@ def test_mean_lengths_are_rounded_and_the_step_stands_in_the_middle():
 @pytest.mark.parametrize(
     ("changes", "used", "unused"),
     [
-        ({"max_concurrency": 2}, ["sustained_itl"], ["median_ttft_ms is not used: requests wait for each other before their prefill (queueing); measure with one request at a time"]),
+        (
+            {"max_concurrency": 2},
+            ["sustained_itl"],
+            [
+                "median_ttft_ms is not used: requests wait for each other before their prefill (queueing); measure with one request at a time"
+            ],
+        ),
         ({"median_ttft_ms": None}, ["itl"], []),
         ({"total_output_tokens": None}, ["ttft"], [f"median_tpot_ms is not used: {LENGTHS}"]),
-        ({"accept_length": 2.7}, ["ttft"], ["median_tpot_ms is not used: a step of speculative decoding gives more than one token"]),
+        (
+            {"accept_length": 2.7},
+            ["ttft"],
+            [
+                "median_tpot_ms is not used: a step of speculative decoding gives more than one token"
+            ],
+        ),
         ({"median_tpot_ms": None}, ["ttft"], []),
     ],
-)  # fmt: skip
+)
 def test_what_of_a_server_is_used(changes, used, unused):
     rows, rest = read({**SERVE, **changes})
     assert ([row[0] for row in rows], rest) == (used, unused)
@@ -73,29 +98,50 @@ RATE = (
 @pytest.mark.parametrize(
     ("report", "message"),
     [
-        ({**SERVE, "max_concurrency": None}, f"median_ttft_ms is not used: {RATE}; median_tpot_ms is not used: {RATE}"),
-        ({**SERVE, "completed": None}, f"median_ttft_ms is not used: {LENGTHS}; median_tpot_ms is not used: {LENGTHS}"),
+        (
+            {**SERVE, "max_concurrency": None},
+            f"median_ttft_ms is not used: {RATE}; median_tpot_ms is not used: {RATE}",
+        ),
+        (
+            {**SERVE, "completed": None},
+            f"median_ttft_ms is not used: {LENGTHS}; median_tpot_ms is not used: {LENGTHS}",
+        ),
         ({**SERVE, "median_ttft_ms": None, "median_tpot_ms": None}, "has no times"),
         ({**SERVE, "median_ttft_ms": True}, "median_ttft_ms is not a number"),
         ({**SERVE, "completed": -1}, "completed must be positive"),
-        ({**TRTLLM, "streaming_metrics": 3}, "entry 1 is not used: without --streaming prefill and decode are timed together"),
-        ({**TRTLLM, "decoding_stats": None}, "entry 1 is not used: a step of speculative decoding gives more than one token"),
+        (
+            {**TRTLLM, "streaming_metrics": 3},
+            "entry 1 is not used: without --streaming prefill and decode are timed together",
+        ),
+        (
+            {**TRTLLM, "decoding_stats": None},
+            "entry 1 is not used: a step of speculative decoding gives more than one token",
+        ),
         ([{"n_prompt": 1, "n_gen": 0}], "entry 1 is not used: the report has no avg_ts"),
-        ([{"n_prompt": 1, "n_gen": 1, "avg_ts": 1}] * 2, "entry 1 is not used: prefill and decode are timed together; entry 2 is not used: prefill and decode are timed together"),
+        (
+            [{"n_prompt": 1, "n_gen": 1, "avg_ts": 1}] * 2,
+            "entry 1 is not used: prefill and decode are timed together; entry 2 is not used: prefill and decode are timed together",
+        ),
         ([{"n_prompt": 1}], "is not a benchmark report that symroof knows"),
-        ([{"n_prompt": 1, "n_gen": 0, "avg_ts": 1}, {"n_prompt": 1}], "is not a benchmark report that symroof knows"),
+        (
+            [{"n_prompt": 1, "n_gen": 0, "avg_ts": 1}, {"n_prompt": 1}],
+            "is not a benchmark report that symroof knows",
+        ),
     ],
-)  # fmt: skip
+)
 def test_why_a_report_is_refused(report, message):
     problem = refused(report)
     assert (problem.message, problem.line, problem.column) == (message, 1, 1)
 
 
-@pytest.mark.parametrize("entry", [
-    {"n_prompt": -1, "n_gen": 0, "avg_ts": 1},
-    {"n_prompt": 1, "n_gen": 0, "n_depth": -1, "avg_ts": 1},
-    {"n_prompt": 1, "n_gen": 1.5, "avg_ts": 1},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"n_prompt": -1, "n_gen": 0, "avg_ts": 1},
+        {"n_prompt": 1, "n_gen": 0, "n_depth": -1, "avg_ts": 1},
+        {"n_prompt": 1, "n_gen": 1.5, "avg_ts": 1},
+    ],
+)
 def test_a_count_that_is_none_is_refused_at_its_entry(entry):
     problem = refused([{"n_prompt": 1, "n_gen": 0, "avg_ts": 1}, entry])
     assert (problem.message, problem.line, problem.column) == (
@@ -109,11 +155,20 @@ def test_a_count_that_is_none_is_refused_at_its_entry(entry):
     ("entry", "row"),
     [
         ({"n_prompt": 512, "n_gen": 0}, ("ttft", 128, {"prompt": 512})),
-        ({"n_prompt": 512, "n_gen": None, "n_depth": 100}, ("ttft", 128, {"prompt": 612, "cached_prefix": 100})),
-        ({"n_prompt": 0, "n_gen": 2}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 1, "context": 1})),
-        ({"n_prompt": None, "n_gen": 7, "n_depth": 50}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 53, "context": 53})),
+        (
+            {"n_prompt": 512, "n_gen": None, "n_depth": 100},
+            ("ttft", 128, {"prompt": 612, "cached_prefix": 100}),
+        ),
+        (
+            {"n_prompt": 0, "n_gen": 2},
+            ("itl", Fraction(1, 4), {"batch": 1, "prompt": 1, "context": 1}),
+        ),
+        (
+            {"n_prompt": None, "n_gen": 7, "n_depth": 50},
+            ("itl", Fraction(1, 4), {"batch": 1, "prompt": 53, "context": 53}),
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_row_of_llama_bench(entry, row):
     """At four tokens a second; generation stands in its middle, behind what is cached."""
     ((metric, seconds, inputs, line),), _ = read([{**entry, "avg_ts": 4}])
@@ -140,7 +195,11 @@ def test_units_and_medians_of_genai_perf():
     )
 
 
-CONFIGS = [({"x": {"y": {"concurrency": 5}}}, 5), ({"concurrency": True, "x": {"concurrency": 5}}, 5), ([{"concurrency": 5}], None)]  # fmt: skip
+CONFIGS = [
+    ({"x": {"y": {"concurrency": 5}}}, 5),
+    ({"concurrency": True, "x": {"concurrency": 5}}, 5),
+    ([{"concurrency": 5}], None),
+]
 
 
 @pytest.mark.parametrize(("config", "batch"), CONFIGS)

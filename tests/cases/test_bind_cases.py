@@ -30,9 +30,15 @@ def value(bound_case, name):
 
 def test_a_stronger_selection_is_laid_over_a_weaker_one_name_by_name():
     weak = request_of(
-        "llama-3-8b", "h100-sxm", assume={"attention": "full", "logits": "all"}, weights="fp16",
-        kv="fp16", batch=1, prompt=10, origin="study",
-    )  # fmt: skip
+        "llama-3-8b",
+        "h100-sxm",
+        assume={"attention": "full", "logits": "all"},
+        weights="fp16",
+        kv="fp16",
+        batch=1,
+        prompt=10,
+        origin="study",
+    )
     strong = request_of(
         hardware="h200", assume={"attention": "causal"}, kv="fp8", batch=4, origin="command line"
     )
@@ -67,9 +73,13 @@ def test_a_preset_is_stronger_than_the_specs_and_weaker_than_the_request():
     assert value(plain, "peak_flops") == 989 * 10**12
     assert value(plain, "params") == 8_030_000_000
     own = bound(
-        model="llama-3-8b", hardware="h100-sxm", prompt=128, preset=PRESET, mem_capacity="80 GB",
+        model="llama-3-8b",
+        hardware="h100-sxm",
+        prompt=128,
+        preset=PRESET,
+        mem_capacity="80 GB",
         mfu=0.7,
-    )  # fmt: skip
+    )
     assert (value(own, "mem_capacity"), value(own, "mfu")) == near((80 * 10**9, Fraction(7, 10)))
 
 

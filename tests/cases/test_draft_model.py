@@ -62,9 +62,15 @@ class Model:
 LARGE = Model(32, 4096, 32, 8, 128, 14336, 128256, 8030261248)
 SMALL = Model(16, 2048, 32, 8, 64, 8192, 128256, 1235814400)
 CASE = {
-    "engine": "ideal", "model": "llama-3.1-8b", "draft": "llama-3.2-1b", "hardware": "h100-sxm",
-    "prompt": 2000, "output": 100, "draft_tokens": 4, "acceptance": 0.8,
-}  # fmt: skip
+    "engine": "ideal",
+    "model": "llama-3.1-8b",
+    "draft": "llama-3.2-1b",
+    "hardware": "h100-sxm",
+    "prompt": 2000,
+    "output": 100,
+    "draft_tokens": 4,
+    "acceptance": 0.8,
+}
 
 
 def study(**chosen):
@@ -139,9 +145,16 @@ def test_a_head_of_the_model_is_one_more_layer_that_shares_the_vocabulary():
     """MTP and EAGLE: Llama 3.1 70B has layers of 855,654,400 parameters, so a head in fp16 adds 1.711 GB and a norm."""
     alone = sr.Study("llama-3.1-70b", "h200", tp=4, prompt=1024, output=1, kv="fp16")
     drafted = sr.Study(
-        "llama-3.1-70b", "h200", tp=4, prompt=1024, output=1, kv="fp16", draft="mtp",
-        draft_tokens=3, acceptance=0.7,
-    )  # fmt: skip
+        "llama-3.1-70b",
+        "h200",
+        tp=4,
+        prompt=1024,
+        output=1,
+        kv="fp16",
+        draft="mtp",
+        draft_tokens=3,
+        acceptance=0.7,
+    )
     layer = 2 * 855_654_400 + 2 * 8192
     cache = 4096 * 1024  # one layer: keys and values of 8 heads of 128 in two bytes
     more = drafted.value("memory_bytes") - alone.value("memory_bytes")

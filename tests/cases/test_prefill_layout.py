@@ -9,9 +9,13 @@ from symroof.cases.other_cases import PARTS
 from symroof.errors import InputError
 
 R1 = {
-    "model": "deepseek-r1", "hardware": "h200", "weights": "fp8", "prompt": 4096, "output": 512,
+    "model": "deepseek-r1",
+    "hardware": "h200",
+    "weights": "fp8",
+    "prompt": 4096,
+    "output": 512,
     "batch": 64,
-}  # fmt: skip
+}
 APART = {"assume": {"scheduling": "disaggregated"}}
 LAYOUTS = [
     {"tp": 8},
@@ -86,9 +90,12 @@ def test_what_a_prefill_achieves_is_of_the_devices_that_prefill():
 def test_three_that_prefill_for_two_that_decode():
     """Prompts a second of all that prefill, and what each of the two that decode gets of it and pays for."""
     study = Study(
-        **R1 | {"batch": 2000, "output": 64}, attention_dp=8, dp=2,
-        prefill={"tp": 4, "pp": 2, "instances": 3}, efficiency="peak",
-    )  # fmt: skip
+        **R1 | {"batch": 2000, "output": 64},
+        attention_dp=8,
+        dp=2,
+        prefill={"tp": 4, "pp": 2, "instances": 3},
+        efficiency="peak",
+    )
     one = Study(**R1, tp=4, pp=2, efficiency="peak")
     assert study.value("prefill_request_rate") == Fraction(3, 2) / (
         one.value("prefill_time") + one.value("prefill_overhead")
@@ -115,18 +122,21 @@ def test_a_threshold_moves_with_the_prefill():
     assert prompts[0] == prompts[1]
 
 
-@pytest.mark.parametrize(("case", "says"), [
-    ({"prefill": {"tp": 2}}, "an instance does not hold the model and a prompt"),
-    ({"prefill": {"tp": 8, "devices": 12}}, "12 devices are no whole number of instances of 8"),
-    (
-        {"prefill": {"tp": 8, "devices": 8, "instances": 1}},
-        "instances say how many devices there are",
-    ),
-    ({"prefill": {"tpp": 8}}, "unknown key\n    hint: did you mean 'tp'"),
-    ({"prefill": {"tp": 0}}, "is a whole number from 1 on"),
-    ({"prefill": {"tp": 8}, "assume": {"scheduling": "chunked"}}, "and scheduling is chunked"),
-    ({"prefill": 3}, "expected keys and values"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("case", "says"),
+    [
+        ({"prefill": {"tp": 2}}, "an instance does not hold the model and a prompt"),
+        ({"prefill": {"tp": 8, "devices": 12}}, "12 devices are no whole number of instances of 8"),
+        (
+            {"prefill": {"tp": 8, "devices": 8, "instances": 1}},
+            "instances say how many devices there are",
+        ),
+        ({"prefill": {"tpp": 8}}, "unknown key\n    hint: did you mean 'tp'"),
+        ({"prefill": {"tp": 0}}, "is a whole number from 1 on"),
+        ({"prefill": {"tp": 8}, "assume": {"scheduling": "chunked"}}, "and scheduling is chunked"),
+        ({"prefill": 3}, "expected keys and values"),
+    ],
+)
 def test_what_is_no_layout(case, says):
     with pytest.raises(InputError, match=says):
         Study(**R1, attention_dp=8, **case).first.result("itl")

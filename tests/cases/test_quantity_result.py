@@ -10,19 +10,26 @@ from symroof.symbolic.expressions import number
 from symroof.theory.symbols import INPUTS
 
 SERVED = {
-    "model": "llama-3.1-8b", "hardware": "h100-sxm", "tp": 4, "prompt": 2048, "output": 300,
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "tp": 4,
+    "prompt": 2048,
+    "output": 300,
     "batch": 64,
-}  # fmt: skip
+}
 
 
-@pytest.mark.parametrize(("name", "count", "text"), [
-    ("dp", 13, "13 replicas"),
-    ("dp", 1, "1 replica"),
-    ("pp", 4, "4 stages"),
-    ("attention_dp", 8, "8 groups"),
-    ("tp", 4, "4 devices"),
-    ("ep", 8, "8 devices"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "count", "text"),
+    [
+        ("dp", 13, "13 replicas"),
+        ("dp", 1, "1 replica"),
+        ("pp", 4, "4 stages"),
+        ("attention_dp", 8, "8 groups"),
+        ("tp", 4, "4 devices"),
+        ("ep", 8, "8 devices"),
+    ],
+)
 def test_degrees_are_counted_in_what_they_are_and_stay_devices_for_programs(name, count, text):
     result = Result(INPUTS[name], Fraction(count))
     assert (result.plain(), as_written(name, number(Fraction(count)))) == (text, text)

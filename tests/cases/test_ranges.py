@@ -18,15 +18,57 @@ MFU, MBU = (0.5, 0.7), (0.6, 0.9)
 
 STUDIES = {
     "one efficiency": ("llama-3-8b", {}, {"mfu": (0.01, 1)}, {}, 500),
-    "windows near the ridge": ("gemma-2-9b", {}, {"mfu": (0.1, 0.7), "mbu": (0.2, 1)}, {"batch": 200}, 1000),
-    "reserve across the edge": ("llama-3-8b", {}, {"memory_reserve": (0, 10**11), "mbu": MBU}, {"batch": 40}, 2500),
-    "a group with three": ("llama-3-8b", {}, {"link_latency": (1e-6, 1e-3), "step_overhead": (0, 2e-3), "mbu": MBU}, {"tp": 4}, 1000),
-    "operator by operator": ("llama-3-8b", {"roofline": "per_operator"}, {"mfu": (0.2, 1), "step_overhead": (0, 1e-3)}, {}, 500),
+    "windows near the ridge": (
+        "gemma-2-9b",
+        {},
+        {"mfu": (0.1, 0.7), "mbu": (0.2, 1)},
+        {"batch": 200},
+        1000,
+    ),
+    "reserve across the edge": (
+        "llama-3-8b",
+        {},
+        {"memory_reserve": (0, 10**11), "mbu": MBU},
+        {"batch": 40},
+        2500,
+    ),
+    "a group with three": (
+        "llama-3-8b",
+        {},
+        {"link_latency": (1e-6, 1e-3), "step_overhead": (0, 2e-3), "mbu": MBU},
+        {"tp": 4},
+        1000,
+    ),
+    "operator by operator": (
+        "llama-3-8b",
+        {"roofline": "per_operator"},
+        {"mfu": (0.2, 1), "step_overhead": (0, 1e-3)},
+        {},
+        500,
+    ),
     "windows and experts": ("gpt-oss-20b", {}, {"mfu": MFU, "mbu": MBU}, {"output": 20}, 60),
-    "a total that kinds of layer follow": ("gemma-2-9b", {}, {"kv_bytes_per_token": (10**4, 3 * 10**5)}, {"tp": 4}, 500),
-    "a batch that follows the prompt": ("mixtral-8x7b", {}, {"prompt": (100, 3000), "mfu": MFU}, {"batch": "floor(100000/prompt)", "hit_rate": "1/4"}, 60),
-    "a batch that memory decides": ("llama-3-8b", {}, {"prompt": (500, 3000)}, {"batch": "concurrency"}, 500),
-}  # fmt: skip
+    "a total that kinds of layer follow": (
+        "gemma-2-9b",
+        {},
+        {"kv_bytes_per_token": (10**4, 3 * 10**5)},
+        {"tp": 4},
+        500,
+    ),
+    "a batch that follows the prompt": (
+        "mixtral-8x7b",
+        {},
+        {"prompt": (100, 3000), "mfu": MFU},
+        {"batch": "floor(100000/prompt)", "hit_rate": "1/4"},
+        60,
+    ),
+    "a batch that memory decides": (
+        "llama-3-8b",
+        {},
+        {"prompt": (500, 3000)},
+        {"batch": "concurrency"},
+        500,
+    ),
+}
 """Model, switches, box, other values, random points; a text is a formula."""
 
 
@@ -146,9 +188,17 @@ def test_a_share_of_fractions_has_its_ends_at_corners():
 def test_batches_without_a_steady_state_leave_the_best_one_its_range(asked):
     """A batch of 1 does not keep up with five requests a second, so its TTFT has no value; the best batch has one at every MFU, whoever asks first."""
     study = Study(
-        model="llama-3-8b", hardware="h100-sxm", prompt=2048, mfu="0.4..0.7", output=300, batch=16, arrival_rate="5 request/s", assume={"scheduling": "exclusive"},
-        ttft_target="500 ms", itl_target="30 ms",
-    )  # fmt: skip
+        model="llama-3-8b",
+        hardware="h100-sxm",
+        prompt=2048,
+        mfu="0.4..0.7",
+        output=300,
+        batch=16,
+        arrival_rate="5 request/s",
+        assume={"scheduling": "exclusive"},
+        ttft_target="500 ms",
+        itl_target="30 ms",
+    )
     (answers,) = study.cases
     ends = [answers.case.changed({"mfu": mfu}) for mfu in (0.4, 0.7)]
     assert not ends[0].changed({"batch": 1}).has_value("judged_ttft")
@@ -160,9 +210,13 @@ def test_a_range_that_is_not_worked_out_is_reported(monkeypatch):
     """Six ranges have 64 corners; where those are too many, what fewer of them move still has its range."""
     monkeypatch.setattr("symroof.cases.ranges.MOST_CORNERS", 32)
     spans = {
-        "mfu": "0.4..0.6", "mbu": "0.6..0.9", "step_overhead": "0 s..1 ms", "prompt": "512..4096",
-        "output": "16..32", "batch": "8..64",
-    }  # fmt: skip
+        "mfu": "0.4..0.6",
+        "mbu": "0.6..0.9",
+        "step_overhead": "0 s..1 ms",
+        "prompt": "512..4096",
+        "output": "16..32",
+        "batch": "8..64",
+    }
     answers = Study("llama-3-8b", "h100-sxm", **spans).first
     result = answers.result("response_time")
     assert result.low is None and result.flags == ("range_not_worked_out",)

@@ -24,7 +24,10 @@ def claims(text, name="note.md"):
 RIGHT = {
     # the nearest number whose unit fits, and no precision
     "141 GB in 16-bit precision.": (f"weight_bytes {L70}", "141 GB"),
-    "140 GB (70B parameters, 2 bytes per parameter).": ("weight_bytes params=70e9 weights=fp16", "140 GB"),
+    "140 GB (70B parameters, 2 bytes per parameter).": (
+        "weight_bytes params=70e9 weights=fp16",
+        "140 GB",
+    ),
     "42 ms, against a 30 ms target.": (f"itl {FIRST} value='42 ms'", "42 ms"),
     "70 GB with 8-bit weights.": ("weight_bytes params=70e9 weights=fp8", "70 GB"),
     "A parameter takes 2 bytes.": ("weight_bytes_per_param weights=fp16", "2 bytes"),
@@ -56,14 +59,20 @@ RIGHT = {
     "4.096 kB per layer": (f"kv_bytes_per_token {L70}", "4.096 kB"),
     "4.096 kB per token per layer": (f"kv_bytes_per_token {L70}", "4.096 kB per token"),
     "328 MB per 1K tokens": (f"kv_bytes_per_token {L70}", "328 MB"),
-    "0.457 USD per million tokens": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "0.457 USD"),
-    "0.000457 USD per 1K tokens": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "0.000457 USD"),
+    "0.457 USD per million tokens": (
+        f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'",
+        "0.457 USD",
+    ),
+    "0.000457 USD per 1K tokens": (
+        f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'",
+        "0.000457 USD",
+    ),
     "23.7 tok/s per user": (
         f"decode_throughput {H100} detail=weights prompt=1 batch=64",
         "23.7 tok/s",
     ),  # 64/0.042122/64
     "1,519 tok/s": (f"decode_throughput {H100} detail=weights prompt=1 batch=64", "1,519 tok/s"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.sample(5)
@@ -116,15 +125,35 @@ MISSED = {
     "141 GB per GPU": (f"weight_bytes {L70} tp=4", "wrong", "denominator"),
     "85.9 GB per request": (f"kv_cache_bytes {L70} prompt=8192 batch=32", "wrong", "denominator"),
     "328 kB per layer": (f"kv_bytes_per_token {L70}", "wrong", "denominator"),
-    "0.457 USD per 1K tokens": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "wrong", "denominator"),
-    "0.457 USD an hour": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "wrong", "denominator"),
-    "1,519 tok/s per user": (f"decode_throughput {H100} detail=weights prompt=1 batch=64", "wrong", "denominator"),
+    "0.457 USD per 1K tokens": (
+        f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'",
+        "wrong",
+        "denominator",
+    ),
+    "0.457 USD an hour": (
+        f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'",
+        "wrong",
+        "denominator",
+    ),
+    "1,519 tok/s per user": (
+        f"decode_throughput {H100} detail=weights prompt=1 batch=64",
+        "wrong",
+        "denominator",
+    ),
     # 10.737 GB is 10.00 GiB: more than a twentieth is no digit cut off
     "10 GB": (f"kv_cache_bytes {L70} prompt=4096 batch=8", "wrong", "gb_gib"),
     # 6*70.6e9*2000 for 2*70.6e9*2000 = 282.4 TFLOP
-    "847 TFLOP": ("prefill_flops params=70.6e9 prompt=2000 detail=weights", "wrong", "training_flops"),
+    "847 TFLOP": (
+        "prefill_flops params=70.6e9 prompt=2000 detail=weights",
+        "wrong",
+        "training_flops",
+    ),
     # 4,000 steps at a context of 1,000: (16.0605 + 64*131,072*1e3/1e9)/3350 = 7.298 ms each; as the cache grows 49.2 s
-    "29.2 s": ("decode_time model=llama-3-8b hardware=h100-sxm detail=kv prompt=1000 output=4001 batch=64", "wrong", "growth_ignored"),
+    "29.2 s": (
+        "decode_time model=llama-3-8b hardware=h100-sxm detail=kv prompt=1000 output=4001 batch=64",
+        "wrong",
+        "growth_ignored",
+    ),
     # 141.107 + 327,680*64*4096/1e9 = 227.0; with the output 141.107 + 327,680*64*5119/1e9 = 248.5
     "227 GB": (f"memory_bytes {L70} prompt=4096 output=1024 batch=64", "wrong", "output_ignored"),
     # 2*70.55e9*4096/(8*989.4e12) = 73.02 ms, before 160 all-reduces of 1.75*4096*8192*2 byte at 450 GB/s: 41.8 ms
@@ -136,7 +165,11 @@ MISSED = {
     "5.27 ms": (f"itl {H100} tp=8 prompt=8192 batch=32", "conditional", "kv_ignored"),
     "41.8 ms": (f"itl {H100} prompt=8192 batch=32", "conditional", "kv_ignored"),
     # 2*46.7e9 for 2*12.75e9; and 12.88e9 with the input table of 32,000*4,096
-    "93.4 GFLOP": ("decode_flops model=mixtral-8x7b prompt=1 detail=weights", "wrong", "total_vs_active_params"),
+    "93.4 GFLOP": (
+        "decode_flops model=mixtral-8x7b prompt=1 detail=weights",
+        "wrong",
+        "total_vs_active_params",
+    ),
     "12.9B active": ("active_params model=mixtral-8x7b", "approximate", "tied_embedding"),
     "10.74 GB": (f"kv_cache_bytes {L70} prompt=4096", "wrong", "gqa_forgotten"),
     # 2*80*64*128*2 = 2,621,440 byte, which is 2.5 MiB; 80*8*128*2 = 160 KiB; 2*61*(512 + 64)*2 = 137.25 KiB
@@ -145,9 +178,17 @@ MISSED = {
     "137 KB per token": ("kv_bytes_per_token model=deepseek-v3", "wrong", "k_and_v_factor"),
     # 2*8.03e9*2048 = 32.9 TFLOP, over 989.4 TFLOP/s 33.2 ms; 16.06/3.35 = 4.79 ms: the input table multiplied and read as well
     "33 TFLOP": ("prefill_flops model=llama-3-8b prompt=2048", "conditional", "attention_ignored"),
-    "33 ms": ("ttft model=llama-3-8b hardware=h100-sxm prompt=2048", "conditional", "attention_ignored"),
-    "4.8 ms": ("itl model=llama-3-8b hardware=h100-sxm prompt=128", "conditional", "tied_embedding"),
-}  # fmt: skip
+    "33 ms": (
+        "ttft model=llama-3-8b hardware=h100-sxm prompt=2048",
+        "conditional",
+        "attention_ignored",
+    ),
+    "4.8 ms": (
+        "itl model=llama-3-8b hardware=h100-sxm prompt=128",
+        "conditional",
+        "tied_embedding",
+    ),
+}
 
 
 @pytest.mark.sample(6)
@@ -201,8 +242,12 @@ TABLE = """<!-- symroof: given model=llama-3-70b kv=fp16 -->
 def test_the_head_of_a_table_says_what_its_cells_are():
     judged = [(claim.line, claim.claimed, claim.verdict) for claim in claims(TABLE)]
     assert judged == [
-        (5, "1.34 GB", "rounded"), (6, "2.86 GB", "wrong"), (10, "1.34 GB", "rounded"), (10, "10.7 GB", "rounded"), (14, "35.3 GB", "rounded"),
-    ]  # fmt: skip
+        (5, "1.34 GB", "rounded"),
+        (6, "2.86 GB", "wrong"),
+        (10, "1.34 GB", "rounded"),
+        (10, "10.7 GB", "rounded"),
+        (14, "35.3 GB", "rounded"),
+    ]
     assert claims(TABLE)[1].correction == "2.68 GB"
 
 
@@ -214,14 +259,17 @@ def test_an_ambiguous_length_in_an_annotation_is_refused_with_both_its_values():
         claims(f"It takes 39 GB. <!-- symroof: kv_cache_bytes {L70} context=128k -->")
 
 
-@pytest.mark.parametrize(("text", "number"), [
-    ("It reads 3.35 TB/s -> 23.9 tok/s.", "23.9 tok/s"),  # an arrow is no bound
-    ("It reads 3.35 TB/s => 23.9 t/s.", "23.9 t/s"),
-    ("llama.cpp prints 23.9 t/s.", "23.9 t/s"),
-    ("It makes ~24 t/s.", "~24 t/s"),
-    ("It makes 0.0239k t/s.", "0.0239k t/s"),
-    ("It makes more than 20 tok/s, so > 20 t/s.", "> 20 t/s"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("It reads 3.35 TB/s -> 23.9 tok/s.", "23.9 tok/s"),  # an arrow is no bound
+        ("It reads 3.35 TB/s => 23.9 t/s.", "23.9 t/s"),
+        ("llama.cpp prints 23.9 t/s.", "23.9 t/s"),
+        ("It makes ~24 t/s.", "~24 t/s"),
+        ("It makes 0.0239k t/s.", "0.0239k t/s"),
+        ("It makes more than 20 tok/s, so > 20 t/s.", "> 20 t/s"),
+    ],
+)
 def test_rates_as_forums_write_them(text, number):
     (claim,) = claims(f"{text} <!-- symroof: user_rate {FIRST} -->")
     assert (claim.claimed, claim.verdict in (*HOLDS,)) == (number, True)

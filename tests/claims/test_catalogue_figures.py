@@ -9,11 +9,16 @@ from symroof.errors import InputError
 @pytest.mark.parametrize(
     ("path", "value", "unit"),
     [
-        ("h100-sxm.mem_bandwidth", 3350 * 10**9, "byte/s"), ("h100-sxm.memory.bandwidth", 3350 * 10**9, "byte/s"), ("h100-sxm.peaks.fp16.sparse", 19789 * 10**11, "FLOP/s"),
-        ("h100-sxm.peaks.fp16.dense", 9894 * 10**11, "FLOP/s"), ("h100-sxm.link.devices", 8, ""), ("llama-3-70b.n_kv_heads", 8, ""), ("llama-3.1-70b.n_layers", 80, ""),
+        ("h100-sxm.mem_bandwidth", 3350 * 10**9, "byte/s"),
+        ("h100-sxm.memory.bandwidth", 3350 * 10**9, "byte/s"),
+        ("h100-sxm.peaks.fp16.sparse", 19789 * 10**11, "FLOP/s"),
+        ("h100-sxm.peaks.fp16.dense", 9894 * 10**11, "FLOP/s"),
+        ("h100-sxm.link.devices", 8, ""),
+        ("llama-3-70b.n_kv_heads", 8, ""),
+        ("llama-3.1-70b.n_layers", 80, ""),
         ("h100-sxm.power", 700, "W"),
     ],
-)  # fmt: skip
+)
 def test_a_figure_by_its_path(path, value, unit):
     assert catalogue_figure(path) == (value, unit)
 
@@ -21,16 +26,28 @@ def test_a_figure_by_its_path(path, value, unit):
 @pytest.mark.parametrize(
     ("path", "message", "hint"),
     [
-        ("h100-smx.power", "h100-smx.power begins with no device or model of the catalogue", "did you mean 'h100-sxm'?"),
+        (
+            "h100-smx.power",
+            "h100-smx.power begins with no device or model of the catalogue",
+            "did you mean 'h100-sxm'?",
+        ),
         ("h100-sxm.powr", "h100-sxm.powr: no such figure", "did you mean 'power'?"),
-        ("h100-sxm.peaks.fp16", "h100-sxm.peaks.fp16 is a peak of several kinds", "write h100-sxm.peaks.fp16.dense or h100-sxm.peaks.fp16.sparse"),
+        (
+            "h100-sxm.peaks.fp16",
+            "h100-sxm.peaks.fp16 is a peak of several kinds",
+            "write h100-sxm.peaks.fp16.dense or h100-sxm.peaks.fp16.sparse",
+        ),
         ("h100-sxm.peaks.fp17.dense", "h100-sxm.peaks.fp17.dense: no such figure", ""),
-        ("h100-sxm.memory.bandwith", "h100-sxm.memory.bandwith: no such figure", "did you mean 'memory.bandwidth'?"),
+        (
+            "h100-sxm.memory.bandwith",
+            "h100-sxm.memory.bandwith: no such figure",
+            "did you mean 'memory.bandwidth'?",
+        ),
         ("v100-sxm2-32gb.peaks.fp16.sparse", "no sparse peak there", ""),
         ("h100-sxm.itl", "has no itl", ""),
         ("llama-3-70b.n_experts", "has no n_experts", ""),
     ],
-)  # fmt: skip
+)
 def test_a_figure_that_is_not_there(path, message, hint):
     with pytest.raises(InputError) as error:
         catalogue_figure(path)

@@ -13,9 +13,21 @@ from symroof.errors import InputError
 
 KV = "quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}"
 FIELDS = {
-    "id", "file", "line", "says", "verdict", "claimed", "derived", "ratio", "tolerance",
-    "assumptions_needed", "slips", "flags", "reason", "correction",
-}  # fmt: skip
+    "id",
+    "file",
+    "line",
+    "says",
+    "verdict",
+    "claimed",
+    "derived",
+    "ratio",
+    "tolerance",
+    "assumptions_needed",
+    "slips",
+    "flags",
+    "reason",
+    "correction",
+}
 
 
 def yaml_claims(*entries):
@@ -37,15 +49,18 @@ def test_a_claim_file_is_checked_in_its_order():
     assert report.summary == {"rounded": 1, "wrong": 1, "unchecked": 1}
 
 
-@pytest.mark.parametrize(("value", "verdict"), [
-    ("1.20", "rounded"),
-    ("1.2", "rounded"),
-    ("1.200", "approximate"),
-    ("1.201", "rounded"),
-    ("1.2e0", "rounded"),
-    ("1", "rounded"),
-    ("'1.20'", "rounded"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [
+        ("1.20", "rounded"),
+        ("1.2", "rounded"),
+        ("1.200", "approximate"),
+        ("1.201", "rounded"),
+        ("1.2e0", "rounded"),
+        ("1", "rounded"),
+        ("'1.20'", "rounded"),
+    ],
+)
 def test_a_bare_number_is_held_to_the_digits_it_was_written_with(value, verdict):
     claim = yaml_claims(f"id: a, expression: 1.2014*1, value: {value}").claims[0]
     assert (claim.verdict, claim.claimed) == (verdict, value.strip("'"))
@@ -76,10 +91,21 @@ def test_a_claim_that_lacks_an_input_is_unchecked_with_the_reason():
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("text", [
-    "", "a: 1", "- 1", "claims: 3", "claims: [3]", "claims: [{id: a}]",
-    "claims: [{id: a, unchecked: x}, {id: a, unchecked: y}]", "claims: {", "\0", "claims: [" * 30,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a: 1",
+        "- 1",
+        "claims: 3",
+        "claims: [3]",
+        "claims: [{id: a}]",
+        "claims: [{id: a, unchecked: x}, {id: a, unchecked: y}]",
+        "claims: {",
+        "\0",
+        "claims: [" * 30,
+    ],
+)
 def test_what_is_no_claim_file_is_refused_with_a_place(text):
     with pytest.raises(InputError) as caught:
         check_text(text, "claims.yaml")
@@ -141,8 +167,11 @@ def test_json_has_the_form_of_the_contract_and_numbers_in_base_units():
     assert all(set(entry) >= FIELDS for entry in shown["claims"])
     first = shown["claims"][0]
     assert (first["claimed"], first["derived"], first["line"], first["file"]) == (
-        2_680_000_000, 1_342_177_280, 2, "claims.yaml",
-    )  # fmt: skip
+        2_680_000_000,
+        1_342_177_280,
+        2,
+        "claims.yaml",
+    )
     assert first["ratio"] == pytest.approx(2.68e9 / 1342177280)
     assert first["tolerance"] == pytest.approx(0.005 / 2.68)
     assert [(entry["claimed"], entry["derived"]) for entry in shown["claims"][1:4]] == [
@@ -166,8 +195,12 @@ def test_the_example_of_a_claim_file_reads_and_is_judged(tmp_path):
     )
     found = {claim.id: claim for claim in check(tmp_path / "claims.yaml").claims}
     assert [claim.verdict for claim in found.values()] == [
-        "exact", "rounded", "rounded", "conditional", "conditional",
-    ]  # fmt: skip
+        "exact",
+        "rounded",
+        "rounded",
+        "conditional",
+        "conditional",
+    ]
     assert found["b-star"].derived.startswith(
         "295.34"
     )  # 2 * 989.4/(2 * 3.35): the parameters drop out
@@ -186,16 +219,22 @@ def test_an_efficiency_that_goes_without_saying_is_named():
     """2 * 8.03e9 * 2048/(0.5 * 989e12) = 66.51 ms: half the peak. 0.6 of it gives 55.42 ms; a rough number fits too many shares, and is what others measured."""
     given = "{model: llama-3-8b, params: 8.03e9, hardware: h100-sxm, peak_flops: 989 TFLOP/s, prompt: 2048, assume: {detail: weights}}"
     written = {
-        "half": "66.51 ms", "three fifths": "55.43 ms", "rough": "70 ms", "no share": "68.93 ms",
-    }  # fmt: skip
+        "half": "66.51 ms",
+        "three fifths": "55.43 ms",
+        "rough": "70 ms",
+        "no share": "68.93 ms",
+    }
     text = "claims:\n" + "".join(
         f"- {{id: {name.replace(' ', '-')}, quantity: ttft, given: {given}, value: {value}}}\n"
         for name, value in written.items()
     )
     found = check_text(text, "claims.yaml").claims
     assert [(claim.verdict, list(claim.assumptions_needed)) for claim in found] == [
-        ("conditional", ["mfu 0.5"]), ("conditional", ["mfu 0.6"]), ("plausible", []), ("plausible", []),
-    ]  # fmt: skip
+        ("conditional", ["mfu 0.5"]),
+        ("conditional", ["mfu 0.6"]),
+        ("plausible", []),
+        ("plausible", []),
+    ]
 
 
 def test_a_model_may_be_given_by_its_layers(tmp_path):

@@ -17,16 +17,19 @@ def slip(sentence, annotation):
     )
 
 
-@pytest.mark.parametrize(("sentence", "of"), [
-    ("There are 47 GB free per GPU.", ["device"]),
-    ("There are 47 GB left on each card.", ["device"]),
-    ("There are 47 GB free.", []),
-    ("Per token and layer it keeps 4096 bytes.", ["token", "layer"]),
-    ("Each layer keeps 4096 bytes per token.", ["layer", "token"]),
-    # a request has more tokens than one: only parts of a model go beside others
-    ("Each request reads 128 kB per token.", ["token"]),
-    ("Per layer it keeps 4096 bytes per layer.", ["layer"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("sentence", "of"),
+    [
+        ("There are 47 GB free per GPU.", ["device"]),
+        ("There are 47 GB left on each card.", ["device"]),
+        ("There are 47 GB free.", []),
+        ("Per token and layer it keeps 4096 bytes.", ["token", "layer"]),
+        ("Each layer keeps 4096 bytes per token.", ["layer", "token"]),
+        # a request has more tokens than one: only parts of a model go beside others
+        ("Each request reads 128 kB per token.", ["token"]),
+        ("Per layer it keeps 4096 bytes per layer.", ["layer"]),
+    ],
+)
 def test_words_before_and_behind_a_number(sentence, of):
     number = next(figure for figure in figures(sentence))
     assert [str(one) for one in number.denominators] == of
@@ -44,14 +47,17 @@ def test_words_at_the_head_of_a_paragraph_behind_a_comment_count():
     assert claim.verdict in ("exact", "rounded")
 
 
-@pytest.mark.parametrize(("sentence", "verdict"), [
-    ("A token adds 1.02 kB per layer and device.", "rounded"),  # 2*8*128*2/4 = 1,024 byte
-    ("A token adds 1.02 kB for each layer and each GPU.", "rounded"),
-    ("A token adds 1.02 kB per layer, per GPU.", "rounded"),
-    ("Per layer and per device a token adds 1.02 kB.", "rounded"),
-    ("A token adds 4.1 kB per layer and device.", "wrong"),
-    ("A token adds 4.1 kB per layer and users wait.", "rounded"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("A token adds 1.02 kB per layer and device.", "rounded"),  # 2*8*128*2/4 = 1,024 byte
+        ("A token adds 1.02 kB for each layer and each GPU.", "rounded"),
+        ("A token adds 1.02 kB per layer, per GPU.", "rounded"),
+        ("Per layer and per device a token adds 1.02 kB.", "rounded"),
+        ("A token adds 4.1 kB per layer and device.", "wrong"),
+        ("A token adds 4.1 kB per layer and users wait.", "rounded"),
+    ],
+)
 def test_a_number_of_a_layer_and_a_device(sentence, verdict):
     text = f"{sentence} <!-- symroof: kv_bytes_per_token model=llama-3-70b tp=4 kv=fp16 -->"
     assert check_text(text, "n.md").claims[0].verdict == verdict

@@ -12,19 +12,59 @@ from tests.cli import call
 CASE = "model: llama-3-8b, hardware: h100-sxm, prompt: 4096"
 GOOD = "quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}, value: 1.34 GB"
 FAULTY = [
-    ("quantity: kv_cache_bytes, formula: 2*prefill_bound", "formula", "prefill_bound is true/false or a category"),
-    ("quantity: prefill_bound, formula: '2'", "quantity", "prefill_bound is true/false or a category"),
-    (f"expression: 2*prefill_bound, given: {{{CASE}}}, value: 3", "expression", "prefill_bound is true/false or a category"),
-    (f"relation: prefill_bound > 2, given: {{{CASE}}}, value: true", "relation", "prefill_bound is true/false or a category"),
-    ("quantity: kv_cache_bytes, given: {model: llama-3-8b}, values: {value: []}", "values", "lists of one length"),
-    ("quantity: kv_cache_bytes, values: {value: [1 GB], model: [1]}", "values.model", "expected one name"),
-    ("quantity: weight_bytes, given: {model: gpt2, assume_family: [1]}, value: 1 GB", "", "expected one name"),
-    ("quantity: kv_cache_bytes, given: {model: gpt2, prompt: [1, 2]}, value: 1 GB", "given.prompt", "a claim is of one case"),
+    (
+        "quantity: kv_cache_bytes, formula: 2*prefill_bound",
+        "formula",
+        "prefill_bound is true/false or a category",
+    ),
+    (
+        "quantity: prefill_bound, formula: '2'",
+        "quantity",
+        "prefill_bound is true/false or a category",
+    ),
+    (
+        f"expression: 2*prefill_bound, given: {{{CASE}}}, value: 3",
+        "expression",
+        "prefill_bound is true/false or a category",
+    ),
+    (
+        f"relation: prefill_bound > 2, given: {{{CASE}}}, value: true",
+        "relation",
+        "prefill_bound is true/false or a category",
+    ),
+    (
+        "quantity: kv_cache_bytes, given: {model: llama-3-8b}, values: {value: []}",
+        "values",
+        "lists of one length",
+    ),
+    (
+        "quantity: kv_cache_bytes, values: {value: [1 GB], model: [1]}",
+        "values.model",
+        "expected one name",
+    ),
+    (
+        "quantity: weight_bytes, given: {model: gpt2, assume_family: [1]}, value: 1 GB",
+        "",
+        "expected one name",
+    ),
+    (
+        "quantity: kv_cache_bytes, given: {model: gpt2, prompt: [1, 2]}, value: 1 GB",
+        "given.prompt",
+        "a claim is of one case",
+    ),
     ("catalogue: h100-sxm.peaks.fp16, value: 1 TFLOP/s", "catalogue", "a peak of several kinds"),
     (f"moves: itl, with: itl, given: {{{CASE}}}, value: up", "with", "itl moves with itself"),
-    (f"quantity: itl, given: {{{CASE}}}, value: 5 ms, formula: 'garbage('", "formula", "expected a number"),
-    ("quantity: kv_cache_bytes, given: {model: gpt2, prompt: 2026-01-01}, value: 1 GB", "given.prompt", "begins with 0"),
-]  # fmt: skip
+    (
+        f"quantity: itl, given: {{{CASE}}}, value: 5 ms, formula: 'garbage('",
+        "formula",
+        "expected a number",
+    ),
+    (
+        "quantity: kv_cache_bytes, given: {model: gpt2, prompt: 2026-01-01}, value: 1 GB",
+        "given.prompt",
+        "begins with 0",
+    ),
+]
 
 
 @pytest.mark.sample(5)
@@ -118,10 +158,13 @@ def test_a_chain_may_end_in_a_label():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("formula", "value", "verdict"), [
-    ("itl*itl", "4.9 ms", "wrong"),
-    ("decode_roofline_time + decode_link_time + decode_overhead", "1 s", "wrong"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("formula", "value", "verdict"),
+    [
+        ("itl*itl", "4.9 ms", "wrong"),
+        ("decode_roofline_time + decode_link_time + decode_overhead", "1 s", "wrong"),
+    ],
+)
 def test_a_formula_and_a_value_of_one_claim_are_both_judged(formula, value, verdict):
     """The formula went unread where there was a value."""
     claim = ClaimSpec(

@@ -51,19 +51,27 @@ SEEDED = [
     ("memory_floor_ignored", "prefill_time", "2*P*S/peak_flops", {"detail": "weights"}),
     ("memory_floor_ignored", "ttft", "2*P*S/peak_flops", {}),
     ("compute_floor_ignored", "itl", "weight_bytes/mem_bandwidth", {"detail": "weights"}),
-    ("compute_floor_ignored", "decode_throughput", "B*mem_bandwidth/weight_bytes", {"detail": "weights"}),
+    (
+        "compute_floor_ignored",
+        "decode_throughput",
+        "B*mem_bandwidth/weight_bytes",
+        {"detail": "weights"},
+    ),
     ("n_vs_n_minus_one", "decode_time", "N*itl", {"assume": {"kv_growth": "fixed"}}),
     ("n_vs_n_minus_one", "response_time", "ttft + N*tpot", {}),
     ("inverted_ratio", "ridge_point", "mem_bandwidth/peak_flops", {}),
     ("inverted_ratio", "user_rate", "itl", {}),
     ("hours_seconds", "decode_cost_per_mtok", "3600*price*itl/B*10^6", {}),
-]  # fmt: skip
+]
 
 
 OTHER_COUNTS = (
-    "attention_ignored", "causal_factor", "kv_ignored", "memory_floor_ignored",
+    "attention_ignored",
+    "causal_factor",
+    "kv_ignored",
+    "memory_floor_ignored",
     "compute_floor_ignored",
-)  # fmt: skip
+)
 """Right where something is counted otherwise, or where one arm of the roofline binds: the formula does not say so."""
 
 
@@ -104,14 +112,17 @@ def test_an_input_that_a_formula_speaks_of_is_any_number():
     assert judged("kv_cache_bytes", "kv_bytes_per_token*S").verdict == "exact"
 
 
-@pytest.mark.parametrize(("quantity", "formula", "given", "needs"), [
-    ("kv_bytes_per_token", "2*L*H_kv*d_h*2", {}, "kv_bytes_per_element = 2 byte"),
-    ("weight_bytes", "2*params", {}, "weight_bytes_per_param = 2 byte"),
-    ("prefill_flops", "2*P*S + 2*L*H*d_h*S^2", {}, "prompt + 1 taken as prompt"),
-    ("params", "12*L*d^2", {"model": "gpt2"}, "embeddings left out"),
-    ("itl", "kv_cache_bytes/beta + max(2*B*P/F, weight_bytes/beta)", {}, "per_operator"),
-    ("itl", "(2*P + 4*L*H_kv*d_h*S*B)/beta", CASE | {"batch": 4}, "decode bound by memory"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("quantity", "formula", "given", "needs"),
+    [
+        ("kv_bytes_per_token", "2*L*H_kv*d_h*2", {}, "kv_bytes_per_element = 2 byte"),
+        ("weight_bytes", "2*params", {}, "weight_bytes_per_param = 2 byte"),
+        ("prefill_flops", "2*P*S + 2*L*H*d_h*S^2", {}, "prompt + 1 taken as prompt"),
+        ("params", "12*L*d^2", {"model": "gpt2"}, "embeddings left out"),
+        ("itl", "kv_cache_bytes/beta + max(2*B*P/F, weight_bytes/beta)", {}, "per_operator"),
+        ("itl", "(2*P + 4*L*H_kv*d_h*S*B)/beta", CASE | {"batch": 4}, "decode bound by memory"),
+    ],
+)
 def test_what_a_formula_needs_is_named(quantity, formula, given, needs):
     result = judged(quantity, formula, **given)
     assert result.verdict == "conditional" and needs in "; ".join(result.assumptions_needed)

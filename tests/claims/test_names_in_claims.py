@@ -14,18 +14,68 @@ ITL = {"quantity": "itl", "value": "1 ms"}
 NO_NAME, MEANT = "no such quantity or input", "did you mean '{}'?".format
 
 FAULTY = [
-    ({"moves": "itl", "with": "batchh", "value": "up"}, ("with",), f"batchh: {NO_NAME}", MEANT("batch")),
-    ({"expression": "1 +", "value": "1"}, ("expression",), "expected a number, a name or '(' but found the end of the formula", ""),
+    (
+        {"moves": "itl", "with": "batchh", "value": "up"},
+        ("with",),
+        f"batchh: {NO_NAME}",
+        MEANT("batch"),
+    ),
+    (
+        {"expression": "1 +", "value": "1"},
+        ("expression",),
+        "expected a number, a name or '(' but found the end of the formula",
+        "",
+    ),
     ({"relation": "itll < 3", "value": True}, ("relation",), "unknown name 'itll'", MEANT("itl")),
-    ({"steps": [{"name": "a", "expression": "2*bb", "value": "1"}]}, ("steps", 0, "expression"), "unknown name 'bb'", ""),
-    (ITL | {"given": {"mem_bandwidth": 3}}, ("given", "mem_bandwidth"), "write the unit of a bandwidth, such as '3.35 TB/s'", "write '3 TB/s'"),
-    (ITL | {"given": {"targets": {"itl": 5}}}, ("given", "targets", "itl"), "write the unit of a time, such as '50 ms'", "write '5 ms'"),
+    (
+        {"steps": [{"name": "a", "expression": "2*bb", "value": "1"}]},
+        ("steps", 0, "expression"),
+        "unknown name 'bb'",
+        "",
+    ),
+    (
+        ITL | {"given": {"mem_bandwidth": 3}},
+        ("given", "mem_bandwidth"),
+        "write the unit of a bandwidth, such as '3.35 TB/s'",
+        "write '3 TB/s'",
+    ),
+    (
+        ITL | {"given": {"targets": {"itl": 5}}},
+        ("given", "targets", "itl"),
+        "write the unit of a time, such as '50 ms'",
+        "write '5 ms'",
+    ),
     (ITL | {"given": {"model": 5}}, ("given", "model"), "expected one name", ""),
-    ({"quantity": "ridge_point", "value": "295", "given": {"hardware": "h100-sxm"}, "needs": {"mfuu": 1}}, ("needs", "mfuu"), "unknown name 'mfuu'", MEANT("mfu")),
-    ({"compare": "itl", "between": [{"batch": 1}, {"batchh": 2}], "value": "1"}, ("between", 1, "batchh"), "unknown name 'batchh'", MEANT("batch")),
-    (ITL | {"conflicts_with": "y"}, ("conflicts_with",), "y is the id of no claim in this file", "there are: x"),
-    (ITL | {"given": {"theory": "nothing-such"}}, ("given", "theory"), "nothing-such: no such theory in the catalogue", "there are: training-step"),
-]  # fmt: skip
+    (
+        {
+            "quantity": "ridge_point",
+            "value": "295",
+            "given": {"hardware": "h100-sxm"},
+            "needs": {"mfuu": 1},
+        },
+        ("needs", "mfuu"),
+        "unknown name 'mfuu'",
+        MEANT("mfu"),
+    ),
+    (
+        {"compare": "itl", "between": [{"batch": 1}, {"batchh": 2}], "value": "1"},
+        ("between", 1, "batchh"),
+        "unknown name 'batchh'",
+        MEANT("batch"),
+    ),
+    (
+        ITL | {"conflicts_with": "y"},
+        ("conflicts_with",),
+        "y is the id of no claim in this file",
+        "there are: x",
+    ),
+    (
+        ITL | {"given": {"theory": "nothing-such"}},
+        ("given", "theory"),
+        "nothing-such: no such theory in the catalogue",
+        "there are: training-step",
+    ),
+]
 
 
 @pytest.mark.sample(5)
@@ -67,9 +117,30 @@ LATENT = {"kv_lora_rank": 512, "n_layers": 61, "n_kv_heads": 1, "head_dim": 1}
     [
         ({"quantity": "kv_bytes_per_token", "given": LATENT}, (), True),
         ({"quantity": "kv_bytes_per_token", "given": LATENT}, ("kv_lora_rank",), False),
-        ({"quantity": "kv_bytes_per_token", "given": {"n_layers": 61, "n_kv_heads": 1, "head_dim": 1}}, (), False),
-        ({"quantity": "kv_bytes_per_token", "given": {"model": "deepseek-v2-lite", "kv_lora_rank": 256}}, (), False),
-        ({"quantity": "kv_bytes_per_token", "given": {"model": "llama-3-8b", "kv_lora_rank": 256}}, (), True),
+        (
+            {
+                "quantity": "kv_bytes_per_token",
+                "given": {"n_layers": 61, "n_kv_heads": 1, "head_dim": 1},
+            },
+            (),
+            False,
+        ),
+        (
+            {
+                "quantity": "kv_bytes_per_token",
+                "given": {"model": "deepseek-v2-lite", "kv_lora_rank": 256},
+            },
+            (),
+            False,
+        ),
+        (
+            {
+                "quantity": "kv_bytes_per_token",
+                "given": {"model": "llama-3-8b", "kv_lora_rank": 256},
+            },
+            (),
+            True,
+        ),
         ({"expression": "kv_lora_rank*2", "given": LATENT}, (), False),
         ({"expression": "n_layers*2", "given": LATENT}, (), True),
         ({"quantity": "kv_bytes_per_token", "formula": "kv_lora_rank", "given": LATENT}, (), False),
@@ -81,7 +152,7 @@ LATENT = {"kv_lora_rank": 512, "n_layers": 61, "n_kv_heads": 1, "head_dim": 1}
         ),  # the totals describe a model
         ({"expression": "2*active_params", "given": {"active_params": "1e9"}}, (), False),
     ],
-)  # fmt: skip
+)
 def test_a_dimension_that_changes_nothing(fields, shared, fails):
     claim = ClaimSpec(id="x", value=None if "formula" in fields else "1", **fields)
     if not fails:

@@ -64,11 +64,14 @@ def test_the_note_of_a_notebook_is_as_long_as_the_notebook():
     assert len(note) == len(text) and "print" not in note and "9.9" not in note and "Sizing" in note
 
 
-@pytest.mark.parametrize(("text", "file", "message"), [
-    ("{", "a.ipynb", "cannot be read as a notebook"),
-    ("[" * 5000, "a.ipynb", "cannot be read as a notebook"),
-    ('"""1 GB <!-- symroof: params -->"""', "a.py", "a .py file cannot hold claims"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "file", "message"),
+    [
+        ("{", "a.ipynb", "cannot be read as a notebook"),
+        ("[" * 5000, "a.ipynb", "cannot be read as a notebook"),
+        ('"""1 GB <!-- symroof: params -->"""', "a.py", "a .py file cannot hold claims"),
+    ],
+)
 def test_a_file_that_is_none_says_so(text, file, message):
     with pytest.raises(InputError, match=message):
         check_text(text, file)

@@ -35,8 +35,12 @@ def refused(text):
 def test_the_contract_s_example():
     claim = only(f"A prompt of 4,096 tokens takes 1.34 GB. {KV}\n")
     assert (claim.verdict, claim.claimed, claim.line, claim.column, claim.id) == (
-        "rounded", "1.34 GB", 1, 32, "L1",
-    )  # fmt: skip
+        "rounded",
+        "1.34 GB",
+        1,
+        32,
+        "L1",
+    )
     assert claim.value == TOKEN * 4096
     assert claim.says == "A prompt of 4,096 tokens takes 1.34 GB."
 
@@ -176,23 +180,26 @@ def test_a_bar_in_a_table_is_written_with_a_backslash():
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(("text", "written"), [
-    ("70 billion parameters", ["70e9 parameters"]),
-    ("a 70B model", ["70e9"]),
-    ("24 tokens per second", ["24 token/s"]),
-    ("24 tokens a second", ["24 token/s"]),
-    ("24 tok/s/user", ["24 token/s"]),
-    ("$0.80 per million tokens", ["0.80 USD"]),
-    ("$4.29/hour", ["4.29 USD/hour"]),
-    ("costs $ 2", ["2 USD"]),
-    ("62 percent", ["62 %"]),
-    ("FP16 on H100 and Llama-3-70B", []),
-    ("the 3rd of 8x7B", []),
-    ("1.4 × 10¹¹ bytes", ["1.4e11 byte"]),
-    ("295 FLOPS/byte", ["295 FLOP/byte"]),
-    ("50-ms", ["50 ms"]),
-    ("1,0 and 10,00", ["1", "0", "10", "00"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("70 billion parameters", ["70e9 parameters"]),
+        ("a 70B model", ["70e9"]),
+        ("24 tokens per second", ["24 token/s"]),
+        ("24 tokens a second", ["24 token/s"]),
+        ("24 tok/s/user", ["24 token/s"]),
+        ("$0.80 per million tokens", ["0.80 USD"]),
+        ("$4.29/hour", ["4.29 USD/hour"]),
+        ("costs $ 2", ["2 USD"]),
+        ("62 percent", ["62 %"]),
+        ("FP16 on H100 and Llama-3-70B", []),
+        ("the 3rd of 8x7B", []),
+        ("1.4 × 10¹¹ bytes", ["1.4e11 byte"]),
+        ("295 FLOPS/byte", ["295 FLOP/byte"]),
+        ("50-ms", ["50 ms"]),
+        ("1,0 and 10,00", ["1", "0", "10", "00"]),
+    ],
+)
 def test_numbers_as_prose_writes_them(text, written):
     assert [figure.written for figure in figures(text)] == written
 
@@ -201,22 +208,25 @@ def test_numbers_as_prose_writes_them(text, written):
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("text", [
-    f"```\n1.34 GB {KV}\n```\n",
-    f"~~~ md\n1.34 GB {KV}\n```\n~~~\n",
-    f"```\n1.34 GB {KV}\n",
-    f"> ```\n> 1.34 GB {KV}\n> ```\n",
-    f"- ```\n  1.34 GB {KV}\n  ```\n",
-    f"`1.34 GB {KV}`",
-    f"``1.34 ` GB {KV}``",
-    f"text `a\nb {KV}` text",
-    f"Text.\n\n    1.34 GB {KV}\n",
-    f"1.34 GB \\{KV}",
-    "<!-- symroof is a tool -->",
-    "<!-- anything else -->",
-    "",
-    "\ufeff",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```\n1.34 GB {KV}\n```\n",
+        f"~~~ md\n1.34 GB {KV}\n```\n~~~\n",
+        f"```\n1.34 GB {KV}\n",
+        f"> ```\n> 1.34 GB {KV}\n> ```\n",
+        f"- ```\n  1.34 GB {KV}\n  ```\n",
+        f"`1.34 GB {KV}`",
+        f"``1.34 ` GB {KV}``",
+        f"text `a\nb {KV}` text",
+        f"Text.\n\n    1.34 GB {KV}\n",
+        f"1.34 GB \\{KV}",
+        "<!-- symroof is a tool -->",
+        "<!-- anything else -->",
+        "",
+        "\ufeff",
+    ],
+)
 def test_code_and_other_comments_hold_no_claims(text):
     assert check_text(text, "note.md").claims == ()
 
@@ -224,14 +234,34 @@ def test_code_and_other_comments_hold_no_claims(text):
 # ------------------------------------------------------------------------------------------------------ what is refused
 
 FAULTS = {
-    "1 GB <!-- symroof: kv_cache_byts model=llama-3-70b prompt=1 -->": (1, 20, "did you mean 'kv_cache_bytes'"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b promt=1 -->": (1, 53, "did you mean 'prompt'"),
+    "1 GB <!-- symroof: kv_cache_byts model=llama-3-70b prompt=1 -->": (
+        1,
+        20,
+        "did you mean 'kv_cache_bytes'",
+    ),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b promt=1 -->": (
+        1,
+        53,
+        "did you mean 'prompt'",
+    ),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=-1 -->": (1, 53, "positive"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 prompt=2 -->": (1, 62, "set twice"),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 prompt=2 -->": (
+        1,
+        62,
+        "set twice",
+    ),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt= -->": (1, 53, "no value"),
-    "1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->": (1, 41, "an unterminated quote"),
+    "1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->": (
+        1,
+        41,
+        "an unterminated quote",
+    ),
     "1 GB <!-- symroof: kv_cache_bytes of llama -->": (1, 35, "'of' is not NAME=VALUE"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 mem_bandwidth='3 TB' -->": (1, 62, "byte/s is needed"),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 mem_bandwidth='3 TB' -->": (
+        1,
+        62,
+        "byte/s is needed",
+    ),
     "1 GB <!-- symroof: kv_cache_bytes model=/dev/zero prompt=1 -->": (1, 35, "not a regular file"),
     "1 GB <!-- symroof: threshold=batch_to_rigde -->": (1, 20, "did you mean 'batch_to_ridge'"),
     "1 GB <!-- symroof: expression='9**9**9' -->": (1, 20, "exponent"),
@@ -245,8 +275,12 @@ FAULTS = {
     "1 GB <!-- symroof: kv_cache_bytes": (1, 11, "does not end"),
     "1 GB <!-- symroof: kv_cache_bytes <!-- x -->": (1, 11, "another comment"),
     "1 GB <!-- todo\n<!-- symroof: kv_cache_bytes -->": (2, 1, "inside another comment"),
-    "1 GB\n<!-- symroof: kv_cache_bytes\nmodel=llama-3-70b\n  promt=4 -->": (4, 3, "did you mean 'prompt'"),
-}  # fmt: skip
+    "1 GB\n<!-- symroof: kv_cache_bytes\nmodel=llama-3-70b\n  promt=4 -->": (
+        4,
+        3,
+        "did you mean 'prompt'",
+    ),
+}
 
 
 @pytest.mark.sample(5)
@@ -275,13 +309,33 @@ def test_the_number_of_annotations_is_bounded():
 @pytest.mark.parametrize(
     ("text", "claimed", "verdict"),
     [
-        ("At batch 1 it emits 22 to 24 per second. <!-- symroof: decode_throughput params=70e9 weights=fp16 hardware=h100-sxm detail=weights -->", "22 to 24 per second", "exact"),
-        ("It emits 24/s. <!-- symroof: decode_throughput params=70e9 weights=fp16 hardware=h100-sxm detail=weights -->", "24/s", "rounded"),  # 3,350/140
-        ("It does 295 FLOPs for every byte. <!-- symroof: ridge_point hardware=h100-sxm -->", "295 FLOPs for every byte", "rounded"),
-        ("Only 35 requests are left. <!-- symroof: expression='45 GB/1.28 GB' -->", "35 requests", "rounded"),  # 35.2
-        ("It costs 3 dollars a second, for 12 tokens. <!-- symroof: expression='45 GB/1.28 GB' -->", "12 tokens", "wrong"),
+        (
+            "At batch 1 it emits 22 to 24 per second. <!-- symroof: decode_throughput params=70e9 weights=fp16 hardware=h100-sxm detail=weights -->",
+            "22 to 24 per second",
+            "exact",
+        ),
+        (
+            "It emits 24/s. <!-- symroof: decode_throughput params=70e9 weights=fp16 hardware=h100-sxm detail=weights -->",
+            "24/s",
+            "rounded",
+        ),  # 3,350/140
+        (
+            "It does 295 FLOPs for every byte. <!-- symroof: ridge_point hardware=h100-sxm -->",
+            "295 FLOPs for every byte",
+            "rounded",
+        ),
+        (
+            "Only 35 requests are left. <!-- symroof: expression='45 GB/1.28 GB' -->",
+            "35 requests",
+            "rounded",
+        ),  # 35.2
+        (
+            "It costs 3 dollars a second, for 12 tokens. <!-- symroof: expression='45 GB/1.28 GB' -->",
+            "12 tokens",
+            "wrong",
+        ),
     ],
-)  # fmt: skip
+)
 def test_rates_and_counts_that_leave_a_word_out(text, claimed, verdict):
     (claim,) = check_text(text, "n.md").claims
     assert (claim.claimed, claim.verdict) == (claimed, verdict)
@@ -297,10 +351,17 @@ def test_a_column_of_formats_sets_the_weights(head):
 @pytest.mark.parametrize(
     "formula",
     [
-        r"$1.34\,\text{GB}$", "$2 GB$", "$$ 1.34 GB $$", "$$\n1.34 GB\n$$", "$`1.34 GB`$", r"\(1.34 GB\)", r"\[1.34\,GB\]",
-        r"$6 \times 70 = 80$ GB", r"$2 \cdot 3 \times 4 + 5 = 25$ GB",
+        r"$1.34\,\text{GB}$",
+        "$2 GB$",
+        "$$ 1.34 GB $$",
+        "$$\n1.34 GB\n$$",
+        "$`1.34 GB`$",
+        r"\(1.34 GB\)",
+        r"\[1.34\,GB\]",
+        r"$6 \times 70 = 80$ GB",
+        r"$2 \cdot 3 \times 4 + 5 = 25$ GB",
     ],
-)  # fmt: skip
+)
 def test_a_formula_is_not_read(formula):
     """Neither is a number in it taken, nor its arithmetic checked; what is shown has dots in its place."""
     kv = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
@@ -314,9 +375,13 @@ def test_a_formula_is_not_read(formula):
 @pytest.mark.parametrize(
     "text",
     [
-        "$n$ × 80 × 2 = 320", "80 × 2 = 320 × $n$", "80 × 2 $n$ = 320", "80 × $n$ × 2 = 320", "$n$ 80 × 2 = 320",
+        "$n$ × 80 × 2 = 320",
+        "80 × 2 = 320 × $n$",
+        "80 × 2 $n$ = 320",
+        "80 × $n$ × 2 = 320",
+        "$n$ 80 × 2 = 320",
     ],
-)  # fmt: skip
+)
 def test_arithmetic_with_a_formula_in_it_is_not_checked(text):
     assert check_text(text + "\n", "n.md").claims == ()
 

@@ -74,14 +74,17 @@ def test_where_a_claim_turns_near_an_end_of_its_range():
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize(("value", "verdict"), [
-    ("30 ms", "conditional"),
-    ("15 ms", "conditional"),
-    ("62.2 ms", "conditional"),
-    ("33.9 ms", "rounded"),
-    ("300 ms", "wrong"),
-    ("5 ms", "wrong"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [
+        ("30 ms", "conditional"),
+        ("15 ms", "conditional"),
+        ("62.2 ms", "conditional"),
+        ("33.9 ms", "rounded"),
+        ("300 ms", "wrong"),
+        ("5 ms", "wrong"),
+    ],
+)
 def test_a_number_of_a_case_of_ranges(value, verdict):
     """From 7.29 to 62.2 ms, 33.9 ms in the middle: what lies within was wrong and impossible, and written over by the middle."""
     note = f"It takes {value}. <!-- symroof: ttft model=llama-3-8b hardware=h100-sxm prompt=512..4096 -->"

@@ -40,8 +40,11 @@ def test_the_precision_of_the_activations_is_no_choice_and_their_traffic_is():
     assert [one.get("assume") for one in given] == [{"activations": "off"}, None]
     assert given[1]["activations"] == "fp8"
     assert [is_switch("activations", value) for value in ("on", True, "fp16", "bf16")] == [
-        True, True, False, False,
-    ]  # fmt: skip
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_choice_said_twice_is_refused():
@@ -92,8 +95,12 @@ def test_a_bad_claim_of_a_file_is_set_aside_and_the_others_are_judged(checked):
         "c.yaml",
     )
     assert [claim.verdict for claim in report.claims] == [
-        "rounded", "unchecked", "unchecked", "unchecked", "unchecked",
-    ]  # fmt: skip
+        "rounded",
+        "unchecked",
+        "unchecked",
+        "unchecked",
+        "unchecked",
+    ]
     assert [claim.id for claim in report.claims[1:3]] == ["b", "c"]
     assert [problem.line for problem in report.problems] == [3, 4, 5, 6]
     assert len({claim.id for claim in report.claims}) == 5
@@ -102,14 +109,22 @@ def test_a_bad_claim_of_a_file_is_set_aside_and_the_others_are_judged(checked):
 def test_what_may_rest_on_a_bad_default_is_not_judged(checked):
     """A default before it would give another number: nothing is guessed until a new one begins."""
     text = (
-        "<!-- symroof: given model=llama-3-8b prompt=4096 -->\n\n" + note("kv_cache_bytes") + "\n<!-- symroof: given modle=llama-3-70b -->\n\n"
-        + note("kv_cache_bytes") + "\n<!-- symroof: given prompt=4096 -->\n\n" + note("kv_cache_bytes")
-        + "\n<!-- symroof: given -->\n\n" + note(KV)
-    )  # fmt: skip
+        "<!-- symroof: given model=llama-3-8b prompt=4096 -->\n\n"
+        + note("kv_cache_bytes")
+        + "\n<!-- symroof: given modle=llama-3-70b -->\n\n"
+        + note("kv_cache_bytes")
+        + "\n<!-- symroof: given prompt=4096 -->\n\n"
+        + note("kv_cache_bytes")
+        + "\n<!-- symroof: given -->\n\n"
+        + note(KV)
+    )
     report = checked(text)
     assert [claim.verdict for claim in report.claims] == [
-        "wrong", "unchecked", "unchecked", "rounded",
-    ]  # fmt: skip
+        "wrong",
+        "unchecked",
+        "unchecked",
+        "rounded",
+    ]
     assert report.claims[1].reason == "the given in line 5 cannot be read, and this may rest on it"
     assert len(report.problems) == 1
 
@@ -127,8 +142,11 @@ def test_a_file_that_is_none_costs_the_others_nothing(tmp_path):
     report = check([tmp_path / name for name in files], read_past_errors=True)
     assert [claim.verdict for claim in report.claims] == ["rounded"]
     assert {problem.file.rpartition("/")[2] for problem in report.problems} == {
-        "b.md", "c.yaml", "d.yaml", "e.yaml",
-    }  # fmt: skip
+        "b.md",
+        "c.yaml",
+        "d.yaml",
+        "e.yaml",
+    }
 
 
 def test_a_claim_set_aside_keeps_an_id_of_its_own():

@@ -18,15 +18,30 @@ def read_per_step(experts):
 
 CASES = [
     ("kv_bytes_per_token", "model=deepseek-v3", f"{EXPANDED / 1e6:.2f} MB", "latent_kv_expanded"),
-    ("kv_bytes_per_token", "model=deepseek-v3", f"{61 * 512 * 2 / 1e3:.2f} kB", "rope_key_forgotten"),
+    (
+        "kv_bytes_per_token",
+        "model=deepseek-v3",
+        f"{61 * 512 * 2 / 1e3:.2f} kB",
+        "rope_key_forgotten",
+    ),
     ("active_params", "model=mixtral-8x7b", "46.7 billion", "total_vs_active_params"),
     ("params", "model=mixtral-8x7b", "12.7 billion", "total_vs_active_params"),
-    ("weight_bytes_read", "model=mixtral-8x7b batch=8 prompt=1", f"{read_per_step(2) / 1e9:.1f} GB", "experts_topk_vs_all"),
+    (
+        "weight_bytes_read",
+        "model=mixtral-8x7b batch=8 prompt=1",
+        f"{read_per_step(2) / 1e9:.1f} GB",
+        "experts_topk_vs_all",
+    ),
     # a token after four drafted ones: 1 + 0.8 + 0.8^2 + 0.8^3 + 0.8^4 = 3.3616, and not 1 + 4*0.8
     ("tokens_per_verify", "draft_tokens=4 acceptance=0.8", "4.20", "acceptance_not_compounded"),
     ("price_per_mtok", "cost_per_mtok='2 USD' margin=0.25", "2.50 USD", "markup_vs_margin"),
-    ("weight_bytes_read", "model=mixtral-8x7b batch=4 prompt=1", f"{read_per_step(8) / 1e9:.1f} GB", "experts_topk_vs_all"),
-]  # fmt: skip
+    (
+        "weight_bytes_read",
+        "model=mixtral-8x7b batch=4 prompt=1",
+        f"{read_per_step(8) / 1e9:.1f} GB",
+        "experts_topk_vs_all",
+    ),
+]
 
 
 @pytest.mark.sample(1)

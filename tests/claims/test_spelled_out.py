@@ -44,7 +44,7 @@ ARITHMETIC = [
     ("10 / 4 tokens = 3", RIGHT, "2.5"),
     # powers of a thousand are no fault, whichever side has more
     ("6 × 70 = 420,000", RIGHT, "420,000"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.sample(20)

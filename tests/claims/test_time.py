@@ -28,8 +28,12 @@ def test_what_the_time_does_not_suffice_for_is_said_and_not_judged(tmp_path, mon
     monkeypatch.setattr(checking, "process_time", lambda: next(times))
     report = check(path, read_past_errors=True)
     assert [claim.verdict for claim in report.claims] == [
-        "wrong", "wrong", "unchecked", "unchecked", "unchecked",
-    ]  # fmt: skip
+        "wrong",
+        "wrong",
+        "unchecked",
+        "unchecked",
+        "unchecked",
+    ]
     assert report.claims[2].reason == "not reached in 60 s, which is all the claims of one file get"
     ((said, line),) = [(problem.message, problem.line) for problem in report.problems]
     assert (said, line) == (
@@ -60,13 +64,37 @@ def test_the_number_of_claims_is_bounded():
 
 
 ALWAYS = {
-    "in a part": ("relation: prefill_bound", "prompt: 1..131072", "compute", "conditional", "not for prompt 1 to 238"),
+    "in a part": (
+        "relation: prefill_bound",
+        "prompt: 1..131072",
+        "compute",
+        "conditional",
+        "not for prompt 1 to 238",
+    ),
     "throughout": ("relation: prefill_bound", "prompt: 1000..131072", "compute", "exact", ""),
     "nowhere": ("relation: prefill_bound", "prompt: 1000..131072", "memory", "wrong", ""),
-    "another label": ("relation: prefill_bound", "prompt: 1..131072", "link", "wrong", "memory or compute"),
-    "a truth": ("relation: fits, given: {prompt: 100}", "batch: 1..51200", "true", "conditional", "not for batch 10,277 to 51,200"),
-    "a comparison": ("relation: 'itl < 50 ms', given: {prompt: 100}", "batch: 1..512", "true", "exact", ""),
-}  # fmt: skip
+    "another label": (
+        "relation: prefill_bound",
+        "prompt: 1..131072",
+        "link",
+        "wrong",
+        "memory or compute",
+    ),
+    "a truth": (
+        "relation: fits, given: {prompt: 100}",
+        "batch: 1..51200",
+        "true",
+        "conditional",
+        "not for batch 10,277 to 51,200",
+    ),
+    "a comparison": (
+        "relation: 'itl < 50 ms', given: {prompt: 100}",
+        "batch: 1..512",
+        "true",
+        "exact",
+        "",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", ALWAYS)

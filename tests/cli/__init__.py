@@ -19,9 +19,23 @@ TOO_LARGE = STUDIES / "llama-3-70b-chat.yaml"
 """A study that does not fit in memory."""
 H100 = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "16")
 COMMANDS = (
-    "report", "eval", "derive", "diff", "check", "plot", "simulate", "sweep", "calibrate", "vllm",
-    "select", "list", "show", "validate", "schema", "init",
-)  # fmt: skip
+    "report",
+    "eval",
+    "derive",
+    "diff",
+    "check",
+    "plot",
+    "simulate",
+    "sweep",
+    "calibrate",
+    "vllm",
+    "select",
+    "list",
+    "show",
+    "validate",
+    "schema",
+    "init",
+)
 
 KV = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
 RIGHT, WRONG = (

@@ -21,19 +21,51 @@ def written(path, text):
 IN_FILE = {
     # name: (keys of the small study, line:column of the fault, what the message must hold)
     "unclosed list": ({"hardware": "[h100-sxm"}, "", ["not valid YAML"]),
-    "unknown key": ({"workloads": "{prompt: 3}"}, "5:1", ["workloads: unknown key", "did you mean 'workload'"]),
-    "unknown symbol": ({"set": "{mem_bandwith: 3 TB/s}"}, "5:7", ["mem_bandwith", "did you mean 'mem_bandwidth'"]),
+    "unknown key": (
+        {"workloads": "{prompt: 3}"},
+        "5:1",
+        ["workloads: unknown key", "did you mean 'workload'"],
+    ),
+    "unknown symbol": (
+        {"set": "{mem_bandwith: 3 TB/s}"},
+        "5:7",
+        ["mem_bandwith", "did you mean 'mem_bandwidth'"],
+    ),
     "unknown unit": ({"set": "{mem_bandwidth: 3 TB/sec}"}, "5:7", ["unit", "sec"]),
-    "wrong dimension": ({"set": "{mem_bandwidth: 3 TB}"}, "5:7", ["byte", "byte/s is needed", "3.35 TB/s"]),
-    "unknown model": ({"model": "llama-3-9b"}, "2:1", ["no such model", "did you mean 'llama-3-8b'"]),
-    "unknown threshold": ({"thresholds": "[batch_to_rigde]"}, "5:1", ["batch_to_rigde", "did you mean 'batch_to_ridge'"]),
+    "wrong dimension": (
+        {"set": "{mem_bandwidth: 3 TB}"},
+        "5:7",
+        ["byte", "byte/s is needed", "3.35 TB/s"],
+    ),
+    "unknown model": (
+        {"model": "llama-3-9b"},
+        "2:1",
+        ["no such model", "did you mean 'llama-3-8b'"],
+    ),
+    "unknown threshold": (
+        {"thresholds": "[batch_to_rigde]"},
+        "5:1",
+        ["batch_to_rigde", "did you mean 'batch_to_ridge'"],
+    ),
     "reversed range": ({"efficiency": "{mfu: 0.7..0.5}"}, "5:14", ["backwards", "0.5..0.7"]),
-    "Python in a string": ({"efficiency": "{mfu: \"__import__('os').system('true')\"}"}, "5:14", ["mfu"]),
+    "Python in a string": (
+        {"efficiency": "{mfu: \"__import__('os').system('true')\"}"},
+        "5:14",
+        ["mfu"],
+    ),
     "a power tower": ({"set": '{itl: "9**9**9"}'}, "5:7", ["exponent"]),
-    "a formula with a stranger": ({"set": '{itl: "decode_tim * 2"}'}, "5:7", ["decode_tim", "did you mean 'decode_time'"]),
+    "a formula with a stranger": (
+        {"set": '{itl: "decode_tim * 2"}'},
+        "5:7",
+        ["decode_tim", "did you mean 'decode_time'"],
+    ),
     "duplicate key": ({"hardware": "h100-sxm\nhardware: h200"}, "4:1", ["duplicate key", "line 3"]),
-    "a YAML tag": ({"title": "!!python/object/apply:os.system [true]"}, "1:8", ["tags are not used"]),
-}  # fmt: skip
+    "a YAML tag": (
+        {"title": "!!python/object/apply:os.system [true]"},
+        "1:8",
+        ["tags are not used"],
+    ),
+}
 
 
 @pytest.mark.sample(5)

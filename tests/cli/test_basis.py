@@ -5,9 +5,17 @@ import pytest
 from . import good
 
 CASE = (
-    "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048", "--output", "64",
-    "--batch", "8",
-)  # fmt: skip
+    "--model",
+    "llama-3-8b",
+    "--hardware",
+    "h100-sxm",
+    "--prompt",
+    "2048",
+    "--output",
+    "64",
+    "--batch",
+    "8",
+)
 
 
 @pytest.mark.full

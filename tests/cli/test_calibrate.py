@@ -74,11 +74,23 @@ def test_a_row_above_the_roof_is_refused_with_its_place(tmp_path):
 REFUSED = {
     "no case": (["itl_ms\n5\n"], [], "--model"),
     "no prompt": (["itl_ms\n9\n"], CASE, "needs prompt"),
-    "a stranger to fit": (["prompt,itl_ms\n9,9\n"], [*CASE, "--fit", "mfu,speed"], "'speed' cannot be fitted"),
+    "a stranger to fit": (
+        ["prompt,itl_ms\n9,9\n"],
+        [*CASE, "--fit", "mfu,speed"],
+        "'speed' cannot be fitted",
+    ),
     "nothing to fit": (["prompt,itl_ms\n9,9\n"], [*CASE, "--fit", ","], "nothing to fit"),
-    "a time that is given": (["prompt,itl_ms\n9,9\n"], [*CASE, "--set", "itl=5 ms"], "nothing to fit"),
-    "hidden launches": (["prompt,itl_ms\n9,9\n"], [*CASE, "--assume", "launches=hidden"], "launches=hidden"),
-}  # fmt: skip
+    "a time that is given": (
+        ["prompt,itl_ms\n9,9\n"],
+        [*CASE, "--set", "itl=5 ms"],
+        "nothing to fit",
+    ),
+    "hidden launches": (
+        ["prompt,itl_ms\n9,9\n"],
+        [*CASE, "--assume", "launches=hidden"],
+        "launches=hidden",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -36,9 +36,15 @@ def test_active_parameters_are_counted_without_a_theory_of_latencies(monkeypatch
 
 
 SHOWN = [
-    "llama-3-8b", "h100-sxm", "tutorial-mlsysim", "ttft", "prompt", "batch_to_ridge", "kv_traffic",
+    "llama-3-8b",
+    "h100-sxm",
+    "tutorial-mlsysim",
+    "ttft",
+    "prompt",
+    "batch_to_ridge",
+    "kv_traffic",
     "isl",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -65,10 +71,17 @@ def test_validate_every_spec_of_the_repository():
     result = good("validate", *files, "--json").json
     assert (result["schema"], result["problems"]) == ("symroof/validate/1", [])
     folders = {
-        "studies": "study", "models": "model", "hardware": "hardware", "presets": "preset",
-        "theories": "theory", "claims": "claims", "measured": "measured", "specs": "efficiencies",
-        "engines": "engine", "inference": "theory part",
-    }  # fmt: skip
+        "studies": "study",
+        "models": "model",
+        "hardware": "hardware",
+        "presets": "preset",
+        "theories": "theory",
+        "claims": "claims",
+        "measured": "measured",
+        "specs": "efficiencies",
+        "engines": "engine",
+        "inference": "theory part",
+    }
     assert [(entry["file"], entry["kind"]) for entry in result["valid"]] == [
         (str(path), "theory part" if path.name == "inference.yaml" else folders[path.parent.name])
         for path in files

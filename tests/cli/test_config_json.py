@@ -66,12 +66,16 @@ def test_a_type_that_no_family_reads_says_so_and_cannot_be_assumed(unknown):
     )
 
 
-@pytest.mark.parametrize("more", [
-    {"num_hidden_layers": 4096},
-    {"num_hidden_layers": 4096, "layer_types": ["full_attention"] * 4096},
-    {f"k{i}": 1 for i in range(40_000)},
-    {"sliding_window_pattern": list(range(100_000))},
-], ids=["layers", "listed layers", "keys", "entries"])  # fmt: skip
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"num_hidden_layers": 4096},
+        {"num_hidden_layers": 4096, "layer_types": ["full_attention"] * 4096},
+        {f"k{i}": 1 for i in range(40_000)},
+        {"sliding_window_pattern": list(range(100_000))},
+    ],
+    ids=["layers", "listed layers", "keys", "entries"],
+)
 def test_a_large_file_of_an_unknown_type_is_refused_quickly(more, unknown):
     unknown.write_text(json.dumps(json.loads(unknown.read_text()) | more))
     started = time.process_time()
@@ -80,10 +84,14 @@ def test_a_large_file_of_an_unknown_type_is_refused_quickly(more, unknown):
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("more", [
-    {"model_type": "smollm3", "no_rope_layers": [1] * 10_000},
-    {"model_type": "qwen3_moe", "mlp_only_layers": [*range(10_000, 20_000)]},
-], ids=["flags", "numbers"])  # fmt: skip
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"model_type": "smollm3", "no_rope_layers": [1] * 10_000},
+        {"model_type": "qwen3_moe", "mlp_only_layers": [*range(10_000, 20_000)]},
+    ],
+    ids=["flags", "numbers"],
+)
 def test_a_list_for_each_of_many_layers_is_read_quickly(more, unknown):
     fields = json.loads(unknown.read_text()) | {"num_hidden_layers": 10_000} | more
     unknown.write_text(json.dumps(fields))
@@ -125,13 +133,16 @@ def test_a_study_beside_the_folder(folder):
     assert "holds no config.json" in refused("eval", write_study(folder.parent, model="./"))
 
 
-@pytest.mark.parametrize("command", [
-    ("show",),
-    ("validate",),
-    ("eval", "--prompt", 8, "--model"),
-    ("derive", "params", "--model"),
-    ("solve", "max_batch_memory", "--model"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("show",),
+        ("validate",),
+        ("eval", "--prompt", 8, "--model"),
+        ("derive", "params", "--model"),
+        ("solve", "max_batch_memory", "--model"),
+    ],
+)
 def test_a_broken_file_is_one_line_and_exit_code_two(command, folder):
     path = folder / "config.json"
     path.write_text(

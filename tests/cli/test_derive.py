@@ -32,9 +32,16 @@ def test_derive_has_the_shape_of_the_contract():
 
 
 ARITHMETIC = [
-    "ttft", "itl", "kv_cache_bytes", "prefill_intensity", "decode_throughput",
-    "memory_utilization", "user_rate", "prefill_flops", "concurrency",
-]  # fmt: skip
+    "ttft",
+    "itl",
+    "kv_cache_bytes",
+    "prefill_intensity",
+    "decode_throughput",
+    "memory_utilization",
+    "user_rate",
+    "prefill_flops",
+    "concurrency",
+]
 
 
 @pytest.mark.sample(8)
@@ -94,8 +101,11 @@ def test_derive_without_a_case_stays_symbolic():
     result = good("derive", "kv_bytes_per_token", "--json").json
     assert result["value"] is None
     assert {str(name) for name in re.findall(r"[a-z_]+", result["expanded"]["text"])} == {
-        "n_layers", "n_kv_heads", "head_dim", "kv_bytes_per_element",
-    }  # fmt: skip
+        "n_layers",
+        "n_kv_heads",
+        "head_dim",
+        "kv_bytes_per_element",
+    }
     text = good("derive", "kv_bytes_per_token").out
     assert "no number" in text
     assert "kv_bytes_per_token = " in text

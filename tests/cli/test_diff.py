@@ -20,8 +20,11 @@ def test_two_lines_in_quotes_end_at_the_second():
     assert out["schema"] == "symroof/diff/2"
     (entry,) = out["quantities"]
     assert (entry["from"]["value"], entry["to"]["value"], entry["effect"], entry["factor"]) == (
-        131072 * 1024, 131072 * 6144, 131072 * 5120, 6,
-    )  # fmt: skip
+        131072 * 1024,
+        131072 * 6144,
+        131072 * 5120,
+        6,
+    )
     assert [
         (step["changes"][0]["name"], step["effect"], step["factor"], step["value"])
         for step in entry["steps"]
@@ -46,14 +49,17 @@ def test_presets_count_the_case_of_the_options_or_a_study():
     assert study["from"]["value"] == peak.value
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (("symroof",), "give two sides"),
-    (("llama-3-8b-chatt", "symroof"), "did you mean 'llama-3-8b-chat'"),
-    (("symroof", "tutorial-mlsysim", *CASE, "-q", "itll"), "no such quantity"),
-    (("symroof", "tutorial-mlsysim", *CASE, "--batchsize", "3"), "--batchsize"),
-    (("--model llama-3-8b", "--modell llama-3-8b"), "no such option"),
-    (("--model 'llama-3-8b", "llama-3-8b-chat"), "cannot be read as a command line"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("symroof",), "give two sides"),
+        (("llama-3-8b-chatt", "symroof"), "did you mean 'llama-3-8b-chat'"),
+        (("symroof", "tutorial-mlsysim", *CASE, "-q", "itll"), "no such quantity"),
+        (("symroof", "tutorial-mlsysim", *CASE, "--batchsize", "3"), "--batchsize"),
+        (("--model llama-3-8b", "--modell llama-3-8b"), "no such option"),
+        (("--model 'llama-3-8b", "llama-3-8b-chat"), "cannot be read as a command line"),
+    ],
+)
 def test_bad_sides_are_refused(arguments, message):
     assert message in refused("diff", *arguments)
 
@@ -86,15 +92,18 @@ def test_either_side_may_be_a_number_and_name_its_quantity():
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(("arguments", "message"), [
-    (("--measured", "itl", *CASE), "is not NAME = VALUE"),
-    (("--measured", "itl = 28", *CASE), "'28' has no unit"),
-    (("--measured", "itl = 0 s", *CASE), "is not above zero"),
-    (("--measured", "itl = 3 GB", *CASE), "is byte, but the quantity is s"),
-    ((" ".join(CASE), "14.2 GB", "-q", "itl"), "is byte, but the quantity is s"),
-    ((" ".join(CASE), "itl = 14.2 ms", "-q", "ttft"), "a number belongs to one quantity"),
-    (("14.2 ms", "itl = 3 ms", *CASE), "one of the two sides is a case"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--measured", "itl", *CASE), "is not NAME = VALUE"),
+        (("--measured", "itl = 28", *CASE), "'28' has no unit"),
+        (("--measured", "itl = 0 s", *CASE), "is not above zero"),
+        (("--measured", "itl = 3 GB", *CASE), "is byte, but the quantity is s"),
+        ((" ".join(CASE), "14.2 GB", "-q", "itl"), "is byte, but the quantity is s"),
+        ((" ".join(CASE), "itl = 14.2 ms", "-q", "ttft"), "a number belongs to one quantity"),
+        (("14.2 ms", "itl = 3 ms", *CASE), "one of the two sides is a case"),
+    ],
+)
 def test_numbers_that_say_nothing_are_refused(arguments, message):
     assert message in refused("diff", *arguments)
 
@@ -119,15 +128,18 @@ def test_a_review_holds_its_case_against_another():
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(("arguments", "message"), [
-    (("plot", "waterfall", CHAT), "give the second with --against B"),
-    (("plot", "itl", CHAT, "--against", "genz"), "itl takes no second side"),
-    (("report", CHAT, "--against", "gen", "-o", "-"), "did you mean 'genz'"),
-    (("report", CHAT, "--against", "14.2 ms", "-o", "-"), "--against 'itl = 14.2 ms'"),
-    (("report", CHAT, "--against", "--batch 3", "-o", "-"), "has no value on the second side"),
-    (("report", CHAT, "--sections", "against", "-o", "-"), "needs --against B"),
-    (("diff", CHAT, "genz", "-q", ","), "names no quantity"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plot", "waterfall", CHAT), "give the second with --against B"),
+        (("plot", "itl", CHAT, "--against", "genz"), "itl takes no second side"),
+        (("report", CHAT, "--against", "gen", "-o", "-"), "did you mean 'genz'"),
+        (("report", CHAT, "--against", "14.2 ms", "-o", "-"), "--against 'itl = 14.2 ms'"),
+        (("report", CHAT, "--against", "--batch 3", "-o", "-"), "has no value on the second side"),
+        (("report", CHAT, "--sections", "against", "-o", "-"), "needs --against B"),
+        (("diff", CHAT, "genz", "-q", ","), "names no quantity"),
+    ],
+)
 def test_second_sides_that_say_nothing_are_refused(arguments, message):
     assert message in refused(*arguments)
 
@@ -139,9 +151,17 @@ def test_a_quantity_without_a_value_on_one_side_leaves_the_others():
         for batch in (8, 64)
     )
     line = (
-        "diff", few, many, "--prompt", "2048", "--output", "300", "--set", "arrival_rate=9/s",
+        "diff",
+        few,
+        many,
+        "--prompt",
+        "2048",
+        "--output",
+        "300",
+        "--set",
+        "arrival_rate=9/s",
         "--json",
-    )  # fmt: skip
+    )
     result = call(*line, "-q", "loaded_ttft,sustained_itl")
     assert result.code == 2 and [entry["quantity"] for entry in result.json["quantities"]] == [
         "sustained_itl"

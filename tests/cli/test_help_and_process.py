@@ -42,7 +42,7 @@ LIGHT = {
     ("eval", "--help"): {"yaml", "pydantic", "symroof.symbolic"},
     ("schema", "study"): {"symroof.theory.theory"},
     ("eval", str(CHAT)): {"symroof.analysis.equation", "symroof.claims", "symroof.report.view"},
-}  # fmt: skip
+}
 """Commands, and what each leaves unloaded beside the heavy packages."""
 EVALUATES = {("list", "models"), ("eval", str(CHAT))}
 """Those that work out a value (of models with experts, the active parameters), which takes NumPy."""
@@ -66,10 +66,14 @@ def test_importing_the_package_is_light():
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("line", [
-    ("list", "quantities"),
-    ("eval", str(TOO_LARGE)),
-], ids=lambda line: line[0])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("list", "quantities"),
+        ("eval", str(TOO_LARGE)),
+    ],
+    ids=lambda line: line[0],
+)
 def test_a_closed_pipe_is_no_error(line):
     import shlex
     import subprocess

@@ -79,10 +79,27 @@ def test_an_unknown_ending_lists_the_known(tmp_path):
         ("ttft", ("--model", "llama-3-8b", "--prompt", "512"), "needs peak_flops"),
         ("roofline", ("--model", "llama-3-8b"), "peak_flops needs peak_flops"),
         ("memory", ("--model", "llama-3-8b", "--prompt", "512"), "needs mem_capacity"),
-        ("pareto", ("--model", "llama-3.1-405b", "--hardware", "t4", "--prompt", "512"), "memory holds none"),
-        ("latency-throughput", ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512", "--set", "itl=9 ms"), "no batch moves its ITL"),
+        (
+            "pareto",
+            ("--model", "llama-3.1-405b", "--hardware", "t4", "--prompt", "512"),
+            "memory holds none",
+        ),
+        (
+            "latency-throughput",
+            (
+                "--model",
+                "llama-3-8b",
+                "--hardware",
+                "h100-sxm",
+                "--prompt",
+                "512",
+                "--set",
+                "itl=9 ms",
+            ),
+            "no batch moves its ITL",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_error_names_what_a_case_lacks(kind, line, lacks, tmp_path):
     assert lacks in refused("plot", kind, *line, "-o", tmp_path / "a.svg")
     assert list(tmp_path.iterdir()) == []

@@ -32,6 +32,12 @@ def test_a_single_switch_beside_detail_wins_over_it():
     result = cases(*H100, "--assume", "detail=weights", "--assume", "kv_traffic=on")[0][
         "assumptions"
     ]
-    assert {s: result[s]["value"] for s in ("parameters", "attention_flops", "kv_traffic", "activations")} == {
-        "parameters": "nominal", "attention_flops": "off", "kv_traffic": "on", "activations": "off",
-    }  # fmt: skip
+    assert {
+        s: result[s]["value"]
+        for s in ("parameters", "attention_flops", "kv_traffic", "activations")
+    } == {
+        "parameters": "nominal",
+        "attention_flops": "off",
+        "kv_traffic": "on",
+        "activations": "off",
+    }

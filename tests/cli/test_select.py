@@ -7,9 +7,25 @@ from symroof.select.selection_json import QUANTITIES
 from . import call, good, refused
 
 CASE = (
-    "--model", "llama-3-8b", "--hardware", "a100-80gb-sxm", "--hardware", "h100-sxm", "--prompt",
-    "4096", "--output", "128", "--tp", "1", "--set", "chunk=4096", "--mfu", "0.5", "--efficiency", "peak",
-)  # fmt: skip
+    "--model",
+    "llama-3-8b",
+    "--hardware",
+    "a100-80gb-sxm",
+    "--hardware",
+    "h100-sxm",
+    "--prompt",
+    "4096",
+    "--output",
+    "128",
+    "--tp",
+    "1",
+    "--set",
+    "chunk=4096",
+    "--mfu",
+    "0.5",
+    "--efficiency",
+    "peak",
+)
 PASSING, FAILING = ("--target", "ttft=200 ms"), ("--target", "ttft=1 ms")
 
 

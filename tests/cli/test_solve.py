@@ -64,13 +64,31 @@ def test_batch_to_ridge(capsys, context):
 
 def test_form_of_the_contract(capsys):
     result = solved(
-        capsys, "max_batch_memory", *CASE, "--engine", "ideal", "--prompt", "4096", "--output",
+        capsys,
+        "max_batch_memory",
+        *CASE,
+        "--engine",
+        "ideal",
+        "--prompt",
+        "4096",
+        "--output",
         "512",
-    )  # fmt: skip
+    )
     assert set(result) >= {
-        "schema", "equation", "unknown", "verdict", "method", "domain", "branches", "values",
-        "value", "integer", "within_memory", "unit", "reason",
-    }  # fmt: skip
+        "schema",
+        "equation",
+        "unknown",
+        "verdict",
+        "method",
+        "domain",
+        "branches",
+        "values",
+        "value",
+        "integer",
+        "within_memory",
+        "unit",
+        "reason",
+    }
     assert (
         result["schema"] == "symroof/solve/2"
         and result["unknown"] == "batch"
@@ -97,9 +115,14 @@ def test_without_a_case_the_answer_is_symbolic(capsys):
     (condition,) = branch["conditions"]
     assert condition["holds"] is None
     numbers = {
-        "params": 70 * 10**9, "weight_bytes_per_param": 2, "n_layers": 80, "n_heads": 64,
-        "n_kv_heads": 8, "head_dim": 128, "kv_bytes_per_element": 2,
-    }  # fmt: skip
+        "params": 70 * 10**9,
+        "weight_bytes_per_param": 2,
+        "n_layers": 80,
+        "n_heads": 64,
+        "n_kv_heads": 8,
+        "head_dim": 128,
+        "kv_bytes_per_element": 2,
+    }
     numbers |= {
         "peak_flops": 9894 * 10**11,
         "mem_bandwidth": 335 * 10**10,
@@ -125,9 +148,16 @@ def test_without_a_case_the_answer_is_symbolic(capsys):
 def test_a_range_of_an_input_is_a_range_of_the_answer(capsys):
     """At 20 ms a fixed bandwidth moves so many bytes: the weights once and the cache of each request."""
     case = [
-        "itl = 20 ms", "--for", "batch", "--model", "llama-3-8b", "--hardware", "h100-sxm",
-        "--prompt", "4096",
-    ]  # fmt: skip
+        "itl = 20 ms",
+        "--for",
+        "batch",
+        "--model",
+        "llama-3-8b",
+        "--hardware",
+        "h100-sxm",
+        "--prompt",
+        "4096",
+    ]
     ranged = solved(capsys, *case, "--mbu", "0.5..0.9")
     ends = [solved(capsys, *case, "--mbu", mbu) for mbu in ("0.5", "0.9")]
     assert [ranged["low"], ranged["high"]] == [end["value"] for end in ends] and ranged[

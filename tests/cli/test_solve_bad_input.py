@@ -10,9 +10,17 @@ from tests.symbolic.conftest import bounded  # noqa: F401
 from . import call, processor_seconds
 
 CASE = (
-    "--model", "llama-3-70b", "--hardware", "h100-sxm", "--tp", "2", "--prompt", "4096",
-    "--output", "512",
-)  # fmt: skip
+    "--model",
+    "llama-3-70b",
+    "--hardware",
+    "h100-sxm",
+    "--tp",
+    "2",
+    "--prompt",
+    "4096",
+    "--output",
+    "512",
+)
 SOON = 2.0
 """Seconds of processor time within which every question is answered or refused, the start of Python included."""
 
@@ -26,7 +34,7 @@ REFUSED = {
     "an unknown that is a formula": (["itl = 50 ms", "--for", "batch*2"], ["batch*2"]),
     "Python": (['__import__("os") = 3', "--for", "batch"], ["equation:1:1:"]),
     "control characters": (["itl\x07 = \x1b[31m3 s", "--for", "batch"], ["equation:1:4:"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.usefixtures("bounded")
@@ -53,9 +61,13 @@ def test_a_question_that_cannot_be_asked(name, case):
 
 
 TRUE_EVERYWHERE = [
-    "itl = itl", "2*itl = itl + itl", "ttft - time_outside_steps = prefill_time + prefill_overhead",
-    "itl*3/3 = itl", "max(itl, itl) = itl", "decode_throughput*itl = batch",
-]  # fmt: skip
+    "itl = itl",
+    "2*itl = itl + itl",
+    "ttft - time_outside_steps = prefill_time + prefill_overhead",
+    "itl*3/3 = itl",
+    "max(itl, itl) = itl",
+    "decode_throughput*itl = batch",
+]
 
 
 @pytest.mark.sample(5)

@@ -80,12 +80,21 @@ def test_a_file(tmp_path):
 
 REFUSED = {
     "nothing": (CASE, "nothing to sweep over"),
-    "a billion": ((*CASE, "--over", "batch=1:1000", "--over", "prompt=1:1000", "--over", "output=1:1000"), "-o FILE.parquet"),
-    "a trillion": ((*CASE, "--over", "batch=1:1000000", "--over", "prompt=1:1000000", "-o", "grid.nc"), "1,000,000,000,000 points"),
+    "a billion": (
+        (*CASE, "--over", "batch=1:1000", "--over", "prompt=1:1000", "--over", "output=1:1000"),
+        "-o FILE.parquet",
+    ),
+    "a trillion": (
+        (*CASE, "--over", "batch=1:1000000", "--over", "prompt=1:1000000", "-o", "grid.nc"),
+        "1,000,000,000,000 points",
+    ),
     "twice": ((*CASE, "--over", "batch=1:8", "--over", "bs=9"), "is an axis twice"),
     "ending": ((*CASE, "--over", "batch=1:8", "-o", "grid.xls"), "there are: .csv"),
-    "folder": ((*CASE, "--over", "batch=1:8", "-o", "no/such/grid.csv"), "there is no folder no/such"),
-}  # fmt: skip
+    "folder": (
+        (*CASE, "--over", "batch=1:8", "-o", "no/such/grid.csv"),
+        "there is no folder no/such",
+    ),
+}
 
 
 @pytest.mark.sample(5)

@@ -7,9 +7,17 @@ from symroof.table_formats import width
 from . import ROOT, STUDIES, call
 
 CASE = (
-    "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "64",
-    "--batch", "4",
-)  # fmt: skip
+    "--model",
+    "llama-3-8b",
+    "--hardware",
+    "h100-sxm",
+    "--prompt",
+    "1024",
+    "--output",
+    "64",
+    "--batch",
+    "4",
+)
 THREE = ("--hardware", "l4", "--hardware", "mi300x")
 LINES = {
     "help": ("--help",),
@@ -17,14 +25,34 @@ LINES = {
     "eval of several": ("eval", *CASE, *THREE),
     "eval without a prompt": ("eval", *CASE[:4]),
     "eval of a study": ("eval", STUDIES / "llama-3-70b-chat.yaml"),
-    "select": ("select", *CASE[:-2], "--among", "hardware=h100-sxm,l4,l40s,h200", "--target", "itl=20 ms"),
+    "select": (
+        "select",
+        *CASE[:-2],
+        "--among",
+        "hardware=h100-sxm,l4,l40s,h200",
+        "--target",
+        "itl=20 ms",
+    ),
     "solve": ("solve", "max_batch_itl", *CASE, "--target", "itl=20 ms"),
     "derive": ("derive", "ttft", *CASE),
     "derive without numbers": ("derive", "itl"),
     "diff": ("diff", "genz", "symroof", *CASE),
     "simulate": ("simulate", *CASE, "--requests", "50"),
-    "vllm": ("vllm", "vllm serve meta-llama/Llama-3.1-8B-Instruct", *CASE[2:6], "--target", "itl=30 ms"),
-    "calibrate": ("calibrate", ROOT / "docs" / "measured.csv", "--model", "llama-3.1-8b", "--hardware", "h100-sxm"),
+    "vllm": (
+        "vllm",
+        "vllm serve meta-llama/Llama-3.1-8B-Instruct",
+        *CASE[2:6],
+        "--target",
+        "itl=30 ms",
+    ),
+    "calibrate": (
+        "calibrate",
+        ROOT / "docs" / "measured.csv",
+        "--model",
+        "llama-3.1-8b",
+        "--hardware",
+        "h100-sxm",
+    ),
     "list hardware": ("list", "hardware"),
     "list measured": ("list", "measured"),
     **{
@@ -39,7 +67,7 @@ LINES = {
             "batch_to_ridge",
         )
     },
-}  # fmt: skip
+}
 FIRST_SCREEN = 30
 """Lines after which a first screen ends: the answer and what it rests on."""
 

@@ -7,16 +7,19 @@ from . import good, refused
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm")
 
 
-@pytest.mark.parametrize(("words", "ours"), [
-    (["--tensor-parallel-size", "2"], ["--tp", "2"]),
-    (["-tp", "2"], ["--tp", "2"]),
-    (["--gpu-memory-utilization", "0.9"], ["--set", "memory_share=0.9"]),
-    (["--qps", "4"], ["--set", "arrival_rate=4/s"]),
-    (["--concurrency=8"], ["--batch", "8"]),
-    (["--quantize", "fp8"], ["--weights", "fp8"]),
-    (["--batch", "1,8"], ["--batch", "1", "--batch", "8"]),
-    (["--target", "itl<20 ms"], ["--target", "itl=20 ms"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "ours"),
+    [
+        (["--tensor-parallel-size", "2"], ["--tp", "2"]),
+        (["-tp", "2"], ["--tp", "2"]),
+        (["--gpu-memory-utilization", "0.9"], ["--set", "memory_share=0.9"]),
+        (["--qps", "4"], ["--set", "arrival_rate=4/s"]),
+        (["--concurrency=8"], ["--batch", "8"]),
+        (["--quantize", "fp8"], ["--weights", "fp8"]),
+        (["--batch", "1,8"], ["--batch", "1", "--batch", "8"]),
+        (["--target", "itl<20 ms"], ["--target", "itl=20 ms"]),
+    ],
+)
 def test_options_of_other_tools_are_understood_where_one_thing_is_meant(words, ours):
     line = ("eval", *CASE, "--prompt", "100", "--output", "8")
     assert good(*line, *words).out == good(*line, *ours).out
@@ -26,7 +29,10 @@ def test_options_of_other_tools_are_understood_where_one_thing_is_meant(words, o
     ("line", "said"),
     [
         (["eval", "--dtype", "bfloat16"], "did you mean '--weights' or '--activations'?"),
-        (["eval", "--max-model-len", "4096"], "did you mean '--prompt' or '--output' or '--context'?"),
+        (
+            ["eval", "--max-model-len", "4096"],
+            "did you mean '--prompt' or '--output' or '--context'?",
+        ),
         (["eval", "--target", "tpot=20 ms"], "did you mean 'itl'?"),
         (["derive", "latency"], "did you mean 'ttft' or 'itl' or 'response_time'?"),
         (["eval", "llama-3.1-8b"], "give it as an option: --model llama-3.1-8b"),
@@ -37,11 +43,14 @@ def test_options_of_other_tools_are_understood_where_one_thing_is_meant(words, o
         (["eval", "--ttft", "2 s"], "write --target ttft=…"),
         (["eval", "--target", "ttft_p99=2 s"], "write ttft: {p99: 2 s} in a file"),
         (["eval", "--fp8"], "did you mean '--weights fp8'?"),
-        (["eval", "--model", "gpt2", "--hardware", "8xH100"], "write the name alone, and the number of GPUs as --tp 8"),
+        (
+            ["eval", "--model", "gpt2", "--hardware", "8xH100"],
+            "write the name alone, and the number of GPUs as --tp 8",
+        ),
         (["eval", "--set", "mem_bandwidth=3 TBps"], "did you mean TB/s?"),
         (["vllm"], "such as: symroof vllm 'vllm serve "),
     ],
-)  # fmt: skip
+)
 def test_what_may_mean_several_things_or_none_here_is_asked_back(line, said):
     message = refused(*line)
     assert f"hint: {said}" in message and message.count("hint") == 1
@@ -60,23 +69,59 @@ def test_no_name_of_another_kind_of_thing_is_suggested():
     ("words", "message", "hint"),
     [
         (["ttft"], "symroof: no such command 'ttft'", "did you mean `symroof derive ttft`?"),
-        (["frobnicate"], "symroof: no such command 'frobnicate'", "`symroof --help` lists the commands"),
+        (
+            ["frobnicate"],
+            "symroof: no such command 'frobnicate'",
+            "`symroof --help` lists the commands",
+        ),
         (
             ["show", "foo"],
             "foo: unknown name",
             "`symroof list models`, hardware, quantities, inputs or thresholds shows names; a path to a file works too",
         ),
-        (["eval", *CASE, "--format", "json"], "symroof eval: no such option '--format'", "did you mean '--json'?"),
-        (["select", *CASE, "--format", "json"], "symroof select: no such option '--format'", "did you mean '--json'?"),
+        (
+            ["eval", *CASE, "--format", "json"],
+            "symroof eval: no such option '--format'",
+            "did you mean '--json'?",
+        ),
+        (
+            ["select", *CASE, "--format", "json"],
+            "symroof select: no such option '--format'",
+            "did you mean '--json'?",
+        ),
         (["show"], "symroof show: missing argument NAME", "such as: symroof show h100-sxm"),
-        (["eval", *CASE, "--set", "mem_bandwith=3 TB/s"], "--set: mem_bandwith: unknown name 'mem_bandwith'", "did you mean 'mem_bandwidth'?"),
-        (["eval", *CASE, "--efficiency", "max"], "--efficiency: no such efficiency 'max'", "there are: measured, peak"),
-        (["select", *CASE, "--by", "speed"], "--by: no such order 'speed'", "there are: cost, fleet, itl, price, rate, throughput, ttft"),
-        (["list", "models", "zzz"], "list models: no entry contains 'zzz'", "`symroof list models` shows all"),
-        (["eval", *CASE, "--qps", "6/min"], "--set: arrival_rate: unknown unit 'min'", "did you mean hour or s, as 360/hour for 6/min?"),
-        (["eval", *CASE, "--set", "price=3 EUR/hour"], "--set: price: unknown unit 'EUR'", "did you mean USD, the only currency?"),
+        (
+            ["eval", *CASE, "--set", "mem_bandwith=3 TB/s"],
+            "--set: mem_bandwith: unknown name 'mem_bandwith'",
+            "did you mean 'mem_bandwidth'?",
+        ),
+        (
+            ["eval", *CASE, "--efficiency", "max"],
+            "--efficiency: no such efficiency 'max'",
+            "there are: measured, peak",
+        ),
+        (
+            ["select", *CASE, "--by", "speed"],
+            "--by: no such order 'speed'",
+            "there are: cost, fleet, itl, price, rate, throughput, ttft",
+        ),
+        (
+            ["list", "models", "zzz"],
+            "list models: no entry contains 'zzz'",
+            "`symroof list models` shows all",
+        ),
+        (
+            ["eval", *CASE, "--qps", "6/min"],
+            "--set: arrival_rate: unknown unit 'min'",
+            "did you mean hour or s, as 360/hour for 6/min?",
+        ),
+        (
+            ["eval", *CASE, "--set", "price=3 EUR/hour"],
+            "--set: price: unknown unit 'EUR'",
+            "did you mean USD, the only currency?",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_slip_on_the_line_gets_place_message_and_hint(words, message, hint):
     assert refused(*words) == f"{message}\n    hint: {hint}\n"
 

@@ -9,12 +9,24 @@ CASE = ("--hardware", "h100-sxm", "--prompt", "2048", "--output", "256", "--targ
 
 
 REFUSED = {
-    "unknown model": ("vllm serve meta-llama/Llama-9-9T", CASE, ["vllm line:1:12: model", "config.json"]),
-    "no room": ("vllm serve llama-3.1-8b --max-num-seqs 300 --max-num-batched-tokens 200", CASE, ["vllm line:1:69", "no room for 300"]),
-    "drafted": ("vllm serve llama-3.1-8b --speculative-config '{\"num_speculative_tokens\": -1}'", CASE, ["vllm line:1:", "num_speculative_tokens"]),
+    "unknown model": (
+        "vllm serve meta-llama/Llama-9-9T",
+        CASE,
+        ["vllm line:1:12: model", "config.json"],
+    ),
+    "no room": (
+        "vllm serve llama-3.1-8b --max-num-seqs 300 --max-num-batched-tokens 200",
+        CASE,
+        ["vllm line:1:69", "no room for 300"],
+    ),
+    "drafted": (
+        "vllm serve llama-3.1-8b --speculative-config '{\"num_speculative_tokens\": -1}'",
+        CASE,
+        ["vllm line:1:", "num_speculative_tokens"],
+    ),
     "unknown hardware": (LINE, ("--hardware", "h100-smx"), ["did you mean 'h100-sxm'"]),
     "a broken config": ("vllm serve ./nothing.json", CASE, ["nothing.json"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -31,7 +43,10 @@ def test_a_mistyped_flag_is_pointed_out_and_a_flag_without_effect_is_not():
     )
     text = good("vllm", line, "--hardware", "h100-sxm", "--prompt", "100", "--output", "10").out
     first, said = text.splitlines()[0], " ".join(text.split())
-    assert "! --max-num-sequences is unknown: it was ignored, and the recommended line leaves it out; did you mean --max-num-seqs?" in said  # fmt: skip
+    assert (
+        "! --max-num-sequences is unknown: it was ignored, and the recommended line leaves it out; did you mean --max-num-seqs?"
+        in said
+    )
     assert text.count("was ignored") == 1
     assert "--port 80 --mamba-block-size 16" in first and "sequences" not in first
 

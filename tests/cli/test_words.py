@@ -30,7 +30,7 @@ PRINTED = {
     "help": ("--help",),
     "eval --help": ("eval", "--help"),
     "select --help": ("select", "--help"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.sample(3)

@@ -96,10 +96,18 @@ def test_known_efficiencies_come_back():
         ("link_latency", "group", "compiled"): 5e-6,
         ("link_latency", "group", "all"): 2e-5,
     }
-    assert catalogue_fit.fit(made, latencies) == pytest.approx({
-        ("mfu", "hbm", "all"): 0.5, ("mbu", "all", "all"): 0.75, ("layer_overhead", "hbm", "compiled"): 9e-5, ("layer_overhead", "hbm", "eager"): 15e-5,
-        ("elementwise_bytes", "all", "all"): 80, ("link_share", "all", "all"): 0.3, **latencies,
-    }, rel=0.03)  # fmt: skip
+    assert catalogue_fit.fit(made, latencies) == pytest.approx(
+        {
+            ("mfu", "hbm", "all"): 0.5,
+            ("mbu", "all", "all"): 0.75,
+            ("layer_overhead", "hbm", "compiled"): 9e-5,
+            ("layer_overhead", "hbm", "eager"): 15e-5,
+            ("elementwise_bytes", "all", "all"): 80,
+            ("link_share", "all", "all"): 0.3,
+            **latencies,
+        },
+        rel=0.03,
+    )
 
 
 def test_latencies_of_links_are_the_medians_of_their_kernels(catalogue):

@@ -22,19 +22,48 @@ from tools.evidence.catalogue_fit import (
 from tools.evidence.catalogue_rows import MeasuredRow, TimeParts
 from tools.evidence.catalogue_table import CatalogueFit
 
-LATENCY = {("link_latency", "pair", "compiled"): 4e-6, ("link_latency", "group", "compiled"): 7e-6, ("link_latency", "group", ALL): 2e-5, ("link_latency", "pair", ALL): 1e-5, ("link_latency", ALL, ALL): 9e-6}  # fmt: skip
+LATENCY = {
+    ("link_latency", "pair", "compiled"): 4e-6,
+    ("link_latency", "group", "compiled"): 7e-6,
+    ("link_latency", "group", ALL): 2e-5,
+    ("link_latency", "pair", ALL): 1e-5,
+    ("link_latency", ALL, ALL): 9e-6,
+}
 TRUE = {
-    "mfu": 0.5, "mbu": 0.7, "layer_overhead": 8e-5, "elementwise_bytes": 70.0, "link_share": 0.4,
-}  # fmt: skip
+    "mfu": 0.5,
+    "mbu": 0.7,
+    "layer_overhead": 8e-5,
+    "elementwise_bytes": 70.0,
+    "link_share": 0.4,
+}
 
 
 def row(
-    source, parts, seconds=1.0, family="hbm", engine="compiled", tp=1, decode=None, generation="", model="dense", group="", prompt=9,
-):  # fmt: skip
+    source,
+    parts,
+    seconds=1.0,
+    family="hbm",
+    engine="compiled",
+    tp=1,
+    decode=None,
+    generation="",
+    model="dense",
+    group="",
+    prompt=9,
+):
     kind = SimpleNamespace(generation=generation or family, model=model)
     facts = SimpleNamespace(
-        engine_class=engine, group=tp, link_group=group or link_group(tp), hardware="h", spec="m", weights="fp8", tp=tp, attention_dp=1, prompt=prompt, output=9,
-    )  # fmt: skip
+        engine_class=engine,
+        group=tp,
+        link_group=group or link_group(tp),
+        hardware="h",
+        spec="m",
+        weights="fp8",
+        tp=tp,
+        attention_dp=1,
+        prompt=prompt,
+        output=9,
+    )
     return MeasuredRow(source, facts, family, seconds, parts, decode, kind)
 
 
@@ -55,9 +84,12 @@ def time_of(part, values):
 
 
 ENGINES = [
-    ("hbm", "compiled"), ("hbm", "earlier"), ("gddr", "compiled"), ("hbm", "ggml"),
+    ("hbm", "compiled"),
+    ("hbm", "earlier"),
+    ("gddr", "compiled"),
+    ("hbm", "ggml"),
     ("apple", "ggml"),
-]  # fmt: skip
+]
 
 
 def made(seed=1, count=60, noise=0.2, sources=4):
@@ -67,9 +99,18 @@ def made(seed=1, count=60, noise=0.2, sources=4):
         family, engine = draw.choice(ENGINES)
         tp = draw.choice([1, 1, 2, 8])
         parts = [
-            TimeParts(draw.uniform(0.1, 2), draw.uniform(0.1, 2), draw.randint(4, 80) * 10.0, draw.uniform(0, 2e-3), draw.randint(0, 900) * (tp > 1), draw.uniform(0, 0.1) * (tp > 1), tile=draw.choice([0.0, draw.uniform(0, 3)]), added=draw.choice([0.0, 0.0, 1.0]))
+            TimeParts(
+                draw.uniform(0.1, 2),
+                draw.uniform(0.1, 2),
+                draw.randint(4, 80) * 10.0,
+                draw.uniform(0, 2e-3),
+                draw.randint(0, 900) * (tp > 1),
+                draw.uniform(0, 0.1) * (tp > 1),
+                tile=draw.choice([0.0, draw.uniform(0, 3)]),
+                added=draw.choice([0.0, 0.0, 1.0]),
+            )
             for _ in range(draw.choice([1, 1, 2]))
-        ]  # fmt: skip
+        ]
         latency = LATENCY[keys_of(row("", None, 1, family, engine, tp))[4]]
         values = [*list(TRUE.values())[:4], latency, TRUE["link_share"]]
         seconds = sum(time_of(part, values) for part in parts) * math.exp(draw.gauss(0, noise))
@@ -130,9 +171,13 @@ def test_the_ends_of_intervals_by_hand():
 
 
 WIDTH = {
-    "mfu": 0.3, "mbu": 0.2, "layer_overhead": 0.35, "elementwise_bytes": 0.1, "link_latency": 0.25,
+    "mfu": 0.3,
+    "mbu": 0.2,
+    "layer_overhead": 0.35,
+    "elementwise_bytes": 0.1,
+    "link_latency": 0.25,
     "link_share": 0.15,
-}  # fmt: skip
+}
 
 
 def test_each_row_is_predicted_by_a_fit_that_has_not_seen_its_group(monkeypatch):
@@ -164,12 +209,15 @@ def test_each_row_is_predicted_by_a_fit_that_has_not_seen_its_group(monkeypatch)
     assert [one.values for one in again] == [one.values for one in found if one.row.source == "s1"]
 
 
-@pytest.mark.parametrize(("width", "far", "reach"), [
-    (1e-9, 1.1, 10.0),
-    (0.04, math.exp(0.19), 4.75),
-    (0.04, math.exp(0.2) / (1 + 1e-9), 5.0),
-    (1.0, 1.0, 0.05),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("width", "far", "reach"),
+    [
+        (1e-9, 1.1, 10.0),
+        (0.04, math.exp(0.19), 4.75),
+        (0.04, math.exp(0.2) / (1 + 1e-9), 5.0),
+        (1.0, 1.0, 0.05),
+    ],
+)
 def test_the_reach_is_the_least_that_holds_four_in_five(width, far, reach):
     """Rows a factor off the fit, which is the truth; one in five may lie outside, whatever it is off. No interval reaches further than ten times the scatter."""
     part = TimeParts(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)

@@ -99,17 +99,27 @@ def test_what_is_lacking_is_listed(rates):
 
 
 SERVED = {
-    "engine": "vLLM 0.9", "device": "H100", "place": "table 1", "model": "Llama 3 8B", "weights": "fp16", "kv": "fp16", "devices": 8, "output": 100,
+    "engine": "vLLM 0.9",
+    "device": "H100",
+    "place": "table 1",
+    "model": "Llama 3 8B",
+    "weights": "fp16",
+    "kv": "fp16",
+    "devices": 8,
+    "output": 100,
     "value": "20 token/s",
-}  # fmt: skip
+}
 
 
-@pytest.mark.parametrize(("changes", "words"), [
-    ({"value": "20 ms"}, "token/s"),
-    ({"tp": 3}, "whole number of instances"),
-    ({"output": 0}, "positive"),
-    ({"kv": "fp17"}, "precision"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"value": "20 ms"}, "token/s"),
+        ({"tp": 3}, "whole number of instances"),
+        ({"output": 0}, "positive"),
+        ({"kv": "fp17"}, "precision"),
+    ],
+)
 def test_bad_rates_are_refused_with_their_reason(changes, words):
     ServedRate.model_validate(SERVED)
     with pytest.raises((ValueError, InputError), match=words):

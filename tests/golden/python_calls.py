@@ -27,10 +27,17 @@ SYMBOLIC = {
     "effective_ridge = 200 FLOP/byte": "mfu",
 }
 AT = {
-    "kv_bytes_per_token": 131072, "weight_bytes": 16 * 10**9, "params": 8 * 10**9,
-    "weight_bytes_per_param": 2, "batch": 32, "mem_capacity": 80 * 10**9, "mem_bandwidth": 3.35e12,
-    "peak_flops": 989.4e12, "mbu": 0.8, "ridge_point": 989.4 / 3.35,
-}  # fmt: skip
+    "kv_bytes_per_token": 131072,
+    "weight_bytes": 16 * 10**9,
+    "params": 8 * 10**9,
+    "weight_bytes_per_param": 2,
+    "batch": 32,
+    "mem_capacity": 80 * 10**9,
+    "mem_bandwidth": 3.35e12,
+    "peak_flops": 989.4e12,
+    "mbu": 0.8,
+    "ridge_point": 989.4 / 3.35,
+}
 POINTS = 40
 """Of a series of a picture; a longer one is thinned."""
 KINDS = (

@@ -70,8 +70,15 @@ def named(requirement):
 
 def test_the_base_is_small_and_every_package_of_an_extra_is_declared_there():
     assert {named(r) for r in DECLARED["dependencies"]} == {
-        "click", "jinja2", "markdown-it-py", "matplotlib", "numpy", "pydantic", "pyyaml", "sympy",
-    }  # fmt: skip
+        "click",
+        "jinja2",
+        "markdown-it-py",
+        "matplotlib",
+        "numpy",
+        "pydantic",
+        "pyyaml",
+        "sympy",
+    }
     extras = DECLARED["optional-dependencies"]
     for module, extra in EXTRAS.items():
         assert module in {named(r) for r in extras[extra]}
@@ -100,8 +107,12 @@ def test_what_needs_no_extra(name, ran):
         assert (folder / written).stat().st_size
     if "out" in WORKING[name]:
         assert {path.suffix for path in (folder / "out").iterdir()} == {
-            ".md", ".tex", ".html", ".svg", ".pdf",
-        }  # fmt: skip
+            ".md",
+            ".tex",
+            ".html",
+            ".svg",
+            ".pdf",
+        }
 
 
 LACKING = {

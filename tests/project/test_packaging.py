@@ -111,8 +111,15 @@ def test_installed_wheel_writes_the_review(installed):
 
 def test_installed_wheel_answers_in_an_empty_folder(installed):
     case = (
-        "--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "128",
-    )  # fmt: skip
+        "--model",
+        "llama-3.1-8b",
+        "--hardware",
+        "h100-sxm",
+        "--prompt",
+        "1024",
+        "--output",
+        "128",
+    )
     assert "time to first token" in installed("eval", *case)
     assert "H100 SXM" in installed("select", "llama-3-8b-chat")
     assert "8.03 billion parameters" in installed("derive", "params", *case)

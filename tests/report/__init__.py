@@ -29,9 +29,14 @@ def made(stem):
     folder = Path(tempfile.mkdtemp(dir=reviews)) / stem
     with contextlib.chdir(ROOT):
         outcome = call(
-            "report", f"specs/studies/{stem}.yaml", "-o", folder, "--format", "md,tex,html",
+            "report",
+            f"specs/studies/{stem}.yaml",
+            "-o",
+            folder,
+            "--format",
+            "md,tex,html",
             "--full",
-        )  # fmt: skip
+        )
     assert outcome.code == 0, outcome.err
     with contextlib.suppress(OSError):  # another process was faster
         folder.rename(reviews / stem)
@@ -233,9 +238,18 @@ def rows_under(every_block, section, first):
 # ------------------------------------------------------------------------------------------------------- values
 
 SIZES = {
-    "s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "token/s": 1.0, "tokens/s": 1.0, "request/s": 1.0, "requests/s": 1.0,
-    "USD": 1.0, "J/token": 1.0, "mJ/token": 1e-3,
-}  # fmt: skip
+    "s": 1.0,
+    "ms": 1e-3,
+    "µs": 1e-6,
+    "ns": 1e-9,
+    "token/s": 1.0,
+    "tokens/s": 1.0,
+    "request/s": 1.0,
+    "requests/s": 1.0,
+    "USD": 1.0,
+    "J/token": 1.0,
+    "mJ/token": 1e-3,
+}
 NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
 UNIT = rf"(?:{'|'.join(map(re.escape, sorted(SIZES, key=len, reverse=True)))})(?![\w/])"
 VALUE = re.compile(

@@ -8,13 +8,21 @@ from symroof.report.view import view
 from symroof.report.view_flips import flip_rows
 
 RIDGE = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 512, "mbu": 0.8, "layer_overhead": 0,
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "prompt": 512,
+    "mbu": 0.8,
+    "layer_overhead": 0,
     "elementwise_bytes": 0,
-}  # fmt: skip
+}
 SLOW = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 512, "mfu": 1, "layer_overhead": 0,
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "prompt": 512,
+    "mfu": 1,
+    "layer_overhead": 0,
     "elementwise_bytes": 0,
-}  # fmt: skip
+}
 
 
 def first_compute_bound(mfu, most=10**15):
@@ -48,9 +56,13 @@ def late():
     """At half the bandwidth the weights alone, 8.03 G parameters less the gathered table of 128,256 rows of 4,096, of two bytes, take 8.96 ms."""
     assert 2 * (8_030_261_248 - 128_256 * 4096) / (0.5 * 3.35e12) > 8.9e-3
     return Study(
-        **SLOW, mbu="0.5..0.9", batch=8, output=64, assume={"targets_under": "isolated"},
+        **SLOW,
+        mbu="0.5..0.9",
+        batch=8,
+        output=64,
+        assume={"targets_under": "isolated"},
         targets={"itl": "8 ms"},
-    )  # fmt: skip
+    )
 
 
 def last_within(mbu):
@@ -77,7 +89,9 @@ def test_what_changes_the_result_stands_where_targets_are_judged(late):
     """At the slow end, in one number: page one and the table below say the same."""
     rows = flip_rows(late.first)["better"]
     assert next(row["at"] for row in rows if row["name"] == "mem_bandwidth").endswith("TB/s")
-    study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=256, batch=16, targets={"ttft": "200 ms"})  # fmt: skip
+    study = Study(
+        "llama-3-8b", "h100-sxm", prompt=1024, output=256, batch=16, targets={"ttft": "200 ms"}
+    )
     found = reviewed(study)
     said = view(found, "symroof report x.yaml", ("verdict", "flips"))
     longer = next(row for row in said["flips"]["worse"] if row[0] == "prompt length")

@@ -254,9 +254,12 @@ def text_blocks(stem, kind):
 
 CHANGES = ("What would change the result", "Appendix: all that would change the result")
 SKIPPED = {
-    "", "Every candidate", "What it assumes", "Appendix: inputs and assumptions",
+    "",
+    "Every candidate",
+    "What it assumes",
+    "Appendix: inputs and assumptions",
     "Appendix: limits, sources, reproduction",
-}  # fmt: skip
+}
 """Page one, which has ranges in a column of their own, and sections of other cases, of inputs and addresses."""
 
 

@@ -15,16 +15,31 @@ from . import blocks, markdown, parsed_html, solved_once, static, to_standard_ou
 from .test_review import compiled, needs_tex
 
 TITLES = [
-    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&lt;b&gt; & &amp; &#60;",
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "&lt;b&gt; & &amp; &#60;",
     r"\input{/etc/passwd} \write18{true} \def\x{y}",
-    r"50 % off_by_one ^2 ~ #1 & {x} \\ $x^2$ $`x`$ $$y$$", "a | b || c \\| d",
-    "`code` ``two`` ```three```", "**bold** __bold__ *i* _i_ ~~gone~~ ~x~",
+    r"50 % off_by_one ^2 ~ #1 & {x} \\ $x^2$ $`x`$ $$y$$",
+    "a | b || c \\| d",
+    "`code` ``two`` ```three```",
+    "**bold** __bold__ *i* _i_ ~~gone~~ ~x~",
     "[link](http://example.org) ![image](x.png) [ref][1] <http://example.org>",
     "\"double\" 'single' “curly” ‘curly’ – — … × µ é ß",
-    "<% raw %> << title >> {{ 7*7 }} {% x %} <# c #>", "--- `` '' ?` !` << >> fi ff", "1. one",
-    "- dash", "+ plus", "* star", "> quote", "# heading", "=== equals", "---", "\\", "trailing \\",
-    "&", "http://example.org/a_b_c",
-]  # fmt: skip
+    "<% raw %> << title >> {{ 7*7 }} {% x %} <# c #>",
+    "--- `` '' ?` !` << >> fi ff",
+    "1. one",
+    "- dash",
+    "+ plus",
+    "* star",
+    "> quote",
+    "# heading",
+    "=== equals",
+    "---",
+    "\\",
+    "trailing \\",
+    "&",
+    "http://example.org/a_b_c",
+]
 
 
 def quoted(text):

@@ -86,7 +86,10 @@ def test_numbers_are_those_of_eval(name):
     for places in itertools.product(*middles):
         point = {n: Fraction(str(case["stops"][i][places[i]])) for i, n in enumerate(inputs)}
         there = variant(study.first, **point)
-        marks = {check.metric.name: {True: "✓", None: "~", False: "✗"}[check.met] for check in target_checks(there)}  # fmt: skip
+        marks = {
+            check.metric.name: {True: "✓", None: "~", False: "✗"}[check.met]
+            for check in target_checks(there)
+        }
         for row in case["rows"]:
             label = row["label"].removesuffix(", per replica")
             if label not in QUANTITIES:

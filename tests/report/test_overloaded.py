@@ -15,10 +15,17 @@ from symroof.select.selection import select_from
 from . import FORMATS, static
 
 CASE = {
-    "model": "llama-3.1-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1000,
-    "output": 200, "batch": 32, "mbu": "0.6..0.9", "mfu": 0.6, "layer_overhead": 0,
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1000,
+    "output": 200,
+    "batch": 32,
+    "mbu": "0.6..0.9",
+    "mfu": 0.6,
+    "layer_overhead": 0,
     "elementwise_bytes": 0,
-}  # fmt: skip
+}
 STUDIES = {
     "everywhere": {"arrival_rate": "60 request/s", "targets": {"ttft": "500 ms"}},
     "in part, at its middle": {"arrival_rate": "14 request/s", "targets": {"ttft": "500 ms"}},
@@ -77,10 +84,19 @@ def test_the_load_and_the_first_token_of_an_overloaded_server_stand_beside_their
 def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is_met_in_part():
     """23 copies bear 20 requests a second at a load of 0.93 where all is slow, and a slot is waited for there longer than the target; 60 copies have slots to spare."""
     case = {
-        "model": "llama-3.3-70b", "hardware": "h100-sxm", "engine": "ideal", "tp": 4,
-        "prompt": 3000, "output": 400, "batch": 23, "arrival_rate": "20 request/s",
-        "memory_share": 0.92, "chunk": 2048, "price": "4.29 USD/hour", "efficiency": "measured",
-    }  # fmt: skip
+        "model": "llama-3.3-70b",
+        "hardware": "h100-sxm",
+        "engine": "ideal",
+        "tp": 4,
+        "prompt": 3000,
+        "output": 400,
+        "batch": 23,
+        "arrival_rate": "20 request/s",
+        "memory_share": 0.92,
+        "chunk": 2048,
+        "price": "4.29 USD/hour",
+        "efficiency": "measured",
+    }
     targets = {"ttft": "1 s", "itl": "70 ms"}
     studies = [Study(**case, dp=copies, targets=targets) for copies in (23, 60)]
     ends = [study.first.slow_end.case for study in studies]
@@ -94,7 +110,9 @@ def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is
     tight, ample = (view(as_it_stands(study), "x", ("verdict",))["page"] for study in studies)
     assert tight["heading"].startswith("Nothing passes")
     assert ample["heading"] == "Use 240 × H100 SXM for Llama 3.3 70B Instruct"
-    outcomes = [next(row for row in page["rows"] if "first token" in row[0])[4] for page in (tight, ample)]  # fmt: skip
+    outcomes = [
+        next(row for row in page["rows"] if "first token" in row[0])[4] for page in (tight, ample)
+    ]
     assert outcomes == ["missed in the worst case", "met"]
     assert "35.8 USD per million output tokens" in ample["price"][1], (
         "4.29 USD an hour for each of 240 devices, over 20*400 tokens a second"

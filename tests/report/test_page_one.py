@@ -54,7 +54,17 @@ def test_a_case_that_passes_throughout_is_reviewed_before_one_that_passes_at_the
 
 def test_what_page_one_advises_is_what_later_pages_say():
     """Of one device: shorter prompts help, and more devices."""
-    study = Study("llama-3-8b", "l40s", prompt=2048, output=64, batch=16, tp=1, mfu=0.5, mbu=0.8, targets={"ttft": "100 ms"})  # fmt: skip
+    study = Study(
+        "llama-3-8b",
+        "l40s",
+        prompt=2048,
+        output=64,
+        batch=16,
+        tp=1,
+        mfu=0.5,
+        mbu=0.8,
+        targets={"ttft": "100 ms"},
+    )
     data = view(reviewed(study), "x", ("verdict", "flips"))
     rows = blocks(render(data, "md"), "md")
     later = [
@@ -73,9 +83,16 @@ def test_what_page_one_advises_is_what_later_pages_say():
 def piling_up():
     """Prompts of 1,024 tokens with a budget of 128 beside 64 requests: right below its full load a server prefills them more slowly than they come."""
     case = {
-        "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024,
-        "output": 64, "batch": 64, "mfu": 0.5, "mbu": 0.7, "layer_overhead": 0,
-    }  # fmt: skip
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "engine": "ideal",
+        "prompt": 1024,
+        "output": 64,
+        "batch": 64,
+        "mfu": 0.5,
+        "mbu": 0.7,
+        "layer_overhead": 0,
+    }
     return lambda rate: (
         Study(**case, chunk=128, arrival_rate=f"{rate} request/s", targets={"ttft": "1 s"}).first
     )
@@ -94,7 +111,15 @@ def test_prompts_that_pile_up_while_responses_keep_up_are_overload(piling_up):
 
 
 def test_page_one_lists_what_would_change_the_pick_and_what_to_do_next():
-    study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=64, batch=16, chunk=2048, targets={"itl": "300 ms", "ttft": "3 s"})  # fmt: skip
+    study = Study(
+        "llama-3.1-8b",
+        ["h100-sxm", "l40s"],
+        prompt=2048,
+        output=64,
+        batch=16,
+        chunk=2048,
+        targets={"itl": "300 ms", "ttft": "3 s"},
+    )
     page = page_one(reviewed(study))
     names = [block["name"] for block in page["blocks"]]
     assert names == ["How sure.", "Instead.", "Changes if", "Next."]
@@ -105,16 +130,26 @@ def test_page_one_lists_what_would_change_the_pick_and_what_to_do_next():
     )
     first = re.match(r"prompts are ([\d,]+) tokens or longer", prompts)[1]
     longest = int(first.replace(",", "")) - 1
-    ends = [Study("llama-3.1-8b", "h100-sxm", prompt=n, output=64, batch=16, chunk=2048).first.slow_end for n in (longest, longest + 1)]  # fmt: skip
-    assert [end.case.value("loaded_ttft") <= 3 and end.case.value("sustained_itl") <= 0.3 for end in ends] == [True, False]  # fmt: skip
+    ends = [
+        Study("llama-3.1-8b", "h100-sxm", prompt=n, output=64, batch=16, chunk=2048).first.slow_end
+        for n in (longest, longest + 1)
+    ]
+    assert [
+        end.case.value("loaded_ttft") <= 3 and end.case.value("sustained_itl") <= 0.3
+        for end in ends
+    ] == [True, False]
     assert "at full load, 16 requests at a time" in page["price"][1]
     assert page["blocks"][3]["texts"][0][1].startswith("vllm serve ")
 
 
 def test_a_target_is_met_narrowly_where_its_slow_end_is_near():
     case = {
-        "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 64, "batch": 16,
-    }  # fmt: skip
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "prompt": 2048,
+        "output": 64,
+        "batch": 16,
+    }
     slow = Study(**case).first.result("sustained_itl").high
     outcomes = []
     for share in (1.05, 1.2, 0.95):

@@ -32,22 +32,132 @@ from ..near import near
 from . import ROOT, STEMS, call, parsed_html
 
 LINES = {
-    "experts": {"model": "mixtral-8x7b", "hardware": "h100-sxm", "engine": "ideal", "tp": 8, "prompt": 2048, "output": 256, "batch": 64, "mfu": "0.5..0.7", "mbu": "0.6..0.9", "targets": {"itl": "40 ms", "ttft": "500 ms"}},
-    "too large": {"model": "llama-3.1-405b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 4096, "output": 512, "batch": 8, "targets": {"itl": "50 ms", "ttft": "1 s"}},
-    "tiny": {"model": "smollm2-135m", "hardware": "h200", "engine": "ideal", "prompt": 16, "output": 8, "batch": 1, "step_overhead": "500 us"},
-    "windows": {"model": "gemma-2-9b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 8192, "output": 512, "batch": 16, "mfu": "0.5..0.7", "targets": {"itl": "80 ms"}},
-    "latent": {"model": "deepseek-v2-lite", "hardware": "a100-80gb-sxm", "engine": "ideal", "prompt": 4096, "output": 512, "batch": 32, "targets": {"itl": "40 ms", "ttft": "1 s"}},
-    "states": {"model": "falcon-mamba-7b", "hardware": "a10", "engine": "ideal", "prompt": 1024, "output": 128, "batch": 4, "targets": {"itl": "40 ms"}},
-    "twelve": {"model": "llama-3.1-70b", "hardware": ["h100-sxm", "h200", "a100-80gb-sxm"], "tp": [2, 4], "weights": ["fp16", "fp8"], "prompt": 4096, "output": 512, "batch": 24, "targets": {"itl": "30 ms", "ttft": "1 s"}},
-    "thirty": {"model": ["llama-3-8b", "qwen2.5-7b"], "hardware": ["l4", "a10", "l40s"], "prompt": 1024, "output": 128, "batch": [1, 8, 16, 32, 64], "targets": {"itl": "40 ms"}},
-    "one step": {"model": "llama-3-8b", "hardware": "a10", "engine": "ideal", "context": 4096, "batch": 4, "targets": {"itl": "60 ms"}},
-    "short of memory": {"model": "llama-3-70b", "hardware": "h100-sxm", "engine": "ideal", "mem_capacity": "80 GB", "tp": 2, "prompt": 4096, "output": 512, "batch": 32, "mfu": 0.6, "mbu": 0.8, "targets": {"ttft": "250 ms", "itl": "50 ms"}},
-    "numbers": {"params": 70e9, "n_layers": 80, "n_kv_heads": 8, "head_dim": 128, "weight_bytes_per_param": 2, "kv_bytes_per_element": 2, "act_bytes_per_element": 2, "hardware": "h100-sxm", "engine": "ideal", "mem_capacity": "200 GB", "prompt": 100, "batch": 3, "assume": {"detail": "kv"}},
-}  # fmt: skip
+    "experts": {
+        "model": "mixtral-8x7b",
+        "hardware": "h100-sxm",
+        "engine": "ideal",
+        "tp": 8,
+        "prompt": 2048,
+        "output": 256,
+        "batch": 64,
+        "mfu": "0.5..0.7",
+        "mbu": "0.6..0.9",
+        "targets": {"itl": "40 ms", "ttft": "500 ms"},
+    },
+    "too large": {
+        "model": "llama-3.1-405b",
+        "hardware": "h100-sxm",
+        "engine": "ideal",
+        "prompt": 4096,
+        "output": 512,
+        "batch": 8,
+        "targets": {"itl": "50 ms", "ttft": "1 s"},
+    },
+    "tiny": {
+        "model": "smollm2-135m",
+        "hardware": "h200",
+        "engine": "ideal",
+        "prompt": 16,
+        "output": 8,
+        "batch": 1,
+        "step_overhead": "500 us",
+    },
+    "windows": {
+        "model": "gemma-2-9b",
+        "hardware": "h100-sxm",
+        "engine": "ideal",
+        "prompt": 8192,
+        "output": 512,
+        "batch": 16,
+        "mfu": "0.5..0.7",
+        "targets": {"itl": "80 ms"},
+    },
+    "latent": {
+        "model": "deepseek-v2-lite",
+        "hardware": "a100-80gb-sxm",
+        "engine": "ideal",
+        "prompt": 4096,
+        "output": 512,
+        "batch": 32,
+        "targets": {"itl": "40 ms", "ttft": "1 s"},
+    },
+    "states": {
+        "model": "falcon-mamba-7b",
+        "hardware": "a10",
+        "engine": "ideal",
+        "prompt": 1024,
+        "output": 128,
+        "batch": 4,
+        "targets": {"itl": "40 ms"},
+    },
+    "twelve": {
+        "model": "llama-3.1-70b",
+        "hardware": ["h100-sxm", "h200", "a100-80gb-sxm"],
+        "tp": [2, 4],
+        "weights": ["fp16", "fp8"],
+        "prompt": 4096,
+        "output": 512,
+        "batch": 24,
+        "targets": {"itl": "30 ms", "ttft": "1 s"},
+    },
+    "thirty": {
+        "model": ["llama-3-8b", "qwen2.5-7b"],
+        "hardware": ["l4", "a10", "l40s"],
+        "prompt": 1024,
+        "output": 128,
+        "batch": [1, 8, 16, 32, 64],
+        "targets": {"itl": "40 ms"},
+    },
+    "one step": {
+        "model": "llama-3-8b",
+        "hardware": "a10",
+        "engine": "ideal",
+        "context": 4096,
+        "batch": 4,
+        "targets": {"itl": "60 ms"},
+    },
+    "short of memory": {
+        "model": "llama-3-70b",
+        "hardware": "h100-sxm",
+        "engine": "ideal",
+        "mem_capacity": "80 GB",
+        "tp": 2,
+        "prompt": 4096,
+        "output": 512,
+        "batch": 32,
+        "mfu": 0.6,
+        "mbu": 0.8,
+        "targets": {"ttft": "250 ms", "itl": "50 ms"},
+    },
+    "numbers": {
+        "params": 70e9,
+        "n_layers": 80,
+        "n_kv_heads": 8,
+        "head_dim": 128,
+        "weight_bytes_per_param": 2,
+        "kv_bytes_per_element": 2,
+        "act_bytes_per_element": 2,
+        "hardware": "h100-sxm",
+        "engine": "ideal",
+        "mem_capacity": "200 GB",
+        "prompt": 100,
+        "batch": 3,
+        "assume": {"detail": "kv"},
+    },
+}
 NOTHING = {("states", "itl"), ("one step", "ttft"), ("short of memory", "pareto")}
 """What there is nothing to draw for: no context moves a recurrent model's step, without a prompt there is no first token, and what does not fit is no candidate."""
-PAIRS = [(label, kind) for label in (*STEMS, *LINES) for kind in KINDS if (label, kind) not in NOTHING]  # fmt: skip
-CHEAP = {"model": "llama-3-8b", "hardware": ["h100-sxm", "l40s"], "prompt": 1024, "output": 256, "batch": [1, 16], "targets": {"itl": "50 ms"}}  # fmt: skip
+PAIRS = [
+    (label, kind) for label in (*STEMS, *LINES) for kind in KINDS if (label, kind) not in NOTHING
+]
+CHEAP = {
+    "model": "llama-3-8b",
+    "hardware": ["h100-sxm", "l40s"],
+    "prompt": 1024,
+    "output": 256,
+    "batch": [1, 16],
+    "targets": {"itl": "50 ms"},
+}
 
 
 @lru_cache(maxsize=64)
@@ -134,7 +244,9 @@ def test_an_svg_of_the_screen_follows_the_theme_and_its_colours_are_those_of_dar
     used = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", screen._repr_svg_()))
     ruled = dict(re.findall(r'\[style\*="\w+: (#\w+)"\]\{\w+:(#\w+)!', screen._repr_svg_()))
     assert used <= set(ruled)
-    assert set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", dark._repr_svg_())) <= set(ruled.values())  # fmt: skip
+    assert set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", dark._repr_svg_())) <= set(
+        ruled.values()
+    )
     with pytest.raises(InputError, match="no such style"):
         picture("ttft", study("tiny"), style="neon")
 
@@ -248,13 +360,15 @@ def test_the_pick_is_on_the_picture_at_its_own_cost():
     made, review = picture("pareto", study), reviewed(study)
     own = [float(review.subject.case.value(name)) for name in ("sustained_itl", "cost_per_mtok")]
     assert made.data[labelled(review.pick)][0] == pytest.approx(own)
-    assert "batch 16" in words(made) and made.says.startswith("1 × H100 SXM, batch 16: ")  # fmt: skip
+    assert "batch 16" in words(made) and made.says.startswith("1 × H100 SXM, batch 16: ")
     rate = {name: value for name, value in CHEAP.items() if name != "batch"} | {"arrival_rate": 40}
     made, review = picture("pareto", Study(**rate)), reviewed(Study(**rate))
     for one in review.found.best:
         spot = made.data[labelled(one)][0]
         assert spot == pytest.approx([float(one.itl.value), one.usd_per_month])
-    assert made.says.startswith(f"{labelled(review.pick)}: {usd(review.pick.usd_per_month)} USD/month")  # fmt: skip
+    assert made.says.startswith(
+        f"{labelled(review.pick)}: {usd(review.pick.usd_per_month)} USD/month"
+    )
 
 
 def test_the_parts_of_the_memory_add_up():

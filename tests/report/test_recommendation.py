@@ -13,9 +13,17 @@ from symroof.select.recommend import recommend
 from ..cli import call, refused
 
 CASE = {
-    "efficiency": "peak", "model": "llama-3.1-8b", "hardware": "a10g", "prompt": 1024,
-    "output": 128, "batch": 64, "mfu": 0.6, "mbu": 0.75, "price": 1, "engine": "vllm",
-}  # fmt: skip
+    "efficiency": "peak",
+    "model": "llama-3.1-8b",
+    "hardware": "a10g",
+    "prompt": 1024,
+    "output": 128,
+    "batch": 64,
+    "mfu": 0.6,
+    "mbu": 0.75,
+    "price": 1,
+    "engine": "vllm",
+}
 
 
 def test_the_subject_is_the_cheapest_that_passes_else_the_last_of_the_first_device():
@@ -84,7 +92,9 @@ def test_a_review_starts_on_what_select_names(chat):
     for name, result in (("first token", pick.ttft), ("between tokens", pick.itl)):
         _, value, span, *_ = rows[f"time {'to ' * (name[0] == 'f')}{name}"]
         assert f"{value} ({span})" == result.plain(3)
-    assert f"{usd(float(pick.cost_per_mtok.value))} USD per million output tokens" in page["price"][1]  # fmt: skip
+    assert (
+        f"{usd(float(pick.cost_per_mtok.value))} USD per million output tokens" in page["price"][1]
+    )
     (instead,) = (block for block in page["blocks"] if block["name"] == "Instead.")
     assert "× L40S" in instead["rows"][0][0]
 

@@ -185,9 +185,17 @@ def test_the_words_hold_no_number_and_no_unit():
 def test_the_same_run_gives_the_same_bytes_under_any_hash_seed(tmp_path):
     stem = "qwen2.5-7b-budget"
     done = process(
-        "report", f"specs/studies/{stem}.yaml", "-o", tmp_path, "--format", "md,tex,html", "--full",
-        PYTHONHASHSEED="2", TZ="Pacific/Auckland", LC_ALL="C",
-    )  # fmt: skip
+        "report",
+        f"specs/studies/{stem}.yaml",
+        "-o",
+        tmp_path,
+        "--format",
+        "md,tex,html",
+        "--full",
+        PYTHONHASHSEED="2",
+        TZ="Pacific/Auckland",
+        LC_ALL="C",
+    )
     assert done.returncode == 0, done.stderr
     first = {path.name: path.read_bytes() for path in made(stem).iterdir()}
     second = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -200,9 +208,21 @@ def test_the_command_repeats_every_option_that_changes_the_review():
     from symroof.cli.report_command import reproduce
 
     line = [
-        "report", "a b.yaml", "-o", "out", "--output", "512", "--osl=7", "--set", "itl=14 ms",
-        "--out", "x", "--out=y", "-oz", "--no-plots",
-    ]  # fmt: skip
+        "report",
+        "a b.yaml",
+        "-o",
+        "out",
+        "--output",
+        "512",
+        "--osl=7",
+        "--set",
+        "itl=14 ms",
+        "--out",
+        "x",
+        "--out=y",
+        "-oz",
+        "--no-plots",
+    ]
     assert (
         reproduce(line)
         == "symroof report 'a b.yaml' --output 512 --osl=7 --set 'itl=14 ms' --no-plots"
@@ -307,9 +327,13 @@ def compiled(folder, name):
     """The log of pdflatex over a file of a folder; a failure is the test's."""
     line = ["pdflatex", "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", name]
     done = subprocess.run(
-        line, cwd=folder, env={**os.environ, "openin_any": "p", "max_print_line": "1000"},
-        capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
+        line,
+        cwd=folder,
+        env={**os.environ, "openin_any": "p", "max_print_line": "1000"},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
     log = done.stdout.decode("utf-8", "replace")
     assert done.returncode == 0, "\n".join(
         line for line in log.splitlines() if line.startswith("!")

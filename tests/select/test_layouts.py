@@ -10,9 +10,13 @@ from symroof.select.search_space import RATIOS, candidates_of
 from symroof.select.selection import select
 
 CASE = {
-    "model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048,
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "prompt": 2048,
+    "output": 300,
+    "chunk": 2048,
     "price": "4.29 USD/hour",
-}  # fmt: skip
+}
 AIMS = {"ttft": "2 s", "itl": "50 ms", "fleet_price": "65 USD/hour"}
 
 
@@ -119,11 +123,14 @@ def test_what_the_engine_does_not_start_is_no_candidate():
     assert {tp for tp, *_ in numbers(candidates_of(case, 7))} == {1}
 
 
-@pytest.mark.parametrize(("among", "says"), [
-    ({"devices": 4, "tp": 2}, "tp is given too"),
-    ({"devices": "two"}, "is not a number of devices"),
-    ({"devices": 2000}, "is not a number of devices"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("among", "says"),
+    [
+        ({"devices": 4, "tp": 2}, "tp is given too"),
+        ({"devices": "two"}, "is not a number of devices"),
+        ({"devices": 2000}, "is not a number of devices"),
+    ],
+)
 def test_counts_that_cannot_be_laid_out(among, says):
     with pytest.raises(InputError, match=says):
         select(**CASE, among=among)

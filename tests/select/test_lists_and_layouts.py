@@ -24,15 +24,18 @@ def study():
     return Study(model="llama-3-8b", hardware="h100-sxm", prompt=100)
 
 
-@pytest.mark.parametrize(("among", "values"), [
-    ({"tp": "1, 2,,4 "}, [1, 2, 4]),
-    ({"tp": 8}, [8]),
-    ({"tp": [1, "2,4"]}, [1, 2, 4]),
-    ({"cached_prefix": "0,10"}, [0, 10]),
-    ({"cached_prefix": "0"}, [0]),
-    ({"batch": range(1, 4)}, [1, 2, 3]),
-    ({" tp ": "1,2"}, [1, 2]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("among", "values"),
+    [
+        ({"tp": "1, 2,,4 "}, [1, 2, 4]),
+        ({"tp": 8}, [8]),
+        ({"tp": [1, "2,4"]}, [1, 2, 4]),
+        ({"cached_prefix": "0,10"}, [0, 10]),
+        ({"cached_prefix": "0"}, [0]),
+        ({"batch": range(1, 4)}, [1, 2, 3]),
+        ({" tp ": "1,2"}, [1, 2]),
+    ],
+)
 def test_a_list_of_values(study, among, values):
     (name,) = (key.strip() for key in among)
     assert [
@@ -40,12 +43,15 @@ def test_a_list_of_values(study, among, values):
     ] == values
 
 
-@pytest.mark.parametrize(("among", "names"), [
-    ({"hardware": "h200, h200,h100-sxm"}, ["h200", "h100-sxm"]),
-    ({"hardware": "h20[0]"}, ["h200"]),
-    ({"hardware": "h10?-sxm"}, ["h100-sxm"]),
-    ({"hardware": ["h100-s*", "h100-sxm"]}, ["h100-sxm"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("among", "names"),
+    [
+        ({"hardware": "h200, h200,h100-sxm"}, ["h200", "h100-sxm"]),
+        ({"hardware": "h20[0]"}, ["h200"]),
+        ({"hardware": "h10?-sxm"}, ["h100-sxm"]),
+        ({"hardware": ["h100-s*", "h100-sxm"]}, ["h100-sxm"]),
+    ],
+)
 def test_a_list_of_devices(study, among, names):
     """Each once, in the order in which it is named first."""
     assert [answers.hardware.name for answers in with_candidates(study, among).cases] == names
@@ -60,13 +66,21 @@ def test_a_list_of_devices(study, among, names):
         ({"tp": " , "}, "an empty list of candidates", "tp=1,2,4"),
         ({"weights": []}, "an empty list of candidates", "weights=fp16,fp8"),
         ({"model": ","}, "an empty list of candidates", "model=llama-3-8b,llama-3-70b"),
-        ({"hardware": ""}, "an empty list of candidates", "hardware=all, or hardware=h100-sxm,h200"),
+        (
+            {"hardware": ""},
+            "an empty list of candidates",
+            "hardware=all, or hardware=h100-sxm,h200",
+        ),
         ({"model": "llama-9*"}, "no model is like 'llama-9*'", "`symroof list models`"),
         ({"gpu": "h200"}, "no such name 'gpu' to choose among", "did you mean 'hardware'?"),
-        ({"accelerator": "h200"}, "no such name 'accelerator' to choose among", "did you mean 'hardware'?"),
+        (
+            {"accelerator": "h200"},
+            "no such name 'accelerator' to choose among",
+            "did you mean 'hardware'?",
+        ),
         ({"tpp": "1"}, "no such name 'tpp' to choose among", "did you mean 'tp'?"),
     ],
-)  # fmt: skip
+)
 def test_a_list_that_cannot_be_read(study, among, message, hint_):
     problem = refused(with_candidates, study, among)
     assert (problem.message, problem.hint) == (message, hint_)
@@ -118,8 +132,11 @@ def test_which_configurations_are_worked_out(choice, most, lacking):
         else:
             assert {name: row["value"] for name, row in entry["quantities"].items()} == c.run.quick
         assert (entry["state"], entry["batch"], entry["copies"], entry["batch_chosen"]) == (
-            c.state, c.run.batch, c.run.copies, True,
-        )  # fmt: skip
+            c.state,
+            c.run.batch,
+            c.run.copies,
+            True,
+        )
     assert made["passing"] == states.count("passes")
 
 

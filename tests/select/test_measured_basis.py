@@ -8,9 +8,13 @@ from symroof.api import Study
 from symroof.select.selection import select
 
 CASE = {
-    "model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048,
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "prompt": 2048,
+    "output": 300,
+    "chunk": 2048,
     "memory_share": 0.92,
-}  # fmt: skip
+}
 INPUTS = Study(**CASE, batch=1, efficiency="measured").first.inputs()
 ENTRIES = {name: INPUTS[name] for name in ("mfu", "mbu", "layer_overhead", "elementwise_bytes")}
 SHARES = ("mfu", "mbu")

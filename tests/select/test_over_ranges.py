@@ -6,9 +6,14 @@ from symroof.api import Study
 from symroof.select.selection import select
 
 CASE = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "output": 256, "chunk": 2048,
-    "memory_share": 0.92, "tp": 1, "efficiency": "peak",
-}  # fmt: skip
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "output": 256,
+    "chunk": 2048,
+    "memory_share": 0.92,
+    "tp": 1,
+    "efficiency": "peak",
+}
 ENDS = (1024, 4096)
 METRICS = {"itl": "sustained_itl", "cost": "cost_per_mtok"}
 PRICE = {"price": "2.5 USD/hour"}
@@ -133,9 +138,13 @@ def test_where_an_end_passes_at_no_batch_there_is_no_window(longest, itl):
 )
 def test_where_ranges_are_judged_is_said(more, says):
     choice = select(
-        model="llama-3-8b", hardware="h100-sxm", output=64, batch=4, targets={"itl": "50 ms"},
+        model="llama-3-8b",
+        hardware="h100-sxm",
+        output=64,
+        batch=4,
+        targets={"itl": "50 ms"},
         **more,
-    )  # fmt: skip
+    )
     assert (
         choice.basis[-1] == "over the ranges that are given: evaluated at their corners"
     ) is says

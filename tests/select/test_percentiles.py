@@ -11,9 +11,15 @@ from symroof.specs.fields import split_statistic
 from symroof.symbolic.expressions import fraction
 
 SERVICE = {
-    "model": "llama-3.1-8b", "hardware": "h100-sxm", "tp": 1, "prompt": 2000, "output": 300,
-    "mfu": "0.6", "mbu": "0.7", "efficiency": "peak",
-}  # fmt: skip
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "tp": 1,
+    "prompt": 2000,
+    "output": 300,
+    "mfu": "0.6",
+    "mbu": "0.7",
+    "efficiency": "peak",
+}
 
 
 @pytest.mark.parametrize("target", ["p99 400 ms", "p99: 400 ms", {"p99": "400 ms"}, {"p99": 0.4}])
@@ -25,11 +31,14 @@ def test_a_percentile_is_read_in_every_form(target):
     )
 
 
-@pytest.mark.parametrize(("target", "says"), [
-    ({"p98": "1 s"}, "no statistic 'p98'"),
-    ("p100 1 s", "no statistic 'p100'"),
-    ({"p50": "1 s", "p99": "2 s"}, "one statistic and its limit"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ({"p98": "1 s"}, "no statistic 'p98'"),
+        ("p100 1 s", "no statistic 'p100'"),
+        ({"p50": "1 s", "p99": "2 s"}, "one statistic and its limit"),
+    ],
+)
 def test_what_is_no_percentile(target, says):
     with pytest.raises(InputError, match=says):
         Study(**SERVICE, targets={"ttft": target})
@@ -128,8 +137,9 @@ def test_a_study_says_what_is_drawn(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("traffic", "word"), [("{burst: 3}", "unknown key"), ("{burstiness: much}", "to float"), ("often", "keys")]
-)  # fmt: skip
+    ("traffic", "word"),
+    [("{burst: 3}", "unknown key"), ("{burstiness: much}", "to float"), ("often", "keys")],
+)
 def test_traffic_that_is_none(tmp_path, traffic, word):
     path = tmp_path / "chat.yaml"
     path.write_text(f"model: llama-3.1-8b\nworkload: {{prompt: 100}}\ntraffic: {traffic}\n")

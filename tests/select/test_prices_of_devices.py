@@ -49,12 +49,15 @@ def test_of_a_device_over_its_catalogue_price_and_not_over_the_price_of_a_strong
     assert {case.case.value("price") for case in study.cases} == {7 / 3600}
 
 
-@pytest.mark.parametrize(("name", "value", "message"), [
-    ("h10o-sxm.price", "2 USD/hour", "no such hardware"),
-    ("h200.price", "2", "write the unit of a price"),
-    ("h200.price", ["2 USD/hour", "3 USD/hour"], "has 2 values"),
-    ("h200.prize", "2 USD/hour", "unknown name 'h200.prize'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("h10o-sxm.price", "2 USD/hour", "no such hardware"),
+        ("h200.price", "2", "write the unit of a price"),
+        ("h200.price", ["2 USD/hour", "3 USD/hour"], "has 2 values"),
+        ("h200.prize", "2 USD/hour", "unknown name 'h200.prize'"),
+    ],
+)
 def test_what_cannot_be_a_price_of_a_device(name, value, message):
     with pytest.raises(InputError) as error:
         _ = Study(**CASE, hardware="h200", **{name: value}).cases

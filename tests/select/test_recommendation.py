@@ -29,9 +29,15 @@ def bound_anew(one):
         instances = one.replicas * one.group["prefill"] // one.parallel["tp"]
         apart = {"prefill": {"tp": one.parallel["tp"], "instances": instances}}
     return Study(
-        **CASE, **degrees, **apart, hardware=one.hardware, batch=one.batch, dp=one.run.copies,
-        arrival_rate=60, targets=TARGETS,
-    )  # fmt: skip
+        **CASE,
+        **degrees,
+        **apart,
+        hardware=one.hardware,
+        batch=one.batch,
+        dp=one.run.copies,
+        arrival_rate=60,
+        targets=TARGETS,
+    )
 
 
 def test_what_is_named_passes_when_it_is_bound_anew(fleet):
@@ -122,10 +128,25 @@ def test_what_changes_answers_is_left_and_only_said():
 
 
 KEYS = {
-    "model", "hardware", "devices", "replicas", "group", "parallel", "scheduling", "chunk", "batch",
-    "usd_per_hour", "usd_per_month", "cost_per_mtok", "ttft", "itl", "headroom", "alternatives",
-    "undecided_by_price", "command",
-}  # fmt: skip
+    "model",
+    "hardware",
+    "devices",
+    "replicas",
+    "group",
+    "parallel",
+    "scheduling",
+    "chunk",
+    "batch",
+    "usd_per_hour",
+    "usd_per_month",
+    "cost_per_mtok",
+    "ttft",
+    "itl",
+    "headroom",
+    "alternatives",
+    "undecided_by_price",
+    "command",
+}
 
 
 def test_the_json_has_the_recommendation():
@@ -164,7 +185,9 @@ def test_the_starter_of_a_study_has_what_is_recommended(tmp_path):
 def test_without_a_device_every_one_with_a_price_is_searched(tmp_path):
     """In a file as on the line; the review that it names is of the first of them, and says the same."""
     file = tmp_path / "study.yaml"
-    file.write_text("model: llama-3.1-8b\nworkload: {prompt: 2048, output: 256}\ntargets: {itl: 50 ms}\n")  # fmt: skip
+    file.write_text(
+        "model: llama-3.1-8b\nworkload: {prompt: 2048, output: 256}\ntargets: {itl: 50 ms}\n"
+    )
     lines = call("select", file).out.splitlines()
     chosen = call("select", file, "--json").json["recommendation"]
     assert len(chosen["alternatives"]) > 30

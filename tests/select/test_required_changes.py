@@ -14,23 +14,95 @@ from symroof.select.required_changes import combined_change, last_passing, margi
 HAIR = Fraction(1, 10**6)
 
 WAITING = {
-    "model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "batch": 64,
-    "chunk": 2048, "arrival_rate": 12, "dp": 1, "efficiency": "peak",
-}  # fmt: skip
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "prompt": 2048,
+    "output": 300,
+    "batch": 64,
+    "chunk": 2048,
+    "arrival_rate": 12,
+    "dp": 1,
+    "efficiency": "peak",
+}
 """Its first token waits for the prompts before it: 48 ms at the peak."""
 
 CASES = [
-    ({"model": "llama-3-8b", "hardware": "a100-80gb-sxm", "prompt": 4096, "mfu": 0.5}, {"ttft": 0.2}),
-    ({"model": "llama-3-8b", "hardware": "l4", "prompt": 512, "output": 128, "mbu": 0.6}, {"itl": 0.05}),
+    (
+        {"model": "llama-3-8b", "hardware": "a100-80gb-sxm", "prompt": 4096, "mfu": 0.5},
+        {"ttft": 0.2},
+    ),
+    (
+        {"model": "llama-3-8b", "hardware": "l4", "prompt": 512, "output": 128, "mbu": 0.6},
+        {"itl": 0.05},
+    ),
     ({"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 2048, "tp": 1, "mfu": 0.6}, {}),
-    ({"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 4096, "output": 512, "tp": 2, "batch": 4, "mfu": 0.5, "mbu": 0.7}, {"ttft": 0.5, "itl": 0.03}),
-    ({"model": "llama-3-8b", "hardware": "t4", "prompt": 4096, "mfu": 0.4, "mbu": 0.7}, {"ttft": 0.2, "itl": 0.05}),
-    ({"model": "mixtral-8x7b", "hardware": "a100-80gb-sxm", "prompt": 1024, "output": 64, "tp": 2, "batch": 8, "mbu": 0.6}, {"itl": 0.02, "cost": 1}),
-    ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 2, "efficiency": "peak", "assume": {"roofline": "no_overlap"}}, {"ttft": 0.015, "itl": 0.004}),
-    ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "tp": 4, "batch": 8}, {"price": 10}),
-    ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "tp": 4, "batch": 8, "efficiency": "peak", "assume": {"roofline": "per_operator"}}, {"itl": 0.001}),
+    (
+        {
+            "model": "llama-3-70b",
+            "hardware": "h100-sxm",
+            "prompt": 4096,
+            "output": 512,
+            "tp": 2,
+            "batch": 4,
+            "mfu": 0.5,
+            "mbu": 0.7,
+        },
+        {"ttft": 0.5, "itl": 0.03},
+    ),
+    (
+        {"model": "llama-3-8b", "hardware": "t4", "prompt": 4096, "mfu": 0.4, "mbu": 0.7},
+        {"ttft": 0.2, "itl": 0.05},
+    ),
+    (
+        {
+            "model": "mixtral-8x7b",
+            "hardware": "a100-80gb-sxm",
+            "prompt": 1024,
+            "output": 64,
+            "tp": 2,
+            "batch": 8,
+            "mbu": 0.6,
+        },
+        {"itl": 0.02, "cost": 1},
+    ),
+    (
+        {
+            "model": "llama-3-8b",
+            "hardware": "h100-sxm",
+            "prompt": 1024,
+            "output": 64,
+            "batch": 2,
+            "efficiency": "peak",
+            "assume": {"roofline": "no_overlap"},
+        },
+        {"ttft": 0.015, "itl": 0.004},
+    ),
+    (
+        {
+            "model": "llama-3-8b",
+            "hardware": "h100-sxm",
+            "prompt": 1024,
+            "output": 64,
+            "tp": 4,
+            "batch": 8,
+        },
+        {"price": 10},
+    ),
+    (
+        {
+            "model": "llama-3-8b",
+            "hardware": "h100-sxm",
+            "prompt": 1024,
+            "output": 64,
+            "tp": 4,
+            "batch": 8,
+            "efficiency": "peak",
+            "assume": {"roofline": "per_operator"},
+        },
+        {"itl": 0.001},
+    ),
     (WAITING, {"ttft": 0.04}),
-]  # fmt: skip
+]
 
 
 def neighbour(name, value, step):
@@ -133,9 +205,12 @@ def test_bandwidth_alone_does_not_help_where_compute_limits():
 def test_no_mfu_does_where_even_the_peak_is_too_slow():
     """The tutorial's A100: 2*8.03e9*4096/312e12 = 210.839 ms at MFU 1, and 0.015 ms of dispatch."""
     study = Study(
-        model="llama-3-8b", hardware="a100-80gb-sxm", prompt=4096, preset="tutorial-mlsysim",
+        model="llama-3-8b",
+        hardware="a100-80gb-sxm",
+        prompt=4096,
+        preset="tutorial-mlsysim",
         targets={"ttft": 0.2},
-    )  # fmt: skip
+    )
     lever = next(lever for lever in required_changes(study.first) if lever.name == "mfu")
     assert lever.flip is None
     assert float(lever.stuck[0][1].value) == pytest.approx(
@@ -146,9 +221,12 @@ def test_no_mfu_does_where_even_the_peak_is_too_slow():
 def test_the_least_mfu_that_passes():
     """The tutorial's H100: 2*8.03e9*4096 FLOP in 200 ms less 0.01 ms on 989 TFLOP/s: 0.3326."""
     study = Study(
-        model="llama-3-8b", hardware="h100-sxm", prompt=4096, preset="tutorial-mlsysim",
+        model="llama-3-8b",
+        hardware="h100-sxm",
+        prompt=4096,
+        preset="tutorial-mlsysim",
         targets={"ttft": 0.2},
-    )  # fmt: skip
+    )
     (keep,) = margins(study.first, ["mfu"])
     assert not keep.up
     assert float(last_passing(keep)) == pytest.approx(
@@ -157,9 +235,32 @@ def test_the_least_mfu_that_passes():
 
 
 KEEPING = [
-    ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 64, "batch": 8, "mfu": 0.5, "mbu": 0.8}, {"ttft": 0.2, "itl": 0.02, "cost": 3}),
-    ({"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 2048, "output": 64, "tp": 4, "batch": 8, "mfu": 0.5, "mbu": 0.8}, {"ttft": 1, "itl": 0.04, "price": 40}),
-]  # fmt: skip
+    (
+        {
+            "model": "llama-3-8b",
+            "hardware": "h100-sxm",
+            "prompt": 2048,
+            "output": 64,
+            "batch": 8,
+            "mfu": 0.5,
+            "mbu": 0.8,
+        },
+        {"ttft": 0.2, "itl": 0.02, "cost": 3},
+    ),
+    (
+        {
+            "model": "llama-3-70b",
+            "hardware": "h100-sxm",
+            "prompt": 2048,
+            "output": 64,
+            "tp": 4,
+            "batch": 8,
+            "mfu": 0.5,
+            "mbu": 0.8,
+        },
+        {"ttft": 1, "itl": 0.04, "price": 40},
+    ),
+]
 
 
 @pytest.mark.sample(1)
@@ -224,23 +325,32 @@ def test_more_devices_of_which_nobody_gave_the_links_are_no_answer():
     assert "tp" not in {lever.name for lever in required_changes(answers)}
 
 
-@pytest.mark.parametrize(("targets", "more", "levers", "others"), [
-    # a step that memory limits: neither its size nor its price makes it shorter
-    ({"itl": 0.002}, {}, {"mbu", "mem_bandwidth"}, {"mem_capacity", "price"}),
-    ({"ttft": 0.01}, {}, {"mfu", "peak_flops"}, {"mem_capacity", "price"}),
-    ({"itl": 1.0, "cost": 1e-6}, {}, {"price"}, {"mem_capacity"}),
-    (
-        {"itl": 1000.0},
-        {"batch": 4000},
-        {"mem_capacity"},
-        {"mfu", "mbu", "peak_flops", "mem_bandwidth", "price"},
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("targets", "more", "levers", "others"),
+    [
+        # a step that memory limits: neither its size nor its price makes it shorter
+        ({"itl": 0.002}, {}, {"mbu", "mem_bandwidth"}, {"mem_capacity", "price"}),
+        ({"ttft": 0.01}, {}, {"mfu", "peak_flops"}, {"mem_capacity", "price"}),
+        ({"itl": 1.0, "cost": 1e-6}, {}, {"price"}, {"mem_capacity"}),
+        (
+            {"itl": 1000.0},
+            {"batch": 4000},
+            {"mem_capacity"},
+            {"mfu", "mbu", "peak_flops", "mem_bandwidth", "price"},
+        ),
+    ],
+)
 def test_only_what_moves_a_missed_condition_is_a_lever(targets, more, levers, others):
     case = {
-        "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 128, "batch": 4,
-        "mfu": 0.5, "mbu": 0.8, "price": "2.5 USD/hour",
-    }  # fmt: skip
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "prompt": 2048,
+        "output": 128,
+        "batch": 4,
+        "mfu": 0.5,
+        "mbu": 0.8,
+        "price": "2.5 USD/hour",
+    }
     named = {
         lever.name for lever in required_changes(Study(**{**case, **more}, targets=targets).first)
     }

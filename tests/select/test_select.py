@@ -42,24 +42,36 @@ def test_the_tutorials_t4_holds_nothing_of_what_is_printed_for_it(tutorial):
 
 def test_sorted_passing_first_and_the_nearest_miss_before_the_far_one(tutorial):
     assert [c.run.bound_case.hardware.name for c in tutorial.configurations] == [
-        "h200", "h100-sxm", "a100-80gb-sxm", "t4",
-    ]  # fmt: skip
+        "h200",
+        "h100-sxm",
+        "a100-80gb-sxm",
+        "t4",
+    ]
     assert headline(tutorial).startswith("2 of 4 configurations pass")
 
 
 SMALL = {
-    "model": "llama-3-8b", "prompt": 2048, "output": 256, "mfu": 0.5, "mbu": 0.8,
+    "model": "llama-3-8b",
+    "prompt": 2048,
+    "output": 256,
+    "mfu": 0.5,
+    "mbu": 0.8,
     "efficiency": "peak",
-}  # fmt: skip
+}
 
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("order", ["cost", "throughput", "rate", "ttft", "itl", "price"])
 def test_the_passing_ones_stand_best_first(order):
     found = select(
-        **SMALL, hardware=["a100-80gb-sxm", "h100-sxm", "gh200"], tp=[1, 2], batch=16, chunk=2048,
-        targets={"itl": 0.05}, by=order,
-    )  # fmt: skip
+        **SMALL,
+        hardware=["a100-80gb-sxm", "h100-sxm", "gh200"],
+        tp=[1, 2],
+        batch=16,
+        chunk=2048,
+        targets={"itl": 0.05},
+        by=order,
+    )
     name, larger = {
         "cost": ("cost_per_mtok", False),
         "throughput": ("sustained_throughput", True),
@@ -94,9 +106,12 @@ def test_what_does_not_pass_never_competes(seed):
         "cost": draw.uniform(0.1, 2),
     }
     found = select(
-        **SMALL, hardware=["t4", "a100-80gb-sxm", "h100-sxm", "mi300x"], tp=[1, 2],
-        batch=[1, 32, 256], targets=targets,
-    )  # fmt: skip
+        **SMALL,
+        hardware=["t4", "a100-80gb-sxm", "h100-sxm", "mi300x"],
+        tp=[1, 2],
+        batch=[1, 32, 256],
+        targets=targets,
+    )
     assert len(found.configurations) == 24
     everything = {run.label: run for run in found.runs}
     for c in found.configurations:
@@ -129,9 +144,12 @@ def test_an_unknown_price_is_no_pass_and_no_failure():
 
 def test_nobody_on_a_front_is_beaten_and_everybody_else_is():
     found = select(
-        **SMALL, hardware=["a100-80gb-sxm", "h100-sxm", "gh200", "b200"], tp=[1, 2, 4],
-        batch=[1, 8, 64], targets={"itl": 0.03},
-    )  # fmt: skip
+        **SMALL,
+        hardware=["a100-80gb-sxm", "h100-sxm", "gh200", "b200"],
+        tp=[1, 2, 4],
+        batch=[1, 8, 64],
+        targets={"itl": 0.03},
+    )
     for front, runs in [(found.fronts[0], found.runs)]:
         points = {
             id(run): (run.value("sustained_itl"), run.value("sustained_throughput_per_device"))
@@ -172,12 +190,20 @@ WRONG = [
     ({"among": {"hardware": "h900*"}}, "is like 'h900*'", "symroof list hardware"),
     ({"among": {"batch": "4,096"}}, "a comma separates candidates", "write 4096"),
     ({"among": {"weights": "fp16,fp99"}}, "fp99", ""),
-    ({"among": {name: list(range(1, 31)) for name in ("tp", "batch", "prompt")}}, "27,000 cases; at most 20,000", "fewer"),
+    (
+        {"among": {name: list(range(1, 31)) for name in ("tp", "batch", "prompt")}},
+        "27,000 cases; at most 20,000",
+        "fewer",
+    ),
     ({"by": "speed"}, "no such order 'speed'", "cost"),
     ({"targets": {"cots": 2}}, "no such target 'cots'", "cost"),
-    ({"targets": {"price": "2 USD"}}, "USD/s is needed", "`cost` is the cost per million output tokens"),
+    (
+        {"targets": {"price": "2 USD"}},
+        "USD/s is needed",
+        "`cost` is the cost per million output tokens",
+    ),
     ({"targets": {"cost": "2 USD/hour"}}, "USD is needed", "`price` limits"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.sample(5)
@@ -189,7 +215,13 @@ def test_bad_input(more, message, hint):
     assert hint in error.value.problems[0].hint
 
 
-@pytest.mark.parametrize(("missing", "case"), [("model", {"hardware": "h200", "prompt": 8}), ("prompt", {"model": "llama-3-8b", "hardware": "h200"})])  # fmt: skip
+@pytest.mark.parametrize(
+    ("missing", "case"),
+    [
+        ("model", {"hardware": "h200", "prompt": 8}),
+        ("prompt", {"model": "llama-3-8b", "hardware": "h200"}),
+    ],
+)
 def test_what_there_is_to_choose_has_to_be_given(missing, case):
     with pytest.raises(InputError, match=missing):
         select(**case)

@@ -10,9 +10,13 @@ from symroof.select.selection import select
 from ..near import near
 
 CASE = {
-    "model": "llama-3.1-8b", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92,
+    "model": "llama-3.1-8b",
+    "prompt": 2048,
+    "output": 300,
+    "chunk": 2048,
+    "memory_share": 0.92,
     "efficiency": "peak",
-}  # fmt: skip
+}
 TARGETS = {"ttft": "500 ms", "itl": "50 ms"}
 
 
@@ -90,10 +94,18 @@ def test_what_does_not_keep_up_is_judged_at_the_largest_batch_that_its_latencies
     """Not at one request: what it lacks is what the fullest server lacks."""
     chosen = {"prefill_devices": 1} if scheduling == "disaggregated" else {"chunk": 2048}
     study = Study(
-        "llama-3.1-8b", "h100-sxm", prompt=2048, output=300, dp=1, tp=1,
-        arrival_rate="400 request/s", assume={"scheduling": scheduling}, targets={"itl": "20 ms"},
-        efficiency="peak", **chosen,
-    )  # fmt: skip
+        "llama-3.1-8b",
+        "h100-sxm",
+        prompt=2048,
+        output=300,
+        dp=1,
+        tp=1,
+        arrival_rate="400 request/s",
+        assume={"scheduling": scheduling},
+        targets={"itl": "20 ms"},
+        efficiency="peak",
+        **chosen,
+    )
     (judged,) = select(study).configurations
     batch = judged.run.batch
     held = [
@@ -121,13 +133,22 @@ def test_fast_prefills_beside_a_slow_decode_are_judged_where_prefills_have_devic
     """They keep more requests decoding than slow ones, so the slow end of all efficiencies is not the worst."""
     target = Fraction(1, 20)
     case = {
-        "model": "llama-3.3-70b", "hardware": "mi300x", "weights": "fp8", "activations": "fp8",
-        "kv": "fp8", "prompt": 3000, "output": 400,
-    }  # fmt: skip
+        "model": "llama-3.3-70b",
+        "hardware": "mi300x",
+        "weights": "fp8",
+        "activations": "fp8",
+        "kv": "fp8",
+        "prompt": 3000,
+        "output": 400,
+    }
     chosen = select(
-        **case, arrival_rate="20 request/s", targets={"itl": "50 ms"},
-        assume={"scheduling": "disaggregated"}, tp=[1, 2], among={"prefill_devices": "2,4,6"},
-    )  # fmt: skip
+        **case,
+        arrival_rate="20 request/s",
+        targets={"itl": "50 ms"},
+        assume={"scheduling": "disaggregated"},
+        tp=[1, 2],
+        among={"prefill_devices": "2,4,6"},
+    )
     apart = [c for c in chosen.passing if c.run.bound_case.case.has("prefill_devices")]
     assert len(apart) > 1
     ahead = 0
@@ -149,10 +170,16 @@ def test_fast_prefills_beside_a_slow_decode_are_judged_where_prefills_have_devic
 
 
 RANGED = {
-    "model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300,
-    "arrival_rate": "50 request/s", "chunk": 2048, "tp": 1, "efficiency": "peak",
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "prompt": 2048,
+    "output": 300,
+    "arrival_rate": "50 request/s",
+    "chunk": 2048,
+    "tp": 1,
+    "efficiency": "peak",
     "price": "4.29 USD/hour",
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -194,9 +221,15 @@ def test_the_budget_is_of_all_copies(ranged):
 def test_a_wait_for_a_slot_is_a_part_of_the_time_that_the_target_is_compared_with(load):
     """Sixteen slots for 199 steps each: at 95 % of what they sustain requests wait for a slot longer than for all else."""
     case = {
-        "model": "llama-3.1-8b", "hardware": "h100-sxm", "batch": 16, "prompt": 512, "output": 200,
-        "chunk": 512, "tp": 1, "efficiency": "peak",
-    }  # fmt: skip
+        "model": "llama-3.1-8b",
+        "hardware": "h100-sxm",
+        "batch": 16,
+        "prompt": 512,
+        "output": 200,
+        "chunk": 512,
+        "tp": 1,
+        "efficiency": "peak",
+    }
     case["arrival_rate"] = load * float(Study(**case).value("sustained_requests"))
     answers = Study(**case)
     wait, whole = (float(answers.value(name)) for name in ("admission_wait", "loaded_ttft"))

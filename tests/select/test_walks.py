@@ -28,13 +28,21 @@ MODELS = {
     for name, layers in LAYERS.items()
 }
 SLOW = {
-    "peak_flops": "20 TFLOP/s", "mem_bandwidth": "100 GB/s", "link_bandwidth": "20 GB/s",
-    "network_bandwidth": "20 GB/s", "price": "1 USD/hour",
-}  # fmt: skip
+    "peak_flops": "20 TFLOP/s",
+    "mem_bandwidth": "100 GB/s",
+    "link_bandwidth": "20 GB/s",
+    "network_bandwidth": "20 GB/s",
+    "price": "1 USD/hour",
+}
 CASE = {
-    **SLOW, "mem_capacity": "4 GB", "prompt": 900, "output": 60, "chunk": 16000,
-    "efficiency": "peak", "node_devices": 8,
-}  # fmt: skip
+    **SLOW,
+    "mem_capacity": "4 GB",
+    "prompt": 900,
+    "output": 60,
+    "chunk": 16000,
+    "efficiency": "peak",
+    "node_devices": 8,
+}
 MIX = {"long_share": 0.2, "long_prompt": 2500, "long_output": 150}
 LIMITS = {"itl": 0.06, "ttft": 0.06}
 WALKS = [

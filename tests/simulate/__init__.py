@@ -6,9 +6,13 @@ import symroof as sr
 def by_hand(scheduling="chunked", **more):
     """A case whose step takes 2 ms a token: 10⁹ parameters at 10¹² FLOP/s, and a cache that takes no room."""
     case = {
-        "params": 1e9, "active_params": 1e9, "peak_flops": 1e12, "mem_bandwidth": 1e12,
-        "weight_bytes_per_param": 2, "kv_bytes_per_token": 0,
-    }  # fmt: skip
+        "params": 1e9,
+        "active_params": 1e9,
+        "peak_flops": 1e12,
+        "mem_bandwidth": 1e12,
+        "weight_bytes_per_param": 2,
+        "kv_bytes_per_token": 0,
+    }
     usual = {"prompt": 10, "output": 3, "batch": 2, "chunk": 8}
     return sr.Study(**case, **usual | more, assume={"detail": "weights", "scheduling": scheduling})
 

@@ -204,9 +204,15 @@ def test_sums_over_a_batch_are_a_loop_over_its_requests(model, rate):
 
 def test_groups_split_requests_and_wait_for_the_slowest(tmp_path):
     study = sr.Study(
-        "deepseek-v2-lite", "h200", engine="ideal", attention_dp=4, prompt=1000, output=65,
-        batch=32, chunk=2048,
-    )  # fmt: skip
+        "deepseek-v2-lite",
+        "h200",
+        engine="ideal",
+        attention_dp=4,
+        prompt=1000,
+        output=65,
+        batch=32,
+        chunk=2048,
+    )
     trace = write_trace(tmp_path, [(i / 500, 1000, 65) for i in range(200)])
     found = study.simulate(trace=trace)
     run = found.runs[0]
@@ -234,9 +240,12 @@ def test_a_server_that_only_prefills_waits_as_pollaczek_and_khinchine_say(
     """W = (1 + v)/2·ρ·s/(1 - ρ): prompts of 100 tokens at 2 ms each, a load of 0.6."""
     study = by_hand(scheduling, prompt=100, output=1, batch=1, prefill_devices=1, arrival_rate=3)
     found = study.simulate(
-        "poisson", requests=8000, replications=4, seed=5,
+        "poisson",
+        requests=8000,
+        replications=4,
+        seed=5,
         lengths={"prompt": f"{output}:100", "output": "1"},
-    )  # fmt: skip
+    )
     wait = found.summary["queue_wait"]["mean"]
     drawn = np.concatenate([run.requests.prompt for run in found.runs]) * 0.002
     load = 3 * drawn.mean()
@@ -273,10 +282,19 @@ def deployments(count, seed):
     draw = random.Random(seed)
     for _ in range(count):
         yield {
-            "model": draw.choice(("llama-3-8b", "qwen2.5-7b", "gemma-2-9b", "mixtral-8x7b", "deepseek-v2-lite")), "hardware": "h200", "engine": "ideal", "tp": draw.choice((1, 2)),
-            "batch": round(8 * 2 ** draw.uniform(0, 4)), "prompt": round(100 * 2 ** draw.uniform(0, 6)), "output": round(50 * 2 ** draw.uniform(0, 3)),
-            "mfu": 0.6, "step_overhead": "1 ms", "mem_capacity": "2 TB",
-        }  # fmt: skip
+            "model": draw.choice(
+                ("llama-3-8b", "qwen2.5-7b", "gemma-2-9b", "mixtral-8x7b", "deepseek-v2-lite")
+            ),
+            "hardware": "h200",
+            "engine": "ideal",
+            "tp": draw.choice((1, 2)),
+            "batch": round(8 * 2 ** draw.uniform(0, 4)),
+            "prompt": round(100 * 2 ** draw.uniform(0, 6)),
+            "output": round(50 * 2 ** draw.uniform(0, 3)),
+            "mfu": 0.6,
+            "step_overhead": "1 ms",
+            "mem_capacity": "2 TB",
+        }
 
 
 @pytest.mark.sample(2)
@@ -324,9 +342,12 @@ def test_times_between_tokens_that_are_merged_keep_their_mean(monkeypatch):
 def test_instances_that_share_one_that_prefills_queue_for_it():
     """Two that decode and one that prefills, busy for 60 % of the time: the mean wait of an M/D/1 queue of all prompts, and no longer prefill."""
     case = {
-        "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 4096,
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "engine": "ideal",
+        "prompt": 4096,
         "output": 1,
-    }  # fmt: skip
+    }
     work = float(sr.Study(**case).value("prefill_time"))
     study = sr.Study(**case, batch=8, dp=2, prefill={"instances": 1}, arrival_rate=0.6 / work)
     found = study.simulate(requests=20_000)
@@ -338,20 +359,30 @@ def test_instances_that_share_one_that_prefills_queue_for_it():
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("server", [
-    {"batch": 16, "chunk": 2048},
-    {"batch": 64, "chunk": 512, "output": 100},
-    {"batch": 32, "assume": {"scheduling": "exclusive"}},
-    {"batch": 32, "assume": {"scheduling": "disaggregated"}, "prefill_devices": 1},
-    {
-        "model": "deepseek-v3", "hardware": "h200", "attention_dp": 8, "weights": "fp8",
-        "batch": 128, "chunk": 16384,
-    },
-])  # fmt: skip
-@pytest.mark.parametrize("drafts", [
-    {"draft_tokens": 1, "acceptance": "0.8", "draft_cost": "0.05"},
-    {"draft_tokens": 3, "tokens_per_verify": "2.4", "draft_cost": "0.02"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"batch": 16, "chunk": 2048},
+        {"batch": 64, "chunk": 512, "output": 100},
+        {"batch": 32, "assume": {"scheduling": "exclusive"}},
+        {"batch": 32, "assume": {"scheduling": "disaggregated"}, "prefill_devices": 1},
+        {
+            "model": "deepseek-v3",
+            "hardware": "h200",
+            "attention_dp": 8,
+            "weights": "fp8",
+            "batch": 128,
+            "chunk": 16384,
+        },
+    ],
+)
+@pytest.mark.parametrize(
+    "drafts",
+    [
+        {"draft_tokens": 1, "acceptance": "0.8", "draft_cost": "0.05"},
+        {"draft_tokens": 3, "tokens_per_verify": "2.4", "draft_cost": "0.02"},
+    ],
+)
 def test_drafts_as_in_the_closed_forms(server, drafts):
     """Steps that verify several tokens of a request and gain some of them: rates and times between tokens are those of the formulas."""
     case = (

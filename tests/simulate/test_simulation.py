@@ -12,9 +12,19 @@ from tests.cli import call, good, refused
 from . import by_hand, write_trace
 
 CASE = (
-    "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "600", "--output", "30",
-    "--batch", "16", "--set", "chunk=512",
-)  # fmt: skip
+    "--model",
+    "llama-3-8b",
+    "--hardware",
+    "h100-sxm",
+    "--prompt",
+    "600",
+    "--output",
+    "30",
+    "--batch",
+    "16",
+    "--set",
+    "chunk=512",
+)
 RATE = (*CASE, "--set", "arrival_rate=9/s", "--requests", "200")
 
 
@@ -67,9 +77,16 @@ def test_one_token_each_has_no_time_between_tokens():
 @pytest.mark.full
 def test_a_mix_and_spread_lengths():
     mixed = sr.Study(
-        "llama-3-8b", "h100-sxm", prompt=100, output=10, batch=8, arrival_rate=9, long_share=0.25,
-        long_prompt=900, long_output=40,
-    )  # fmt: skip
+        "llama-3-8b",
+        "h100-sxm",
+        prompt=100,
+        output=10,
+        batch=8,
+        arrival_rate=9,
+        long_share=0.25,
+        long_prompt=900,
+        long_output=40,
+    )
     table = mixed.simulate(requests=800).requests
     assert set(table.prompt.tolist()) == {100, 900}
     assert (table.prompt == 900).mean() == pytest.approx(0.25, abs=0.05)
@@ -139,9 +156,15 @@ def test_a_closed_loop_of_few_requests_a_user_counts_all_of_them(requests):
 def test_where_almost_all_have_come_before_the_first_ends_none_is_left_out():
     """Twenty requests in two seconds, each of more than a second and a half: the tenth part that ends first is no beginning."""
     study = sr.Study(
-        "llama-3.1-8b", "h100-sxm", prompt=256, output=330, batch=64, chunk=2048, arrival_rate=10,
+        "llama-3.1-8b",
+        "h100-sxm",
+        prompt=256,
+        output=330,
+        batch=64,
+        chunk=2048,
+        arrival_rate=10,
         efficiency="peak",
-    )  # fmt: skip
+    )
     found = study.simulate("uniform", requests=20)
     table = found.requests
     assert np.sort(table.end)[1] < table.arrival.max() and table.counted.all()
@@ -150,9 +173,13 @@ def test_where_almost_all_have_come_before_the_first_ends_none_is_left_out():
 
 def test_replicas_share_the_arrivals_and_a_queue_that_grows_is_told():
     case = {
-        "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 600, "output": 30, "batch": 16,
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "prompt": 600,
+        "output": 30,
+        "batch": 16,
         "chunk": 512,
-    }  # fmt: skip
+    }
     two = sr.Study(**case, arrival_rate=18, dp=2).simulate(requests=100, seed=1)
     assert (
         two.requests.end.tolist()
@@ -202,14 +229,25 @@ def test_the_exit_code_says_whether_a_target_is_missed():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--arrivals", "oftn"), "no such kind of arrivals"), (("--arrivals", "poisson"), "need a rate"), (("--requests", "0"), "requests"),
-        (("--requests", "99999999"), "requests"), (("--seed", "-1"), "seed"), (("--replications", "0"), "replications"), (("--warmup", "2"), "warmup"),
-        (("--judge", "best"), "judge"), (("--budget", "5"), "leaves none for prompts"), (("--lengths", "prompt=gauss:5"), "no distribution"),
-        (("--lengths", "width=5"), "no such length"), (("--lengths", "prompt"), "NAME=VALUE"), (("--trace", "/no/such.csv"), "No such file"),
+        (("--arrivals", "oftn"), "no such kind of arrivals"),
+        (("--arrivals", "poisson"), "need a rate"),
+        (("--requests", "0"), "requests"),
+        (("--requests", "99999999"), "requests"),
+        (("--seed", "-1"), "seed"),
+        (("--replications", "0"), "replications"),
+        (("--warmup", "2"), "warmup"),
+        (("--judge", "best"), "judge"),
+        (("--budget", "5"), "leaves none for prompts"),
+        (("--lengths", "prompt=gauss:5"), "no distribution"),
+        (("--lengths", "width=5"), "no such length"),
+        (("--lengths", "prompt"), "NAME=VALUE"),
+        (("--trace", "/no/such.csv"), "No such file"),
         (("--trace", "/no/such.csv", "--arrivals", "poisson"), "its own arrivals"),
-        (("--users", "0"), "users"), (("--speed", "0", "--trace", "README.md"), "speed"), (("--set", "prompt=x"), ""),
+        (("--users", "0"), "users"),
+        (("--speed", "0", "--trace", "README.md"), "speed"),
+        (("--set", "prompt=x"), ""),
     ],
-)  # fmt: skip
+)
 def test_bad_usage(options, message):
     assert message in refused("simulate", *CASE, *options)
 

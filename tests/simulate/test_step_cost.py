@@ -37,9 +37,19 @@ def test_steps_take_what_the_theory_says(case):
             draw.randint(0, prompt - 1),
         )
         study = sr.Study(
-            hardware="h200", prompt=prompt, batch=each * groups, chunk=chunk, chunk_past=past, context=context, cached_prefix=cached,
-            step_overhead="1 ms", mfu=0.6, mbu=0.7, link_latency="3 us", **case,
-        )  # fmt: skip
+            hardware="h200",
+            prompt=prompt,
+            batch=each * groups,
+            chunk=chunk,
+            chunk_past=past,
+            context=context,
+            cached_prefix=cached,
+            step_overhead="1 ms",
+            mfu=0.6,
+            mbu=0.7,
+            link_latency="3 us",
+            **case,
+        )
         cost, prefill = StepCost(study.first.case), StepCost(study.first.case, "prefill")
         tokens = [[each * x for x in cost.of_token(context)]] * groups
         assert cost.slowest([cost.nothing] * groups, tokens, [each] * groups) == pytest.approx(

@@ -94,17 +94,25 @@ def test_columns_of_ones_own_and_how_fast_and_how_many():
         ("arrival,prompt,output,prompt\n1,2,3,4\n", 1, "is there twice"),
         ('arrival,prompt,output\n"1,2,3\n', 2, ""),
         ('"arrival,prompt,output\n0,10,5\n', 1, "unexpected end of data"),
-        ("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-99 00:00:00,1,1\n", 2, "is not a number"),
+        (
+            "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-99 00:00:00,1,1\n",
+            2,
+            "is not a number",
+        ),
         ('{"timestamp": 1, "input_length": 2}\n', 1, "has no output_length"),
         ('{"timestamp": 1, "input_length": 2, "output_length": true}\n', 1, "is not a number"),
         ('{"timestamp": NaN, "input_length": 2, "output_length": 3}\n', 1, "NaN is not a number"),
-        ('{"timestamp": 1, "input_length": 2, "output_length": 3, "hash_ids": ["a"]}\n', 1, "hash_ids"),
+        (
+            '{"timestamp": 1, "input_length": 2, "output_length": 3, "hash_ids": ["a"]}\n',
+            1,
+            "hash_ids",
+        ),
         ('{"timestamp": 1, "input_length": 2, "output_length": 3}\n[1]\n', 2, "not a JSON object"),
         ('{"timestamp": 1, "input_length": 2, "output_length": 3}\n{"timestamp"\n', 2, ""),
         ('{"a": ' + "[" * 100_000 + "\n", 1, ""),
         ('{"timestamp": ' + "9" * 5000 + ', "input_length": 2, "output_length": 3}\n', 1, ""),
     ],
-)  # fmt: skip
+)
 def test_faults_have_their_line(text, line, message):
     with pytest.raises(InputError) as caught:
         parsed(text)
@@ -145,10 +153,14 @@ def test_bounds_of_a_file(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "mean", "variation"),
     [
-        ("700", 700, 0), ("fixed:700", 700, 0), ("uniform:100..300", 200, 201 / np.sqrt(12) / 200), ("lognormal:500,0.8", 500, 0.8),
-        ("exponential:900", 900, 1), ("choice:100*3,500*1", 200, np.sqrt(3) / 2),
+        ("700", 700, 0),
+        ("fixed:700", 700, 0),
+        ("uniform:100..300", 200, 201 / np.sqrt(12) / 200),
+        ("lognormal:500,0.8", 500, 0.8),
+        ("exponential:900", 900, 1),
+        ("choice:100*3,500*1", 200, np.sqrt(3) / 2),
     ],
-)  # fmt: skip
+)
 def test_lengths_have_their_mean_and_variation(text, mean, variation):
     length = Length.read(text)
     drawn = length.draw(200_000, np.random.default_rng(1))
@@ -159,8 +171,25 @@ def test_lengths_have_their_mean_and_variation(text, mean, variation):
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
-    "text", ["", "0", "-5", "1e9", "nan", "x", "uniform:5", "uniform:9..3", "lognormal:5", "lognormal:5,-1", "choice:", "choice:5", "choice:5*0", "gauss:1,2", "fixed:1,2"]
-)  # fmt: skip
+    "text",
+    [
+        "",
+        "0",
+        "-5",
+        "1e9",
+        "nan",
+        "x",
+        "uniform:5",
+        "uniform:9..3",
+        "lognormal:5",
+        "lognormal:5,-1",
+        "choice:",
+        "choice:5",
+        "choice:5*0",
+        "gauss:1,2",
+        "fixed:1,2",
+    ],
+)
 def test_no_length(text):
     with pytest.raises(ValueError, match="."):
         Length.read(text)
@@ -201,9 +230,19 @@ def test_sessions_hold_the_text_before_them():
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "wrong",
-    [{"arrivals": "often"}, {"arrivals": "closed-loop", "users": 0}, {"arrivals": "burst", "users": 0}, {"rate": 0}, {"rate": float("inf")}, {"arrivals": "bursty", "burstiness": 0}, {"turns": 0},
-     {"arrivals": "closed-loop", "users": 3, "turns": 2}, {"arrivals": "burst", "users": 3, "turns": 2}, {"think": -1}],
-)  # fmt: skip
+    [
+        {"arrivals": "often"},
+        {"arrivals": "closed-loop", "users": 0},
+        {"arrivals": "burst", "users": 0},
+        {"rate": 0},
+        {"rate": float("inf")},
+        {"arrivals": "bursty", "burstiness": 0},
+        {"turns": 0},
+        {"arrivals": "closed-loop", "users": 3, "turns": 2},
+        {"arrivals": "burst", "users": 3, "turns": 2},
+        {"think": -1},
+    ],
+)
 def test_traffic_that_cannot_be_drawn(wrong):
     with pytest.raises(InputError):
         checked(

@@ -13,10 +13,16 @@ from symroof.units import parse_quantity, strict
 
 COUNTED_OR_NONE = {"", "token", "request", "device", "parameter"}
 WIDTHS = {
-    "weight_bytes_per_param", "unquantized_bytes_per_param", "kv_bytes_per_element",
-    "state_bytes_per_element", "act_bytes_per_element", "quantized_bytes_per_param",
-    "link_bytes_per_element", "dispatch_bytes_per_element", "index_bytes_per_element",
-}  # fmt: skip
+    "weight_bytes_per_param",
+    "unquantized_bytes_per_param",
+    "kv_bytes_per_element",
+    "state_bytes_per_element",
+    "act_bytes_per_element",
+    "quantized_bytes_per_param",
+    "link_bytes_per_element",
+    "dispatch_bytes_per_element",
+    "index_bytes_per_element",
+}
 
 
 def test_a_bare_number_is_taken_for_counts_shares_and_widths_alone():

@@ -9,12 +9,19 @@ from symroof.specs.quantization import Quantization
 
 GROUPED = {"n_heads": 6, "n_kv_heads": 2, "head_dim": 5}
 LATENT = {
-    "kind": "mla", "n_heads": 3, "kv_lora_rank": 7, "qk_nope_dim": 5, "qk_rope_dim": 2,
+    "kind": "mla",
+    "n_heads": 3,
+    "kv_lora_rank": 7,
+    "qk_nope_dim": 5,
+    "qk_rope_dim": 2,
     "value_dim": 11,
-}  # fmt: skip
+}
 LINEAR = {
-    "linear_key_heads": 2, "linear_value_heads": 4, "linear_key_dim": 3, "linear_value_dim": 5,
-}  # fmt: skip
+    "linear_key_heads": 2,
+    "linear_value_heads": 4,
+    "linear_key_dim": 3,
+    "linear_value_dim": 5,
+}
 POOL = {"kind": "moe", "n_experts": 8, "experts_per_token": 2, "d_expert": 13}
 DENSE = {"d_ff": 17}
 
@@ -29,18 +36,38 @@ def layer(attention=GROUPED, ffn=DENSE, **fields):
     [
         (GROUPED | {"n_kv_heads": 4}, DENSE, "n_heads 6 is not a multiple of n_kv_heads 4"),
         (GROUPED | {"n_kv_heads": 12}, DENSE, "n_heads 6 is not a multiple of n_kv_heads 12"),
-        (GROUPED | {"chunk_size": 4}, DENSE, "chunk_size belongs to `kind: chunked`, and that needs one"),
-        (GROUPED | {"kind": "chunked"}, DENSE, "chunk_size belongs to `kind: chunked`, and that needs one"),
-        (GROUPED | {"kind": "chunked", "chunk_size": 4, "window": 4}, DENSE, "a layer has a window or a chunk, not both"),
-        ({"kind": "gated_delta", **LINEAR}, DENSE, "d_conv belongs to `kind: gated_delta` and `kimi_delta`, and those need one"),
-        ({"kind": "linear", "d_conv": 4, **LINEAR}, DENSE, "d_conv belongs to `kind: gated_delta` and `kimi_delta`, and those need one"),
+        (
+            GROUPED | {"chunk_size": 4},
+            DENSE,
+            "chunk_size belongs to `kind: chunked`, and that needs one",
+        ),
+        (
+            GROUPED | {"kind": "chunked"},
+            DENSE,
+            "chunk_size belongs to `kind: chunked`, and that needs one",
+        ),
+        (
+            GROUPED | {"kind": "chunked", "chunk_size": 4, "window": 4},
+            DENSE,
+            "a layer has a window or a chunk, not both",
+        ),
+        (
+            {"kind": "gated_delta", **LINEAR},
+            DENSE,
+            "d_conv belongs to `kind: gated_delta` and `kimi_delta`, and those need one",
+        ),
+        (
+            {"kind": "linear", "d_conv": 4, **LINEAR},
+            DENSE,
+            "d_conv belongs to `kind: gated_delta` and `kimi_delta`, and those need one",
+        ),
         (GROUPED, {"kind": "gated"}, "d_ff is missing"),
         (GROUPED, {"kind": "plain"}, "d_ff is missing"),
         (GROUPED, POOL | {"experts_per_token": 9}, "experts_per_token 9 is more than n_experts 8"),
         (GROUPED, POOL | {"d_shared": 3}, "d_shared and shared_gate need n_shared_experts"),
         (GROUPED, POOL | {"shared_gate": True}, "d_shared and shared_gate need n_shared_experts"),
     ],
-)  # fmt: skip
+)
 def test_what_contradicts_itself_is_refused(attention, ffn, message):
     with pytest.raises(ValidationError, match=message):
         layer(attention, ffn)
@@ -74,15 +101,18 @@ def model(*layers, **fields):
     )
 
 
-@pytest.mark.parametrize(("fields", "message"), [
-    ({"d_model": None}, "layers also need d_model and vocab_size"),
-    ({"vocab_size": None}, "layers also need d_model and vocab_size"),
-    ({"layers": []}, "give layers"),
-    (
-        {"layers": [{"count": 1, "label": "a", "attention": GROUPED, "ffn": DENSE}] * 2},
-        "two kinds of layer have the same label",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"d_model": None}, "layers also need d_model and vocab_size"),
+        ({"vocab_size": None}, "layers also need d_model and vocab_size"),
+        ({"layers": []}, "give layers"),
+        (
+            {"layers": [{"count": 1, "label": "a", "attention": GROUPED, "ffn": DENSE}] * 2},
+            "two kinds of layer have the same label",
+        ),
+    ],
+)
 def test_what_is_no_model(fields, message):
     with pytest.raises(ValidationError, match=message):
         model({}, **fields)
@@ -93,18 +123,57 @@ def test_what_is_no_model(fields, message):
     ("layers", "labels", "mixing"),
     [
         ([{}], ["full"], "gqa"),
-        ([{}, {"attention": GROUPED | {"window": 9}, "count": 3}], ["full", "local"], "1 gqa, 3 window"),
+        (
+            [{}, {"attention": GROUPED | {"window": 9}, "count": 3}],
+            ["full", "local"],
+            "1 gqa, 3 window",
+        ),
         ([{}, {"ffn": POOL, "count": 2}], ["dense", "moe"], "gqa"),
         ([{}, {"ffn": {"kind": "none"}}], ["dense", "none"], "gqa"),
-        ([{}, {"attention": GROUPED | {"window": 9}, "ffn": POOL}], ["full_dense", "local_moe"], "1 gqa, 1 window"),
+        (
+            [{}, {"attention": GROUPED | {"window": 9}, "ffn": POOL}],
+            ["full_dense", "local_moe"],
+            "1 gqa, 1 window",
+        ),
         ([{"attention": {"kind": "none"}}, {"ffn": {"kind": "none"}}], ["dense", "full"], "gqa"),
-        ([{"attention": {"kind": "none"}}, {"mixer": {"kind": "conv", "d_conv": 3}, "attention": {"kind": "none"}}], ["ffn", "conv"], "conv"),
-        ([{"attention": GROUPED | {"shares_kv": True}}, {"attention": GROUPED | {"images_only": True}}], ["full_shared", "image"], "gqa"),
-        ([{"attention": {"kind": "gated_delta", "d_conv": 4, **LINEAR}}, {"attention": LATENT}], ["delta", "full"], "1 gated_delta, 1 mla"),
-        ([{}, {"ffn": DENSE | {"bias": True}}, {"ffn": DENSE | {"inner_norm": True}}], ["full", "full2", "full3"], "gqa"),
-        ([{}, {"label": "full", "ffn": {"d_ff": 9}}, {"label": "full2", "ffn": {"d_ff": 7}}, {"ffn": {"d_ff": 5}}], ["full", "full2", "full22", "full3"], "gqa"),
+        (
+            [
+                {"attention": {"kind": "none"}},
+                {"mixer": {"kind": "conv", "d_conv": 3}, "attention": {"kind": "none"}},
+            ],
+            ["ffn", "conv"],
+            "conv",
+        ),
+        (
+            [
+                {"attention": GROUPED | {"shares_kv": True}},
+                {"attention": GROUPED | {"images_only": True}},
+            ],
+            ["full_shared", "image"],
+            "gqa",
+        ),
+        (
+            [{"attention": {"kind": "gated_delta", "d_conv": 4, **LINEAR}}, {"attention": LATENT}],
+            ["delta", "full"],
+            "1 gated_delta, 1 mla",
+        ),
+        (
+            [{}, {"ffn": DENSE | {"bias": True}}, {"ffn": DENSE | {"inner_norm": True}}],
+            ["full", "full2", "full3"],
+            "gqa",
+        ),
+        (
+            [
+                {},
+                {"label": "full", "ffn": {"d_ff": 9}},
+                {"label": "full2", "ffn": {"d_ff": 7}},
+                {"ffn": {"d_ff": 5}},
+            ],
+            ["full", "full2", "full22", "full3"],
+            "gqa",
+        ),
     ],
-)  # fmt: skip
+)
 def test_kinds_of_layer_are_told_apart(layers, labels, mixing):
     made = model(*layers)
     assert made.labels() == labels
@@ -120,16 +189,19 @@ def stored(**fields):
     )
 
 
-@pytest.mark.parametrize(("fields", "message"), [
-    ({"format": "int5"}, "unknown name 'int5'"),
-    ({"compute": "fp9"}, "unknown name 'fp9'"),
-    ({"kept": ["dwn"]}, "unknown name 'dwn'; did you mean 'down'"),
-    ({"widths": {"dwn": "4 bit"}}, "unknown name 'dwn'"),
-    (
-        {"kept": ["down"], "widths": {"down": "4 bit"}},
-        "down is kept and has a width of its own; say one of them",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"format": "int5"}, "unknown name 'int5'"),
+        ({"compute": "fp9"}, "unknown name 'fp9'"),
+        ({"kept": ["dwn"]}, "unknown name 'dwn'; did you mean 'down'"),
+        ({"widths": {"dwn": "4 bit"}}, "unknown name 'dwn'"),
+        (
+            {"kept": ["down"], "widths": {"down": "4 bit"}},
+            "down is kept and has a width of its own; say one of them",
+        ),
+    ],
+)
 def test_a_quantization_that_contradicts_itself(fields, message):
     with pytest.raises(ValidationError, match=message):
         stored(**fields)

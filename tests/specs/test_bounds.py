@@ -22,9 +22,12 @@ from .checkpoints import read
 from .checkpoints.gguf_files import F32, text
 
 CONFIG = {
-    "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2,
+    "model_type": "llama",
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
     "vocab_size": 320,
-}  # fmt: skip
+}
 STUDY = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
 GROUPED = {"n_heads": 1, "n_kv_heads": 1, "head_dim": 1}
 
@@ -56,22 +59,60 @@ def formulas(count):
 
 BOUNDS = {
     "depth of YAML": (lambda n: loads("[" * n + "]" * n), 40, "nested more than 40 deep"),
-    "depth of JSON": (lambda n: loads_json('{"a":' * n + "1" + "}" * n), 40, "nested more than 40 deep"),
-    "depth of lists in JSON": (lambda n: loads_json('{"a":' + "[" * (n - 1) + "]" * (n - 1) + "}"), 40, "nested more than 40 deep"),
-    "a width": (lambda n: build(loads(f"name: m\nparams: 1 parameter\nmax_context: {n}\n"), ModelSpec), 10**13 - 1, "is far too large"),
-    "a width of a checkpoint": (lambda n: read(CONFIG | {"intermediate_size": n}), 10**8, "at most 100,000,000"),
-    "rows of a block": (lambda n: quantized(quant_method="fp8", weight_block_size=[n, 1]), 65_536, "expected two whole numbers"),
+    "depth of JSON": (
+        lambda n: loads_json('{"a":' * n + "1" + "}" * n),
+        40,
+        "nested more than 40 deep",
+    ),
+    "depth of lists in JSON": (
+        lambda n: loads_json('{"a":' + "[" * (n - 1) + "]" * (n - 1) + "}"),
+        40,
+        "nested more than 40 deep",
+    ),
+    "a width": (
+        lambda n: build(loads(f"name: m\nparams: 1 parameter\nmax_context: {n}\n"), ModelSpec),
+        10**13 - 1,
+        "is far too large",
+    ),
+    "a width of a checkpoint": (
+        lambda n: read(CONFIG | {"intermediate_size": n}),
+        10**8,
+        "at most 100,000,000",
+    ),
+    "rows of a block": (
+        lambda n: quantized(quant_method="fp8", weight_block_size=[n, 1]),
+        65_536,
+        "expected two whole numbers",
+    ),
     "columns of a block": (wide_block, 65_536, "expected two whole numbers"),
-    "weights of a group": (lambda n: quantized(quant_method="awq", group_size=n), 10**6, "is out of range"),
+    "weights of a group": (
+        lambda n: quantized(quant_method="awq", group_size=n),
+        10**6,
+        "is out of range",
+    ),
     "bits of a codeword": (lambda n: quantized(nbits_per_codebook=n), 16, "more than 16 bits"),
     "codebooks": (lambda n: quantized(num_codebooks=n), 16, "more than 16 bits"),
-    "norms of a layer": (lambda n: LayerKind.model_validate({"count": 1, "attention": GROUPED, "ffn": {"d_ff": 1}, "norms": n}), 8, "less than or equal to 8"),
+    "norms of a layer": (
+        lambda n: LayerKind.model_validate(
+            {"count": 1, "attention": GROUPED, "ffn": {"d_ff": 1}, "norms": n}
+        ),
+        8,
+        "less than or equal to 8",
+    ),
     "norms of every layer": (lambda n: Norm(per_layer=n), 8, "less than or equal to 8"),
-    "values of a list": (lambda n: settings("batch", list(range(1, n + 1))), 64, "a list has 1 to 64 values"),
-    "models of a study": (lambda n: StudySpec.model_validate(STUDY | {"model": ["llama-3-8b"] * n}), 64, "or a list of them"),
+    "values of a list": (
+        lambda n: settings("batch", list(range(1, n + 1))),
+        64,
+        "a list has 1 to 64 values",
+    ),
+    "models of a study": (
+        lambda n: StudySpec.model_validate(STUDY | {"model": ["llama-3-8b"] * n}),
+        64,
+        "or a list of them",
+    ),
     "formulas of a study": (formulas, 64, "at most 64 are read"),
     "bytes of a number": (lambda n: width(f"{n} byte"), 8, "is not a width"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.sample(5)
@@ -136,12 +177,20 @@ HEADERS = {
     "keys": (lambda n: header(n), 10_000, "at most 10,000 are read"),
     "tensors": (lambda n: header(0, n), 100_000, "at most 100,000 are read"),
     "texts": (lambda n: header(1, 0, KEY + texts(n)), 2_000_000, "at most 2,000,000 are read"),
-    "texts of two lists": (lambda n: header(2, 0, KEY + texts(2) + text("") * 2 + text("b") + texts(n)), 1_999_998, "at most 2,000,000 are read"),
-    "bytes": (lambda n: header(1, 0, KEY + struct.pack("<IQ", 8, n)), (64 << 20) - 24 - 9 - 12, "goes beyond the 64 MiB"),
+    "texts of two lists": (
+        lambda n: header(2, 0, KEY + texts(2) + text("") * 2 + text("b") + texts(n)),
+        1_999_998,
+        "at most 2,000,000 are read",
+    ),
+    "bytes": (
+        lambda n: header(1, 0, KEY + struct.pack("<IQ", 8, n)),
+        (64 << 20) - 24 - 9 - 12,
+        "goes beyond the 64 MiB",
+    ),
     "bytes of a name": (lambda n: header(1, 0, text("k" * n)), 1024, "longer than 1,024 bytes"),
     "dimensions": (lambda n: header(0, 2, tensor(*[1] * n)), 4, "1 to 4 are read"),
     "elements": (lambda n: header(0, 2, tensor(n)), 10**13, "1 to 10,000,000,000,000 are read"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("bound", HEADERS)

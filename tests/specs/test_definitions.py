@@ -28,18 +28,21 @@ def defined(entries):
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(("name", "why"), [
-    ("ttft", "is already a name in symroof"),  # a quantity
-    ("prompt", "is already a name in symroof"),  # an input
-    ("isl", "is read as prompt"),  # an alias
-    ("d", "is read as d_model"),  # a letter of LaTeX
-    ("batch_to_ridge", "is already the name of a threshold"),
-    ("detail", "is a reserved word of studies and formulas"),
-    ("ceil", "is a reserved word of studies and formulas"),
-    ("Wasted", "a name has lower-case letters"),
-    ("a.b", "a name has lower-case letters"),
-    ("x" * 49, "a name has lower-case letters"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("ttft", "is already a name in symroof"),  # a quantity
+        ("prompt", "is already a name in symroof"),  # an input
+        ("isl", "is read as prompt"),  # an alias
+        ("d", "is read as d_model"),  # a letter of LaTeX
+        ("batch_to_ridge", "is already the name of a threshold"),
+        ("detail", "is a reserved word of studies and formulas"),
+        ("ceil", "is a reserved word of studies and formulas"),
+        ("Wasted", "a name has lower-case letters"),
+        ("a.b", "a name has lower-case letters"),
+        ("x" * 49, "a name has lower-case letters"),
+    ],
+)
 def test_a_name_that_cannot_be_ones_own(name, why):
     ((line, path, message, _),) = problems(
         defined([f"{name}: {{formula: 2*prompt, unit: token, means: m}}"])
@@ -88,13 +91,33 @@ def test_a_circle_is_an_error_that_shows_it():
 @pytest.mark.parametrize(
     ("threshold", "path", "message"),
     [
-        ("{name: edge, equation: ttft = 1 byte, unknown: prompt, means: m}", "thresholds[1].equation", "ttft is s but 1 byte is byte"),
-        ("{name: edge, equation: ttft, unknown: prompt, means: m}", "thresholds[1].equation", "is not of the form lhs = rhs"),
-        ("{name: edge, equation: ttft = 1 s, unknown: promt, means: m}", "thresholds[1].unknown", "unknown name 'promt'"),
-        ("{name: ttft, equation: ttft = 1 s, unknown: prompt, means: m}", "thresholds[1].name", "is already a name in symroof; choose another"),
-        ("{name: edge, equation: ttft = 1 s, unknown: prompt}", "thresholds[1].means", "is missing"),
+        (
+            "{name: edge, equation: ttft = 1 byte, unknown: prompt, means: m}",
+            "thresholds[1].equation",
+            "ttft is s but 1 byte is byte",
+        ),
+        (
+            "{name: edge, equation: ttft, unknown: prompt, means: m}",
+            "thresholds[1].equation",
+            "is not of the form lhs = rhs",
+        ),
+        (
+            "{name: edge, equation: ttft = 1 s, unknown: promt, means: m}",
+            "thresholds[1].unknown",
+            "unknown name 'promt'",
+        ),
+        (
+            "{name: ttft, equation: ttft = 1 s, unknown: prompt, means: m}",
+            "thresholds[1].name",
+            "is already a name in symroof; choose another",
+        ),
+        (
+            "{name: edge, equation: ttft = 1 s, unknown: prompt}",
+            "thresholds[1].means",
+            "is missing",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_threshold_at_fault_is_reported_at_its_place(threshold, path, message):
     assert [found[1:3] for found in problems(STUDY + f"thresholds: [all, {threshold}]\n")] == [
         (path, message)
@@ -117,12 +140,24 @@ define:
 @pytest.mark.parametrize(
     ("line", "path", "message"),
     [
-        ("  prompt: {unit: token, means: m}", "inputs.prompt", "is already a name in symroof; choose another"),
+        (
+            "  prompt: {unit: token, means: m}",
+            "inputs.prompt",
+            "is already a name in symroof; choose another",
+        ),
         ("  wage_of: {unit: USD/our, means: m}", "inputs.wage_of.unit", "unknown unit 'our'"),
-        ("  staff: {unit: '', means: m, counts: true, default: 1.5}", "inputs.staff.default", "counts things: write a whole number"),
-        ("  size_of: {unit: byte, means: m, default: 5 s}", "inputs.size_of.default", "is in s, but byte is needed, such as '80 GB'"),
+        (
+            "  staff: {unit: '', means: m, counts: true, default: 1.5}",
+            "inputs.staff.default",
+            "counts things: write a whole number",
+        ),
+        (
+            "  size_of: {unit: byte, means: m, default: 5 s}",
+            "inputs.size_of.default",
+            "is in s, but byte is needed, such as '80 GB'",
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_input_at_fault_is_reported_at_its_place(line, path, message):
     found = problems(THEORY.replace("define:", f"{line}\ndefine:"), read_theory)
     assert [(at, text) for _, at, text, _ in found] == [(path, message)]

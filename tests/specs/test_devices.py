@@ -28,10 +28,28 @@ def value(name, quantity):
 # ---------------------------------------------------------------------------------------------------------------- memory
 
 MIBIBYTES = {
-    "h100-sxm": 81_559, "h200": 143_771, "a100-80gb-sxm": 81_920, "a100-40gb-sxm": 40_960, "a10": 23_028, "l4": 23_034, "t4": 15_360, "l40s": 46_068,
-    "rtx-3090": 24_576, "rtx-4090": 24_564, "rtx-5090": 32_607, "gh200": 97_871, "b300": 275_040, "gb200": 189_471, "mi300x": 196_592,
-    "gb300": 284_208, "a10g": 23_028, "rtx-3060": 12_288, "rtx-5070": 12_227, "rtx-pro-6000": 97_887, "rtx-pro-6000-server": 97_887,
-}  # fmt: skip
+    "h100-sxm": 81_559,
+    "h200": 143_771,
+    "a100-80gb-sxm": 81_920,
+    "a100-40gb-sxm": 40_960,
+    "a10": 23_028,
+    "l4": 23_034,
+    "t4": 15_360,
+    "l40s": 46_068,
+    "rtx-3090": 24_576,
+    "rtx-4090": 24_564,
+    "rtx-5090": 32_607,
+    "gh200": 97_871,
+    "b300": 275_040,
+    "gb200": 189_471,
+    "mi300x": 196_592,
+    "gb300": 284_208,
+    "a10g": 23_028,
+    "rtx-3060": 12_288,
+    "rtx-5070": 12_227,
+    "rtx-pro-6000": 97_887,
+    "rtx-pro-6000-server": 97_887,
+}
 """Total memory in MiB, as people quote what nvidia-smi and rocm-smi print."""
 
 
@@ -55,9 +73,19 @@ def test_the_label_of_an_h100_is_seven_per_cent_short():
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "devices", "gigabits"),
-    [("h100-sxm", 8, 400), ("h200", 8, 400), ("a100-80gb-sxm", 8, 200), ("b200", 8, 400), ("b300", 8, 800), ("gb200", 72, 400), ("mi300x", 8, 400),
-     ("gaudi2", 8, 3 * 100), ("gaudi3", 8, 3 * 200), ("tpu-v5e", 256, 25)],
-)  # fmt: skip
+    [
+        ("h100-sxm", 8, 400),
+        ("h200", 8, 400),
+        ("a100-80gb-sxm", 8, 200),
+        ("b200", 8, 400),
+        ("b300", 8, 800),
+        ("gb200", 72, 400),
+        ("mi300x", 8, 400),
+        ("gaudi2", 8, 3 * 100),
+        ("gaudi3", 8, 3 * 200),
+        ("tpu-v5e", 256, 25),
+    ],
+)
 def test_a_node_and_the_network_between_nodes(name, devices, gigabits):
     """Bits per second of the cards of a device over 8; a host of eight TPU v5e has 2 x 100 Gbit/s."""
     assert value(name, "node_devices") == devices
@@ -140,12 +168,20 @@ network: {name: NIC, bandwidth: {value: 50 GB/s, source: sheet}}
         ("devices: {value: 8,", "devices: {value: 7.5,", "whole number"),
         ("devices: {value: 8,", "devices: {value: 0,", "positive"),
         ("devices: {value: 8,", "devices: {value: 8 GB/s,", "device"),
-        ("{value: 81559 MiB, source: sheet}", "{value: 81559 MiB, source: shet}", "source 'shet' is not listed"),
+        (
+            "{value: 81559 MiB, source: sheet}",
+            "{value: 81559 MiB, source: shet}",
+            "source 'shet' is not listed",
+        ),
         ("{value: 81559 MiB,", "{value: 81559 MiB/s,", "byte"),
         ("{value: 50 GB/s,", "{value: 400 GB,", "byte/s"),
-        ("host_link: {name: H,", "host_link: {devices: {value: 8, source: sheet}, name: H,", "unknown key"),
+        (
+            "host_link: {name: H,",
+            "host_link: {devices: {value: 8, source: sheet}, name: H,",
+            "unknown key",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_says_so(old, new, words):
     assert CARD.count(old) == 1
     with pytest.raises(InputError, match=words):

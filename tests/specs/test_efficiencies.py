@@ -54,23 +54,26 @@ OWN = [
 ]
 
 
-@pytest.mark.parametrize(("families", "engine", "chosen", "words"), [
-    (["hopper", "hbm"], "plain", ("hopper", "plain"), ""),
-    (["blackwell", "hopper"], "server", ("hopper", "server"), ""),
-    (
-        ["hbm", "ampere"],
-        "plain",
-        ("ampere", "server"),
-        "of plain on this family of devices (ampere); the value is that of server",
-    ),
-    (["cpu"], "server", ("cpu", "all"), ""),
-    (
-        ["mi"],
-        "server",
-        ("all", "all"),
-        "on this family of devices (mi); the value is that of all devices",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("families", "engine", "chosen", "words"),
+    [
+        (["hopper", "hbm"], "plain", ("hopper", "plain"), ""),
+        (["blackwell", "hopper"], "server", ("hopper", "server"), ""),
+        (
+            ["hbm", "ampere"],
+            "plain",
+            ("ampere", "server"),
+            "of plain on this family of devices (ampere); the value is that of server",
+        ),
+        (["cpu"], "server", ("cpu", "all"), ""),
+        (
+            ["mi"],
+            "server",
+            ("all", "all"),
+            "on this family of devices (mi); the value is that of all devices",
+        ),
+    ],
+)
 def test_the_entry_of_a_family_and_an_engine_or_the_nearest(families, engine, chosen, words):
     entries = [
         entry(family=one, engine=other) | ({"of": "all"} if one == "all" else {})
@@ -80,18 +83,29 @@ def test_the_entry_of_a_family_and_an_engine_or_the_nearest(families, engine, ch
     assert ((found.family, found.engine), words in said, bool(said)) == (chosen, True, bool(words))
 
 
-KIND = {"device": "h200", "family": "hbm", "generation": "hopper", "model": "dense", "bits": 8, "layout": "one device", "engine": "compiled"}  # fmt: skip
+KIND = {
+    "device": "h200",
+    "family": "hbm",
+    "generation": "hopper",
+    "model": "dense",
+    "bits": 8,
+    "layout": "one device",
+    "engine": "compiled",
+}
 
 
-@pytest.mark.parametrize(("changes", "reach"), [
-    ({}, 1),
-    ({"device": "h100-sxm"}, 1),  # of the same generation
-    ({"generation": "blackwell"}, 2),
-    ({"bits": 4}, 2),  # in a precision that was not measured
-    ({"model": "experts"}, 2),
-    ({"engine": "eager"}, 4),
-    ({"family": "tpu", "generation": "tpu"}, 4),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "reach"),
+    [
+        ({}, 1),
+        ({"device": "h100-sxm"}, 1),  # of the same generation
+        ({"generation": "blackwell"}, 2),
+        ({"bits": 4}, 2),  # in a precision that was not measured
+        ({"model": "experts"}, 2),
+        ({"engine": "eager"}, 4),
+        ({"family": "tpu", "generation": "tpu"}, 4),
+    ],
+)
 def test_what_nobody_measured_has_a_wider_interval(changes, reach):
     read = table(measured=[KIND])
     assert read.reach(MeasuredKind(**KIND | changes)) == reach
@@ -131,5 +145,9 @@ def test_no_share_of_the_compute_peak_is_shipped_at_its_limit():
         if e.of and e.family.partition(" ")[0] in ("gddr", "geforce", "unified")
     }
     assert own == {
-        "gddr": "hbm", "gddr experts": "hbm experts", "geforce": "hbm", "geforce experts": "hbm experts", "unified": "server",
-    }  # fmt: skip
+        "gddr": "hbm",
+        "gddr experts": "hbm experts",
+        "geforce": "hbm",
+        "geforce experts": "hbm experts",
+        "unified": "server",
+    }

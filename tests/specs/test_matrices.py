@@ -84,6 +84,10 @@ def test_shapes_and_table_hold_the_same(layer):
 def test_a_grouped_layer_by_hand():
     kind = build(catalogue.find("models", "llama-3-8b"), ModelSpec).layers[0]
     assert list(matrices(kind, 4096)) == [
-        Matrix("qkv", 4096, 4096), Matrix("qkv", 1024, 4096), Matrix("qkv", 1024, 4096), Matrix("attention_out", 4096, 4096),
-        Matrix("gate_up", 14336, 4096, 2), Matrix("down", 4096, 14336),
-    ]  # fmt: skip
+        Matrix("qkv", 4096, 4096),
+        Matrix("qkv", 1024, 4096),
+        Matrix("qkv", 1024, 4096),
+        Matrix("attention_out", 4096, 4096),
+        Matrix("gate_up", 14336, 4096, 2),
+        Matrix("down", 4096, 14336),
+    ]

@@ -26,9 +26,14 @@ def test_models(name):
     assert read_model(name)[0].name == MODELS[name]
 
 
-@pytest.mark.parametrize("name", [
-    "meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned", "a/b",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "meta-llama/Llama-9-9T",
+        "org/Llama-3.1-8B-Nemotron-Tuned",
+        "a/b",
+    ],
+)
 def test_a_model_of_the_hub_that_is_not_here_says_how_to_give_it(name):
     with pytest.raises(InputError) as caught:
         sr.Study(model=name, prompt=1).value("params")
@@ -53,12 +58,40 @@ def test_what_a_name_says_of_the_weights_is_taken_and_told():
 @pytest.mark.parametrize(
     ("name", "config"),
     [
-        ("Qwen/Qwen3-32B-FP8", {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic", "weight_block_size": [128, 128]}),
-        ("Qwen/Qwen3-32B-AWQ", {"quant_method": "awq", "bits": 4, "group_size": 128, "version": "gemm", "zero_point": True}),
-        ("Qwen/Qwen3-32B-GPTQ-Int8", {"quant_method": "gptq", "bits": 8, "group_size": 128, "sym": True, "desc_act": False}),
-        ("nvidia/Qwen3-32B-NVFP4", {"quant_method": "modelopt", "quant_algo": "NVFP4", "group_size": 16, "exclude_modules": ["lm_head"]}),
+        (
+            "Qwen/Qwen3-32B-FP8",
+            {
+                "quant_method": "fp8",
+                "fmt": "e4m3",
+                "activation_scheme": "dynamic",
+                "weight_block_size": [128, 128],
+            },
+        ),
+        (
+            "Qwen/Qwen3-32B-AWQ",
+            {
+                "quant_method": "awq",
+                "bits": 4,
+                "group_size": 128,
+                "version": "gemm",
+                "zero_point": True,
+            },
+        ),
+        (
+            "Qwen/Qwen3-32B-GPTQ-Int8",
+            {"quant_method": "gptq", "bits": 8, "group_size": 128, "sym": True, "desc_act": False},
+        ),
+        (
+            "nvidia/Qwen3-32B-NVFP4",
+            {
+                "quant_method": "modelopt",
+                "quant_algo": "NVFP4",
+                "group_size": 16,
+                "exclude_modules": ["lm_head"],
+            },
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_checkpoint_by_its_name_and_by_its_file_is_one(name, config):
     """Bytes and arithmetic: a prompt of 8,192 tokens on an H200 took 587.9 ms by name and 293.9 ms by file."""
     file = sr.Study(model="qwen3-32b").first.model.model_copy(
@@ -78,22 +111,25 @@ def test_a_checkpoint_by_its_name_and_by_its_file_is_one(name, config):
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(("name", "precision"), [
-    ("Llama-3.1-8B-Instruct-AWQ-INT4", "awq"),
-    ("Llama-3.1-8B-8bit-GPTQ", "gptq-int8"),
-    ("Llama-3.1-8B-FP8-dynamic", "fp8-dynamic"),
-    ("Llama-3.1-8B-8bit", "w8a8"),
-    ("mlx-community/Llama-3.1-8B-Instruct-6bit", "mlx-6bit"),
-    ("lmstudio-community/Llama-3.1-8B-Instruct-MLX-4bit", "mlx-4bit"),
-    ("Llama-3.1-8B-quantized.w8a16", "w8a16"),
-    ("Llama-3.1-8B-GGUF", "q4_k_m"),
-    ("bartowski/Llama-3.1-8B-GGUF:Q6_K", "q6_k"),
-    ("hugging-quants/Llama-3.1-8B-Instruct-Q8_0-GGUF", "q8_0"),
-    ("Llama-3.1-8B-it-qat-q4_0-gguf", "q4_0"),
-    ("Llama-3.1-8B-it-qat-GGUF", "q4_0"),
-    ("Llama-3.1-8B-FP8-KV", "fp8-block"),
-    ("Llama-3.1-8B-MXFP4-Preview", "mxfp4"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "precision"),
+    [
+        ("Llama-3.1-8B-Instruct-AWQ-INT4", "awq"),
+        ("Llama-3.1-8B-8bit-GPTQ", "gptq-int8"),
+        ("Llama-3.1-8B-FP8-dynamic", "fp8-dynamic"),
+        ("Llama-3.1-8B-8bit", "w8a8"),
+        ("mlx-community/Llama-3.1-8B-Instruct-6bit", "mlx-6bit"),
+        ("lmstudio-community/Llama-3.1-8B-Instruct-MLX-4bit", "mlx-4bit"),
+        ("Llama-3.1-8B-quantized.w8a16", "w8a16"),
+        ("Llama-3.1-8B-GGUF", "q4_k_m"),
+        ("bartowski/Llama-3.1-8B-GGUF:Q6_K", "q6_k"),
+        ("hugging-quants/Llama-3.1-8B-Instruct-Q8_0-GGUF", "q8_0"),
+        ("Llama-3.1-8B-it-qat-q4_0-gguf", "q4_0"),
+        ("Llama-3.1-8B-it-qat-GGUF", "q4_0"),
+        ("Llama-3.1-8B-FP8-KV", "fp8-block"),
+        ("Llama-3.1-8B-MXFP4-Preview", "mxfp4"),
+    ],
+)
 def test_the_method_says_more_than_the_number_of_bits(name, precision):
     made = sr.Study(model=name, prompt=1).first
     (warning,) = made.warnings

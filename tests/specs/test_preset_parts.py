@@ -25,11 +25,14 @@ definitions:
 """
 
 
-@pytest.mark.parametrize(("model", "flops"), [
-    ("llama-3-8b", 2 * 14336 * 1000),
-    ("mixtral-8x7b", 2 * 2 * 14336 * 1000),
-    ("deepseek-v2-lite", 2 * 3 * 1408 * 1000),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "flops"),
+    [
+        ("llama-3-8b", 2 * 14336 * 1000),
+        ("mixtral-8x7b", 2 * 2 * 14336 * 1000),
+        ("deepseek-v2-lite", 2 * 3 * 1408 * 1000),
+    ],
+)
 def test_a_part_is_what_it_is_for_a_kind_of_model(tmp_path, model, flops):
     """A latent cache stands in a model with experts: a part without a text of its own for it takes theirs."""
     study = counted(tmp_path, KINDS, model)
@@ -58,17 +61,26 @@ def test_what_is_set_for_a_device_is_stronger_than_what_is_set_for_all(tmp_path)
         ("where: {batch: '1'}\n", "no name of the theory"),
         ("where: {Odd: '1'}\n", "cannot be the name of a part"),
         ("where: {odd: {experts: '1'}}\n", "expected a formula, or formula and latent, experts"),
-        ("where: {odd: {formula: '1', dense: '1'}}\n", "expected a formula, or formula and latent, experts"),
-        ("where: {odd: {formula: '1', experts: [2]}}\n", "expected a formula, or formula and latent, experts"),
+        (
+            "where: {odd: {formula: '1', dense: '1'}}\n",
+            "expected a formula, or formula and latent, experts",
+        ),
+        (
+            "where: {odd: {formula: '1', experts: [2]}}\n",
+            "expected a formula, or formula and latent, experts",
+        ),
         ("where: 3\n", "expected names and formulas"),
         ("where: {odd: '1 +'}\ndefinitions: {itl: odd*1 s}\n", "odd cannot be read as a formula"),
         ("where: {odd: later, later: '1'}\ndefinitions: {itl: odd*1 s}\n", "unknown name 'later'"),
         ("where: {odd: batch}\ndefinitions: {itl: odd}\n", "itl"),
         ("definitions: {itl: {latent: 3 byte}}\n", "byte"),
-        ("definitions: {kv_cache_bytes: {plus: {more: 3 byte}}}\n", "no single definition to add to"),
+        (
+            "definitions: {kv_cache_bytes: {plus: {more: 3 byte}}}\n",
+            "no single definition to add to",
+        ),
         ("where: {odd: '1'}\nslips: {even: wrong}\n", "is not set by the preset"),
     ],
-)  # fmt: skip
+)
 def test_parts_that_cannot_be_read_are_refused(tmp_path, text, message):
     with pytest.raises(sr.InputError, match=message):
         counted(tmp_path, text).value("itl")

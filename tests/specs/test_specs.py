@@ -94,10 +94,17 @@ def test_dense_and_sparse_are_kept_apart(name):
 
 TERA, GIGA = 10**12, 10**9
 FIGURES = {
-    "h100-sxm": (Fraction(9894, 10) * TERA, 3350 * GIGA, 80 * GIGA), "h200": (Fraction(9894, 10) * TERA, 4800 * GIGA, 141 * GIGA), "a100-80gb-sxm": (312 * TERA, 2039 * GIGA, 80 * GIGA),
-    "t4": (65 * TERA, 320 * GIGA, 16 * GIGA), "rtx-4090": (None, 1008 * GIGA, 24 * GIGA), "rtx-3090": (None, 936 * GIGA, 24 * GIGA), "m2-ultra": (None, 800 * GIGA, 192 * GIGA),
-    "a100-40gb-sxm": (312 * TERA, 1555 * GIGA, 40 * GIGA), "mi300x": (Fraction(13074, 10) * TERA, 5325 * GIGA, 192 * GIGA), "l4": (None, 300 * GIGA, 24 * GIGA),
-}  # fmt: skip
+    "h100-sxm": (Fraction(9894, 10) * TERA, 3350 * GIGA, 80 * GIGA),
+    "h200": (Fraction(9894, 10) * TERA, 4800 * GIGA, 141 * GIGA),
+    "a100-80gb-sxm": (312 * TERA, 2039 * GIGA, 80 * GIGA),
+    "t4": (65 * TERA, 320 * GIGA, 16 * GIGA),
+    "rtx-4090": (None, 1008 * GIGA, 24 * GIGA),
+    "rtx-3090": (None, 936 * GIGA, 24 * GIGA),
+    "m2-ultra": (None, 800 * GIGA, 192 * GIGA),
+    "a100-40gb-sxm": (312 * TERA, 1555 * GIGA, 40 * GIGA),
+    "mi300x": (Fraction(13074, 10) * TERA, 5325 * GIGA, 192 * GIGA),
+    "l4": (None, 300 * GIGA, 24 * GIGA),
+}
 """Dense fp16, memory bandwidth, capacity."""
 
 
@@ -116,11 +123,30 @@ def test_catalogue_figures(name):
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("name", [
-    "", ".", "..", "../models/gpt2", "/etc/passwd", "/", "a\0b", "x" * 300, "~", "*",
-    "h100-sxm.yaml", "%s", "é" * 100, "models", "-", " h100-sxm", "h100-sxm\n", "C:\\x",
-    "x" * 5000 + ".yaml",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        ".",
+        "..",
+        "../models/gpt2",
+        "/etc/passwd",
+        "/",
+        "a\0b",
+        "x" * 300,
+        "~",
+        "*",
+        "h100-sxm.yaml",
+        "%s",
+        "é" * 100,
+        "models",
+        "-",
+        " h100-sxm",
+        "h100-sxm\n",
+        "C:\\x",
+        "x" * 5000 + ".yaml",
+    ],
+)
 def test_a_hostile_name_is_refused(name):
     for kind in ("hardware", "models"):
         with pytest.raises(InputError):
@@ -164,16 +190,48 @@ FAULTS = [
     (StudySpec, "mfu: 0.5..0.7", "mfu: 50 ms", 4, 14, "plain number", ""),
     (StudySpec, "prompt: 4096", "prompt: 10.5", 3, 12, "whole number", ""),
     (StudySpec, "batch: [1, 32]", "batch: [1, -32]", 3, None, "positive", ""),
-    (StudySpec, "efficiency:", "set: {mem_bandwith: 3 TB/s}\nefficiency:", 4, 7, "unknown", "mem_bandwidth"),
-    (StudySpec, "efficiency:", "assume: {atention: full}\nefficiency:", 4, 10, "unknown", "attention"),
+    (
+        StudySpec,
+        "efficiency:",
+        "set: {mem_bandwith: 3 TB/s}\nefficiency:",
+        4,
+        7,
+        "unknown",
+        "mem_bandwidth",
+    ),
+    (
+        StudySpec,
+        "efficiency:",
+        "assume: {atention: full}\nefficiency:",
+        4,
+        10,
+        "unknown",
+        "attention",
+    ),
     (StudySpec, "efficiency:", "targets: {ttft: 200}\nefficiency:", 4, 11, "unit of a time", ""),
     (HardwareSpec, "dense: 100 TFLOP/s", "dense: 100 TB/s", 5, None, "FLOP/s", ""),
-    (HardwareSpec, "dense: 100 TFLOP/s, source: sheet", "dense: 100 TFLOP/s, source: page", 1, None, "not listed under sources", ""),
-    (HardwareSpec, "dense: 100 TFLOP/s, source: sheet", "sparse: 100 TFLOP/s, source: sheet", 5, None, "missing", ""),
+    (
+        HardwareSpec,
+        "dense: 100 TFLOP/s, source: sheet",
+        "dense: 100 TFLOP/s, source: page",
+        1,
+        None,
+        "not listed under sources",
+        "",
+    ),
+    (
+        HardwareSpec,
+        "dense: 100 TFLOP/s, source: sheet",
+        "sparse: 100 TFLOP/s, source: sheet",
+        5,
+        None,
+        "missing",
+        "",
+    ),
     (HardwareSpec, "1 TB/s", "'1,5 TB/s'", 6, None, "point", ""),
     (HardwareSpec, "80 GB", "-80 GB", 6, None, "", ""),
     (HardwareSpec, "vendor: V\n", "", 1, None, "missing", ""),
-]  # fmt: skip
+]
 
 
 @pytest.mark.sample(5)
@@ -190,8 +248,44 @@ def test_a_fault_is_said_with_place_and_hint(kind, old, new, line, column, messa
 
 # --------------------------------------------------------------------------------------------------------------- totality
 
-POISON = st.sampled_from([None, True, False, 0, -1, 10**40, Fraction(1, 3), "", "x", "1..2", "..", "1..2..3", "9**9**9 TB", "1e999", "3 TB/s", "50 %", "nan", [], [[]], [1, "a", None], {}, {"": 1}, {"value": 1}, {"a": {"b": []}},
-                          "sum(1/i, i, 0, 0)", "itl", "2*params", "a" * 5000, "\x00", "é", "-5 GB", "1 ms..2 GB", "on", {"title": 1}])  # fmt: skip
+POISON = st.sampled_from(
+    [
+        None,
+        True,
+        False,
+        0,
+        -1,
+        10**40,
+        Fraction(1, 3),
+        "",
+        "x",
+        "1..2",
+        "..",
+        "1..2..3",
+        "9**9**9 TB",
+        "1e999",
+        "3 TB/s",
+        "50 %",
+        "nan",
+        [],
+        [[]],
+        [1, "a", None],
+        {},
+        {"": 1},
+        {"value": 1},
+        {"a": {"b": []}},
+        "sum(1/i, i, 0, 0)",
+        "itl",
+        "2*params",
+        "a" * 5000,
+        "\x00",
+        "é",
+        "-5 GB",
+        "1 ms..2 GB",
+        "on",
+        {"title": 1},
+    ]
+)
 
 
 def spots(data, here=()):
@@ -239,8 +333,49 @@ def test_any_value_anywhere_is_taken_or_refused(where, poison):
         assert all(p.message for p in error.problems)
 
 
-@given(st.sampled_from(["mfu", "mem_bandwidth", "prompt", "itl", "kv_bytes_per_token", "price", "nobody", "n_heads.local", "fits"]),
-       st.text(max_size=30) | st.lists(st.sampled_from(["1", "2", "0", "..", "ms", " ", "GB", "%", "params", "sum(", "i", ",", ")", "/", "-", "e9", "max(", "itl", "step", "<="]), max_size=10).map("".join))  # fmt: skip
+@given(
+    st.sampled_from(
+        [
+            "mfu",
+            "mem_bandwidth",
+            "prompt",
+            "itl",
+            "kv_bytes_per_token",
+            "price",
+            "nobody",
+            "n_heads.local",
+            "fits",
+        ]
+    ),
+    st.text(max_size=30)
+    | st.lists(
+        st.sampled_from(
+            [
+                "1",
+                "2",
+                "0",
+                "..",
+                "ms",
+                " ",
+                "GB",
+                "%",
+                "params",
+                "sum(",
+                "i",
+                ",",
+                ")",
+                "/",
+                "-",
+                "e9",
+                "max(",
+                "itl",
+                "step",
+                "<=",
+            ]
+        ),
+        max_size=10,
+    ).map("".join),
+)
 def test_any_setting_is_taken_or_refused(name, text):
     try:
         found = setting(name, text)
@@ -252,13 +387,16 @@ def test_any_setting_is_taken_or_refused(name, text):
 # ------------------------------------------------------------------------------------------------------------ small things
 
 
-@pytest.mark.parametrize(("wanted", "available", "found"), [
-    ("int4", ["fp16", "int8"], "fp16"),
-    ("fp8", ["fp16"], "fp16"),
-    ("fp8", ["bf16", "fp8"], "fp8"),
-    ("bf16", ["fp16"], "fp16"),
-    ("fp64", ["fp16"], None),
-    ("fp32", ["fp16"], None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("wanted", "available", "found"),
+    [
+        ("int4", ["fp16", "int8"], "fp16"),
+        ("fp8", ["fp16"], "fp16"),
+        ("fp8", ["bf16", "fp8"], "fp8"),
+        ("bf16", ["fp16"], "fp16"),
+        ("fp64", ["fp16"], None),
+        ("fp32", ["fp16"], None),
+    ],
+)
 def test_a_missing_peak_falls_back_to_a_wider_one(wanted, available, found):
     assert peak_precision(wanted, available) == found

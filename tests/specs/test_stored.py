@@ -68,9 +68,18 @@ def test_q4_k_m_is_put_together_as_llama_cpp_does():
 
 
 PUBLISHED = {
-    "q2_k": 3.1593, "q3_k_s": 3.6429, "q3_k_l": 4.2979, "q4_k_s": 4.6672, "q4_k_m": 4.8944, "q5_k_s": 5.5704, "q5_k_m": 5.7036, "q6_k": 6.5633, "q8_0": 8.5008,
-    "iq4_xs": 4.4597, "iq4_nl": 4.6818,
-}  # fmt: skip
+    "q2_k": 3.1593,
+    "q3_k_s": 3.6429,
+    "q3_k_l": 4.2979,
+    "q4_k_s": 4.6672,
+    "q4_k_m": 4.8944,
+    "q5_k_s": 5.5704,
+    "q5_k_m": 5.7036,
+    "q6_k": 6.5633,
+    "q8_0": 8.5008,
+    "iq4_xs": 4.4597,
+    "iq4_nl": 4.6818,
+}
 """Bits a weight of Llama 3.1 8B, from the table in ``tools/quantize/README.md`` of llama.cpp (commit 311c2c9)."""
 
 
@@ -114,11 +123,21 @@ OF_28_LAYERS = {
         "qkv": of_queries_and_keys(4.25, 5.5),
     },  # seven query heads share a key head
     "q4_k_s": {"down": mean(5.5, 3, 4.5), "qkv": of_queries_and_keys(4.5, mean(5.5, 4, 4.5))},
-    "q3_k_m": {"down": mean(5.5, 1, 4.5), "qkv": of_queries_and_keys(3.4375, mean(5.5, 2, 4.5)), "attention_out": 4.5},
-    "q4_k_m": {"down": mean(6.5625, MORE, 4.5), "qkv": of_queries_and_keys(4.5, mean(6.5625, MORE, 4.5))},
-    "q5_k_m": {"down": mean(6.5625, MORE, 5.5), "qkv": of_queries_and_keys(5.5, mean(6.5625, MORE, 5.5))},
+    "q3_k_m": {
+        "down": mean(5.5, 1, 4.5),
+        "qkv": of_queries_and_keys(3.4375, mean(5.5, 2, 4.5)),
+        "attention_out": 4.5,
+    },
+    "q4_k_m": {
+        "down": mean(6.5625, MORE, 4.5),
+        "qkv": of_queries_and_keys(4.5, mean(6.5625, MORE, 4.5)),
+    },
+    "q5_k_m": {
+        "down": mean(6.5625, MORE, 5.5),
+        "qkv": of_queries_and_keys(5.5, mean(6.5625, MORE, 5.5)),
+    },
     "q2_k": {"down": 3.4375, "qkv": of_queries_and_keys(2.625, 4.5), "attention_out": 3.4375},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", OF_28_LAYERS)

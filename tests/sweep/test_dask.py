@@ -39,7 +39,9 @@ def test_chunk_by_chunk(monkeypatch):
 
 
 def test_ten_billion_points_are_asked_for_one():
-    grid = sr.Study(**CASE | {"hardware": "h200"}).sweep("itl", batch=range(1, 10**5), prompt=range(1, 10**5))  # fmt: skip
+    grid = sr.Study(**CASE | {"hardware": "h200"}).sweep(
+        "itl", batch=range(1, 10**5), prompt=range(1, 10**5)
+    )
     alone = sr.Study(**CASE | {"hardware": "h200"}, batch=7, prompt=90_001).value("itl")
     assert grid.itl.sel(batch=7, prompt=90_001).values == pytest.approx(float(alone), rel=1e-12)
 

@@ -18,14 +18,18 @@ def at(batch, expression):
     return float(sr.Study(**{**CASE, "batch": batch}).value(expression))
 
 
-@pytest.mark.parametrize(("formula", "expression"), [
-    (s.itl / s.batch, s.itl / s.batch),
-    ("itl/batch", s.itl / s.batch),
-    (sympy.sin(s.itl / s.ttft), sympy.sin(s.itl / s.ttft)),
-    (diff(s.itl * s.batch, s.batch), diff(s.itl * s.batch, s.batch)),
-    (sympy.Symbol("itl") * 2, 2 * s.itl),
-    (s.itl, s.itl),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    ("formula", "expression"),
+    [
+        (s.itl / s.batch, s.itl / s.batch),
+        ("itl/batch", s.itl / s.batch),
+        (sympy.sin(s.itl / s.ttft), sympy.sin(s.itl / s.ttft)),
+        (diff(s.itl * s.batch, s.batch), diff(s.itl * s.batch, s.batch)),
+        (sympy.Symbol("itl") * 2, 2 * s.itl),
+        (s.itl, s.itl),
+    ],
+    ids=str,
+)
 def test_a_column_has_the_name_of_its_keyword(formula, expression):
     grid = STUDY.sweep(batch=BATCHES, mine=formula)
     assert set(grid) <= {"mine", "mine_low", "mine_high", "fits"} and grid.mine.dims == ("batch",)

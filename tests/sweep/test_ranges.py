@@ -52,8 +52,13 @@ def test_labels_and_names():
         ]
     )
     assert [(axis.name, axis.labelled) for axis in axes] == [
-        ("hardware", True), ("weights", True), ("attention", True), ("detail", True), ("activations", True), ("prompt", False),
-    ]  # fmt: skip
+        ("hardware", True),
+        ("weights", True),
+        ("attention", True),
+        ("detail", True),
+        ("activations", True),
+        ("prompt", False),
+    ]
     assert axes[0].values == ("h100-sxm", "h200")
 
 
@@ -116,30 +121,51 @@ def test_the_same_axis_twice():
 
 
 def test_python_values():
-    found = axes_of([("batch", range(1, 4)), ("mfu", np.linspace(0.1, 0.3, 3)), ("itl", [0.005, Fraction(1, 100)]), ("tp", "1:8:x2"), ("prompt", np.int64(7)),
-                     ("mbu", 0.8), ("output", ["1:3", 8]), ("model", "llama-3-8b"), ("attention", ["causal"])])  # fmt: skip
+    found = axes_of(
+        [
+            ("batch", range(1, 4)),
+            ("mfu", np.linspace(0.1, 0.3, 3)),
+            ("itl", [0.005, Fraction(1, 100)]),
+            ("tp", "1:8:x2"),
+            ("prompt", np.int64(7)),
+            ("mbu", 0.8),
+            ("output", ["1:3", 8]),
+            ("model", "llama-3-8b"),
+            ("attention", ["causal"]),
+        ]
+    )
     by_name = {axis.name: list(axis.values) for axis in found}
     assert by_name == {
-        "batch": [1, 2, 3], "mfu": [Fraction(1, 10), Fraction(1, 5), Fraction(str(np.linspace(0.1, 0.3, 3)[2]))], "itl": [Fraction(1, 200), Fraction(1, 100)],
-        "tp": [1, 2, 4, 8], "prompt": [7], "mbu": [Fraction(4, 5)], "output": [1, 2, 3, 8], "model": ["llama-3-8b"], "attention": ["causal"],
-    }  # fmt: skip
+        "batch": [1, 2, 3],
+        "mfu": [Fraction(1, 10), Fraction(1, 5), Fraction(str(np.linspace(0.1, 0.3, 3)[2]))],
+        "itl": [Fraction(1, 200), Fraction(1, 100)],
+        "tp": [1, 2, 4, 8],
+        "prompt": [7],
+        "mbu": [Fraction(4, 5)],
+        "output": [1, 2, 3, 8],
+        "model": ["llama-3-8b"],
+        "attention": ["causal"],
+    }
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("values", [
-    [],
-    "",
-    float("nan"),
-    [1, float("inf")],
-    [True],
-    None,
-    object(),
-    [[1]],
-    {"a": 1},
-    range(MOST_ON_AXIS + 1),
-    1.5,
-    [0],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "values",
+    [
+        [],
+        "",
+        float("nan"),
+        [1, float("inf")],
+        [True],
+        None,
+        object(),
+        [[1]],
+        {"a": 1},
+        range(MOST_ON_AXIS + 1),
+        1.5,
+        [0],
+    ],
+)
 def test_python_values_that_are_none(values):
     with pytest.raises(InputError, match="batch"):
         axes_of([("batch", values)])

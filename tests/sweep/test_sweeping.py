@@ -12,8 +12,12 @@ from symroof.errors import InputError
 from symroof.theory.switches import SWITCHES
 
 CASE = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 2048, "output": 128,
-}  # fmt: skip
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 2048,
+    "output": 128,
+}
 STUDY = "llama-3-70b-chat"
 
 
@@ -38,17 +42,57 @@ def same(found, exact, **close):
 
 SWEPT = {
     "plain": (CASE, {"batch": "1:512", "prompt": "128:32768:x2"}, None),
-    "labels": (CASE, {"hardware": ["h100-sxm", "h200", "mi300x"], "weights": ["fp16", "fp8", "int4"], "batch": [1, 64]}, None),
-    "switches": (CASE, {"attention": ["causal", "full"], "detail": ["exact", "weights"], "prompt": [100, 5000]}, ["prefill_flops", "decode_bytes", "ttft"]),
-    "the choice": (CASE, {"activations": ["on", "off"], "prompt": [100, 5000]}, ["prefill_bytes", "itl"]),
+    "labels": (
+        CASE,
+        {
+            "hardware": ["h100-sxm", "h200", "mi300x"],
+            "weights": ["fp16", "fp8", "int4"],
+            "batch": [1, 64],
+        },
+        None,
+    ),
+    "switches": (
+        CASE,
+        {"attention": ["causal", "full"], "detail": ["exact", "weights"], "prompt": [100, 5000]},
+        ["prefill_flops", "decode_bytes", "ttft"],
+    ),
+    "the choice": (
+        CASE,
+        {"activations": ["on", "off"], "prompt": [100, 5000]},
+        ["prefill_bytes", "itl"],
+    ),
     "labels alone": (CASE, {"model": ["llama-3-8b", "llama-3-70b"], "kv": ["fp16", "fp8"]}, None),
-    "devices": (CASE, {"tp": [1, 2, 4, 8], "mem_bandwidth": "2 TB/s:8 TB/s:x2"}, ["itl", "ttft", "link_intensity", "decode_bound", "fits"]),
-    "efficiency": (CASE, {"mfu": "0.1:0.9:+0.1", "mbu": "0.1:0.9:+0.2"}, ["itl", "ttft", "effective_ridge"]),
-    "queue": ({**CASE, "arrival_rate": 1}, {"arrival_rate": [1, 5, 20, 60, 500], "mfu": [0.3, 1]}, ["queue_wait", "loaded_ttft", "utilization", "ttft"]),
-    "given": (CASE, {"itl": ["5 ms", "20 ms"], "batch": [1, 8]}, ["decode_mbu", "decode_throughput", "tpot"]),
-    "experts": ({**CASE, "model": "mixtral-8x7b"}, {"batch": [1, 2, 7, 33, 128], "context": [1, 1000]}, ["experts_read", "itl", "decode_bound", "memory_bytes"]),
-    "paged": ({**CASE, "assume": {"kv_reserve": "paged"}}, {"prompt": [1, 15, 16, 17, 4096], "batch": [1, 9]}, ["kv_reserved_bytes", "concurrency"]),
-}  # fmt: skip
+    "devices": (
+        CASE,
+        {"tp": [1, 2, 4, 8], "mem_bandwidth": "2 TB/s:8 TB/s:x2"},
+        ["itl", "ttft", "link_intensity", "decode_bound", "fits"],
+    ),
+    "efficiency": (
+        CASE,
+        {"mfu": "0.1:0.9:+0.1", "mbu": "0.1:0.9:+0.2"},
+        ["itl", "ttft", "effective_ridge"],
+    ),
+    "queue": (
+        {**CASE, "arrival_rate": 1},
+        {"arrival_rate": [1, 5, 20, 60, 500], "mfu": [0.3, 1]},
+        ["queue_wait", "loaded_ttft", "utilization", "ttft"],
+    ),
+    "given": (
+        CASE,
+        {"itl": ["5 ms", "20 ms"], "batch": [1, 8]},
+        ["decode_mbu", "decode_throughput", "tpot"],
+    ),
+    "experts": (
+        {**CASE, "model": "mixtral-8x7b"},
+        {"batch": [1, 2, 7, 33, 128], "context": [1, 1000]},
+        ["experts_read", "itl", "decode_bound", "memory_bytes"],
+    ),
+    "paged": (
+        {**CASE, "assume": {"kv_reserve": "paged"}},
+        {"prompt": [1, 15, 16, 17, 4096], "batch": [1, 9]},
+        ["kv_reserved_bytes", "concurrency"],
+    ),
+}
 
 
 @pytest.mark.sample(4)
@@ -78,8 +122,11 @@ def test_points_are_those_of_cases_of_their_own(name):
 def test_a_variable_has_the_axes_it_depends_on():
     found = sr.Study(**CASE).sweep(
         ["kv_bytes_per_token", "kv_cache_bytes", "ttft", "ridge_point"],
-        hardware=["h100-sxm", "h200"], kv=["fp16", "fp8"], batch=[1, 2], prompt=[64, 128],
-    )  # fmt: skip
+        hardware=["h100-sxm", "h200"],
+        kv=["fp16", "fp8"],
+        batch=[1, 2],
+        prompt=[64, 128],
+    )
     assert {name: v.dims for name, v in found.data_vars.items()} == {
         "kv_bytes_per_token": ("kv",),
         "kv_cache_bytes": ("kv", "batch", "prompt"),
@@ -198,13 +245,17 @@ REFUSED = {
         None,
         "cases; at most 1,000",
     ),
-    "many points": ({"batch": range(1, 10**5), "prompt": range(1, 10**5), "output": range(1, 10**4)}, None, "points; at most 10,000,000,000"),
+    "many points": (
+        {"batch": range(1, 10**5), "prompt": range(1, 10**5), "output": range(1, 10**4)},
+        None,
+        "points; at most 10,000,000,000",
+    ),
     "unknown quantity": ({"batch": [1]}, ["ttf"], "did you mean 'ttft'?"),
     "threshold": ({"batch": [1]}, ["batch_to_ridge"], "is a threshold"),
     "missing input": ({"batch": [1]}, ["queue_wait"], "needs arrival_rate"),
     "only an axis": ({"batch": [1]}, ["batch"], "is an axis"),
     "of one kind of layer": ({"batch": [1]}, ["n_heads.global"], "n_heads.global"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.sample(5)
@@ -226,9 +277,12 @@ def test_without_a_case_what_needs_none_is_swept():
 
 
 NO_LINKS = {
-    "model": "llama-3-8b", "prompt": 1024, "peak_flops": 1e15, "mem_bandwidth": 3e12,
+    "model": "llama-3-8b",
+    "prompt": 1024,
+    "peak_flops": 1e15,
+    "mem_bandwidth": 3e12,
     "mem_capacity": 80e9,
-}  # fmt: skip
+}
 
 
 def test_what_an_axis_needs_everywhere_is_asked_for():

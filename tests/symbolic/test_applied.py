@@ -39,13 +39,22 @@ OPERATIONS = [  # what is done, and what comes of it: an expression as text, or 
     ("diff(itl, batch, 2)", "Derivative(itl, (batch, 2))"),
     ("diff(itl, batch, context)", "Derivative(itl, batch, context)"),
     ("diff(itl * batch, busy)", "batch*Derivative(itl, decode_busy_time)"),
-    ("diff(itl * batch, batch).subs(batch, 5)", "itl(batch = 5) + 5*Subs(Derivative(itl, batch), batch, 5)"),
+    (
+        "diff(itl * batch, batch).subs(batch, 5)",
+        "itl(batch = 5) + 5*Subs(Derivative(itl, batch), batch, 5)",
+    ),
     ("diff(itl * batch, batch).xreplace({itl: 5, batch: 2})", "2*Derivative(itl, batch) + 5"),
     ("diff(itl * batch, batch).xreplace({itl: 5, batch: 2, diff(itl, batch): 3})", "11"),
     ("diff(itl, batch).subs(itl, batch ** 2).doit()", "2*batch"),
-    ("diff(itl * batch, batch).subs({itl: 5, batch: 2})", "2*Subs(Derivative(itl, batch), batch, 2) + 5"),
+    (
+        "diff(itl * batch, batch).subs({itl: 5, batch: 2})",
+        "2*Subs(Derivative(itl, batch), batch, 2) + 5",
+    ),
     ("diff(itl * batch, batch).subs(itl, 5)", "batch*Derivative(itl, batch) + 5"),
-    ("diff(itl, busy, batch)", "Subs(Derivative(itl(decode_busy_time = _xi), _xi, batch), _xi, decode_busy_time)"),
+    (
+        "diff(itl, busy, batch)",
+        "Subs(Derivative(itl(decode_busy_time = _xi), _xi, batch), _xi, decode_busy_time)",
+    ),
     ("diff(itl.subs(batch, 5), busy)", "Derivative(itl(batch = 5), decode_busy_time)"),
     ("diff(itl, busy).subs(busy, 3)", "Subs(Derivative(itl(decode_busy_time = _xi), _xi), _xi, 3)"),
     ("(itl * busy).subs(busy, 3)", "3*itl"),
@@ -71,14 +80,20 @@ OPERATIONS = [  # what is done, and what comes of it: an expression as text, or 
     ("solve(Eq(itl, x), batch)", NotImplementedError),
     ("solve(Eq(batch + itl * 0, 2 * x + 1), batch)", "[2*x + 1]"),
     ("solveset(itl - x, batch, S.Reals)", "ConditionSet(batch, Eq(itl - x, 0), Reals)"),
-    ("solveset(itl * batch - 3, batch, S.Reals)", "ConditionSet(batch, Eq(batch*itl - 3, 0), Reals)"),
+    (
+        "solveset(itl * batch - 3, batch, S.Reals)",
+        "ConditionSet(batch, Eq(batch*itl - 3, 0), Reals)",
+    ),
     ("nsolve(itl * batch - 3, batch, 1)", ValueError),
     ("reduce_inequalities([itl * batch < 3], batch)", NotImplementedError),
     ("Poly(itl * batch ** 2 + 1, batch)", PolynomialError),
     ("sqrt(itl ** 2)", "itl"),
     ("Max(itl, 0)", "itl"),
     ("itl > 0", "True"),
-    ("Matrix([itl * batch]).jacobian([batch, z])", "Matrix([[batch*Derivative(itl, batch) + itl, 0]])"),
+    (
+        "Matrix([itl * batch]).jacobian([batch, z])",
+        "Matrix([[batch*Derivative(itl, batch) + itl, 0]])",
+    ),
     ("str(2 * itl * batch)", "2*batch*itl"),
     ("srepr(itl)[:60]", "Function('itl')(Symbol('batch', positive=True), Symbol('cont"),
     ("latex(itl ** 2 * batch)", "batch itl^{2}"),
@@ -93,25 +108,46 @@ OPERATIONS = [  # what is done, and what comes of it: an expression as text, or 
     ("(diff(h * itl, h), (h * itl).subs(h, 2))", "(itl, 2*itl)"),
     ("float(itl)", TypeError),
     ("Piecewise((itl, batch > 3), (1, True)).subs(batch, 5)", "itl(batch = 5)"),
-    ("piecewise_fold(itl * Piecewise((1, batch > 3), (2, True)))", "Piecewise((itl, batch > 3), (2*itl, True))"),
+    (
+        "piecewise_fold(itl * Piecewise((1, batch > 3), (2, True)))",
+        "Piecewise((itl, batch > 3), (2*itl, True))",
+    ),
     ("minimum(itl * 0 + batch, batch, Interval(1, 2))", "1"),
     ("maximum(itl, batch, Interval(1, 2))", NotImplementedError),
-    ("itl.subs(batch, batch + 1).diff(batch)", "Subs(Derivative(itl(batch = _xi_1), _xi_1), _xi_1, batch + 1)"),
+    (
+        "itl.subs(batch, batch + 1).diff(batch)",
+        "Subs(Derivative(itl(batch = _xi_1), _xi_1), _xi_1, batch + 1)",
+    ),
     ("itl - itl.subs(batch, 5)", "itl - itl(batch = 5)"),
     # several at once, and single kinds of layers
     ("diff(itl * busy, itl)", "decode_busy_time + itl*Derivative(decode_busy_time, itl)"),
-    ("solve([itl + busy - 3, itl - busy - x], [itl, busy])", "{decode_busy_time: 3/2 - x/2, itl: x/2 + 3/2}"),
+    (
+        "solve([itl + busy - 3, itl - busy - x], [itl, busy])",
+        "{decode_busy_time: 3/2 - x/2, itl: x/2 + 3/2}",
+    ),
     ("lambdify([itl, busy, batch], itl * busy + batch)(2, 3, 4)", "10"),
     ("(itl * busy).subs({itl: busy, busy: itl}, simultaneous=True)", "decode_busy_time*itl"),
-    ("Poly(itl ** 2 + busy * itl + 1)", "Poly((decode_busy_time)*(itl) + (itl)**2 + 1, decode_busy_time, itl, domain='ZZ')"),
-    ("pycode(itl * batch), ccode(itl * batch), mathml(itl)", "('batch*itl', 'batch*itl', '<ci>itl</ci>')"),
+    (
+        "Poly(itl ** 2 + busy * itl + 1)",
+        "Poly((decode_busy_time)*(itl) + (itl)**2 + 1, decode_busy_time, itl, domain='ZZ')",
+    ),
+    (
+        "pycode(itl * batch), ccode(itl * batch), mathml(itl)",
+        "('batch*itl', 'batch*itl', '<ci>itl</ci>')",
+    ),
     ("diff(params * batch, local)", "batch*Derivative(params, n_layers.local)"),
     ("params.has(local), itl.has(local), local in params.free_symbols", "(True, False, True)"),
-    ("limit(params / local, local, oo)", "Limit(params/n_layers.local, n_layers.local, oo, dir='-')"),
-    ("params.subs(local, 5), params.xreplace({local: 5})", "(params(n_layers.local = 5), params(n_layers.local = 5))"),
+    (
+        "limit(params / local, local, oo)",
+        "Limit(params/n_layers.local, n_layers.local, oo, dir='-')",
+    ),
+    (
+        "params.subs(local, 5), params.xreplace({local: 5})",
+        "(params(n_layers.local = 5), params(n_layers.local = 5))",
+    ),
     ("params.subs(local, 5).diff(local)", "0"),
     ("solve(params - 3, local)", NotImplementedError),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("code", "outcome"), OPERATIONS, ids=[code for code, _ in OPERATIONS])
@@ -163,31 +199,38 @@ def public(name):
     return PUBLIC.get(name) or sympy.Symbol(name, real=True)
 
 
-@pytest.mark.parametrize("source", [
-    "2*itl*batch + context/3",
-    "max(itl, ceil(batch/2), 7)",
-    "itl(batch = 5)*itl",
-    "itl(context = batch + 1, decode_busy_time = 3)",
-    "params(n_layers.local = 4) + n_layers.local",
-    "sum(itl(context = context + j), j, 1, batch)",
-    "largest(compute = itl, memory = busy)",
-    "itl <= 3*batch",
-    "exp(-itl/batch) + sqrt(context)*log(2*batch)",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "source",
+    [
+        "2*itl*batch + context/3",
+        "max(itl, ceil(batch/2), 7)",
+        "itl(batch = 5)*itl",
+        "itl(context = batch + 1, decode_busy_time = 3)",
+        "params(n_layers.local = 4) + n_layers.local",
+        "sum(itl(context = context + j), j, 1, batch)",
+        "largest(compute = itl, memory = busy)",
+        "itl <= 3*batch",
+        "exp(-itl/batch) + sqrt(context)*log(2*batch)",
+    ],
+)
 def test_there_and_back(source):
     formula = parse(source)
     assert to_core(translator(public)(formula)) == formula
 
 
-@pytest.mark.parametrize(("changes", "shown"), [
-    ({"context": 5}, "Derivative(itl(context = 5), batch)"),
-    ({"batch": symbol("batch")}, "Derivative(itl, batch)"),
-    ({"batch": 3}, "Subs(Derivative(itl(batch = _batch), _batch), _batch, 3)"),
-    (
-        {"context": symbol("batch")},
-        "Subs(Derivative(itl(batch = _batch, context = batch), _batch), _batch, batch)",
-    ),
-], ids=["beside", "as it is", "elsewhere", "beside what it follows"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({"context": 5}, "Derivative(itl(context = 5), batch)"),
+        ({"batch": symbol("batch")}, "Derivative(itl, batch)"),
+        ({"batch": 3}, "Subs(Derivative(itl(batch = _batch), _batch), _batch, 3)"),
+        (
+            {"context": symbol("batch")},
+            "Subs(Derivative(itl(batch = _batch, context = batch), _batch), _batch, batch)",
+        ),
+    ],
+    ids=["beside", "as it is", "elsewhere", "beside what it follows"],
+)
 def test_slopes_at_changed_inputs(changes, shown):
     made = translator(public)(at(DerivativeName.of("itl", "batch"), changes))
     assert str(made) == shown and translator(public)(to_core(made)) == made

@@ -11,10 +11,29 @@ import symroof as sr
 from symroof.symbolic.evaluation import NoValue
 
 CASE = {
-    "hardware": "h100-sxm", "prompt": 4096, "output": 48, "batch": 8, "tp": 2, "acceptance": 0.7, "draft_tokens": 4, "chunk": 512, "arrival_rate": 1,
-    "long_prompt": 8192, "long_output": 64, "long_share": 0.1, "kernels_per_layer": 8, "kernel_launch": "4 us", "ttft_target": "500 ms", "step_overhead": "1 ms",
-    "link_latency": "5 us", "network_bandwidth": "50 GB/s", "preemption_rate": 0.01, "percentile": 0.99, "burst_rate": 10, "burst_duration": "3 s",
-}  # fmt: skip
+    "hardware": "h100-sxm",
+    "prompt": 4096,
+    "output": 48,
+    "batch": 8,
+    "tp": 2,
+    "acceptance": 0.7,
+    "draft_tokens": 4,
+    "chunk": 512,
+    "arrival_rate": 1,
+    "long_prompt": 8192,
+    "long_output": 64,
+    "long_share": 0.1,
+    "kernels_per_layer": 8,
+    "kernel_launch": "4 us",
+    "ttft_target": "500 ms",
+    "step_overhead": "1 ms",
+    "link_latency": "5 us",
+    "network_bandwidth": "50 GB/s",
+    "preemption_rate": 0.01,
+    "percentile": 0.99,
+    "burst_rate": 10,
+    "burst_duration": "3 s",
+}
 WHOLE = {
     "batch": (1, 600),
     "prompt": (1, 20000),

@@ -38,15 +38,18 @@ def test_no_value_is_no_number():
     assert waits[0] > 0 and np.isnan(waits[1:]).all()
 
 
-@pytest.mark.parametrize(("quantities", "inputs", "says"), [
-    ("itlx", ["batch"], "no such quantity"),
-    ("itl", ["batchh"], "no such quantity or input"),
-    ("itl", ["prompt", "isl"], "twice"),
-    ("itl", [], "needs at least one"),
-    ([], ["batch"], "at least one"),
-    ("goodput", ["batch"], "needs"),
-    ("batch_to_ridge", ["batch"], "threshold"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("quantities", "inputs", "says"),
+    [
+        ("itlx", ["batch"], "no such quantity"),
+        ("itl", ["batchh"], "no such quantity or input"),
+        ("itl", ["prompt", "isl"], "twice"),
+        ("itl", [], "needs at least one"),
+        ([], ["batch"], "at least one"),
+        ("goodput", ["batch"], "needs"),
+        ("batch_to_ridge", ["batch"], "threshold"),
+    ],
+)
 def test_bad_input_says_what_is_wrong(quantities, inputs, says):
     with pytest.raises(InputError, match=says):
         sr.compile(quantities, inputs, model="llama-3-8b", hardware="h100-sxm", prompt=64)

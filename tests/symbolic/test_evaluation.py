@@ -69,9 +69,16 @@ def test_what_is_next_to_a_whole_number_is_it():
 
 @pytest.mark.parametrize(
     "source",
-    ["1/(a - 2)", "sqrt(1 - a)", "log2(a - 2)", "log2(a - 3)", "(1 - a)**(1/a)", "(a - 2)**(-a)",
-     "sum(j, j, 1/2, a)"],
-)  # fmt: skip
+    [
+        "1/(a - 2)",
+        "sqrt(1 - a)",
+        "log2(a - 2)",
+        "log2(a - 3)",
+        "(1 - a)**(1/a)",
+        "(a - 2)**(-a)",
+        "sum(j, j, 1/2, a)",
+    ],
+)
 def test_no_value_says_so(source):
     """In an array it is NaN, beside points that have one."""
     with pytest.raises(NoValue):
@@ -102,8 +109,25 @@ def test_a_tie_goes_to_the_arm_named_first(off):
     assert value("largest(one = a, two = b)", a=3 * (1 - 1e-11), b=3) == "two"
 
 
-STEP_TIMES = ["max(a*j + b, c)", "max(a, j) + min(j*j, 50*b)", "max(a*min(j, 7), b*j)", "j", "3", "max(j*j - 9*j, 0)", "(a + j)/b", "1/(j + 100)", "floor(j/3)", "max(j/7, floor(a))*j",
-              "max(10 - j, j - 10)", "min(max(j, 5), 9)**2", "2**j", "a**j", "(j + 1)**-2", "sqrt(j + 30)**2/1", "max(2*j, max(j + 4, a))"]  # fmt: skip
+STEP_TIMES = [
+    "max(a*j + b, c)",
+    "max(a, j) + min(j*j, 50*b)",
+    "max(a*min(j, 7), b*j)",
+    "j",
+    "3",
+    "max(j*j - 9*j, 0)",
+    "(a + j)/b",
+    "1/(j + 100)",
+    "floor(j/3)",
+    "max(j/7, floor(a))*j",
+    "max(10 - j, j - 10)",
+    "min(max(j, 5), 9)**2",
+    "2**j",
+    "a**j",
+    "(j + 1)**-2",
+    "sqrt(j + 30)**2/1",
+    "max(2*j, max(j + 4, a))",
+]
 
 
 @pytest.mark.sample(8)

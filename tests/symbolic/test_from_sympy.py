@@ -50,10 +50,21 @@ def assert_same(one, other, seed):
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("source", [
-    "sqrt(a)/b", "1/sqrt(a*b)", "log2(a)*b", "exp(-a/b)*c", "exp(1)*a", "a*log2(b)/log2(c)",
-    "2**(-a)*b", "sum(a*j + b, j, 1, c)", "a - (b - c)/2", "largest(x = a, y = b, z = c)",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "source",
+    [
+        "sqrt(a)/b",
+        "1/sqrt(a*b)",
+        "log2(a)*b",
+        "exp(-a/b)*c",
+        "exp(1)*a",
+        "a*log2(b)/log2(c)",
+        "2**(-a)*b",
+        "sum(a*j + b, j, 1, c)",
+        "a - (b - c)/2",
+        "largest(x = a, y = b, z = c)",
+    ],
+)
 def test_each_kind_of_node_there_and_back(source):
     formula = parse(source)
     assert_same(formula, to_core(s.expression(formula)), source)
@@ -123,25 +134,29 @@ def test_labels_are_told_from_choices_of_numbers():
     assert is_label(made) and [text for text, _ in made.arms][:2] == ["compute", "memory"]
 
 
-@pytest.mark.parametrize(("expression", "names_it"), [
-    (sympy.Integral(s.batch, s.batch), "an Integral"),
-    (sympy.Limit(s.itl, s.batch, sympy.oo), "a Limit"),
-    (s.itl.series(s.batch, 1, 2), "an Order"),
-    (1 + sympy.Function("f")(s.batch), "a f"),
-    (sympy.oo, "an Infinity"),
-    (sympy.I * s.batch, "an ImaginaryUnit"),
-    (s.batch**100, "an exponent is at most 64"),
-    (s.batch ** Rational(-129, 2), "an exponent is at most 64"),
-    (sympy.Ne(s.batch, 1), "an Unequality"),
-    (sympy.And(s.batch > 1, s.prompt > 1), "an And"),
-    (Piecewise((s.batch, sympy.Ne(s.batch, 1)), (1, True)), "an Unequality"),
-    (Piecewise((s.batch, s.batch > 1)), "without a value for every case"),
-    (Derivative(s.itl, (s.batch, Symbol("n", integer=True))), "taken so many times"),
-    (sympy.diff(s.fits, s.batch) * Derivative(s.itl > 1, s.batch), "has no slope"),
-    (sympy.Matrix([1]), "Matrix"),
-    (sympy.ImmutableMatrix([1]), "Matrix"),
-    (sympy.Integer(2) ** 5000, "4096 bits"),
-], ids=lambda part: str(part)[:40])  # fmt: skip
+@pytest.mark.parametrize(
+    ("expression", "names_it"),
+    [
+        (sympy.Integral(s.batch, s.batch), "an Integral"),
+        (sympy.Limit(s.itl, s.batch, sympy.oo), "a Limit"),
+        (s.itl.series(s.batch, 1, 2), "an Order"),
+        (1 + sympy.Function("f")(s.batch), "a f"),
+        (sympy.oo, "an Infinity"),
+        (sympy.I * s.batch, "an ImaginaryUnit"),
+        (s.batch**100, "an exponent is at most 64"),
+        (s.batch ** Rational(-129, 2), "an exponent is at most 64"),
+        (sympy.Ne(s.batch, 1), "an Unequality"),
+        (sympy.And(s.batch > 1, s.prompt > 1), "an And"),
+        (Piecewise((s.batch, sympy.Ne(s.batch, 1)), (1, True)), "an Unequality"),
+        (Piecewise((s.batch, s.batch > 1)), "without a value for every case"),
+        (Derivative(s.itl, (s.batch, Symbol("n", integer=True))), "taken so many times"),
+        (sympy.diff(s.fits, s.batch) * Derivative(s.itl > 1, s.batch), "has no slope"),
+        (sympy.Matrix([1]), "Matrix"),
+        (sympy.ImmutableMatrix([1]), "Matrix"),
+        (sympy.Integer(2) ** 5000, "4096 bits"),
+    ],
+    ids=lambda part: str(part)[:40],
+)
 def test_what_has_no_meaning_is_named(expression, names_it):
     with pytest.raises(UnsupportedExpression, match=names_it):
         to_core(expression)

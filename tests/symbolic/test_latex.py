@@ -8,23 +8,29 @@ from symroof.symbolic.printing import latex, number_latex
 from symroof.symbolic.reading import parse, written
 
 
-@pytest.mark.parametrize(("source", "bad"), [
-    ("(1/3)**a", r"\frac{1}{3}^{a}"),
-    ("1e7**a", r"10^{7}^{a}"),
-    ("2*3e9*a", "23"),
-    ("a*1e9", "a1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "bad"),
+    [
+        ("(1/3)**a", r"\frac{1}{3}^{a}"),
+        ("1e7**a", r"10^{7}^{a}"),
+        ("2*3e9*a", "23"),
+        ("a*1e9", "a1"),
+    ],
+)
 def test_what_would_be_misread(source, bad):
     assert bad not in latex(parse(source), str)
 
 
-@pytest.mark.parametrize(("value", "shown"), [
-    ("3.35e12", r"3.35 \cdot 10^{12}"),
-    ("1/3", r"\frac{1}{3}"),
-    ("0.5", "0.5"),
-    ("-1/3", r"\frac{-1}{3}"),
-    ("4096", "4096"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("3.35e12", r"3.35 \cdot 10^{12}"),
+        ("1/3", r"\frac{1}{3}"),
+        ("0.5", "0.5"),
+        ("-1/3", r"\frac{-1}{3}"),
+        ("4096", "4096"),
+    ],
+)
 def test_numbers(value, shown):
     assert number_latex(Fraction(value)) in (shown, shown.replace(r"\frac{-1}", r"-\frac{1}"))
 

@@ -13,9 +13,13 @@ from symroof.symbolic.printing import text
 pytestmark = pytest.mark.usefixtures("bounded")
 
 CASE = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 2048, "output": 128,
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 2048,
+    "output": 128,
     "batch": 8,
-}  # fmt: skip
+}
 FREE, TOKEN = 81_559 * 2**20 - 16_060_522_496, 131_072
 """Memory that the driver reports of an H100 beside the weights of Llama 3 8B, and the cache of a token."""
 
@@ -48,7 +52,7 @@ PLACES = {
     "max(batch, 10/batch) = 5": [2, 5],
     "min(batch, 10/batch) = 2": [2, 5],
     "max(batch, 3)*min(batch, 7) = 21": [3, 7],
-}  # fmt: skip
+}
 
 
 @pytest.mark.sample(5)
@@ -111,10 +115,13 @@ def test_a_threshold_solved_for_something_else_does_not_speak_of_its_own_unknown
 # ------------------------------------------------------------------------------------------------------ without numbers
 
 
-@pytest.mark.parametrize(("equation", "unknown"), [
-    ("memory_bytes = usable_memory", "memory_share"),
-    ("prefill_compute_time = ttft_target", "mfu"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("equation", "unknown"),
+    [
+        ("memory_bytes = usable_memory", "memory_share"),
+        ("prefill_compute_time = ttft_target", "mfu"),
+    ],
+)
 def test_a_share_above_one_is_no_answer(equation, unknown):
     solution = solve_symbolic(equation, unknown)
     assert solution.verdict == "conditional"

@@ -154,9 +154,30 @@ def test_bounds_are_where_they_are_said_to_be():
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("source", "column"),
-    [("1/0", 2), ("a/(b - b)", 2), ("a + ", 5), ("", 1), ("a b", 3), ("2 x", 3), ("3 B", 3), ("(a", 3), ("a)", 2), ("f(a)", 1), ("max()", 5), ("a $ b", 3), ("9**9**9", 4),
-     ("1e999", 1), ("log2(a, b)", 1), ("sum(a, 2, 1, 3)", 1), ("a = b = c", 7), ("1..2", 3), ("a**b**2.51", 7), ("a^65", 3), ("max(a = 1)", 1)],
-)  # fmt: skip
+    [
+        ("1/0", 2),
+        ("a/(b - b)", 2),
+        ("a + ", 5),
+        ("", 1),
+        ("a b", 3),
+        ("2 x", 3),
+        ("3 B", 3),
+        ("(a", 3),
+        ("a)", 2),
+        ("f(a)", 1),
+        ("max()", 5),
+        ("a $ b", 3),
+        ("9**9**9", 4),
+        ("1e999", 1),
+        ("log2(a, b)", 1),
+        ("sum(a, 2, 1, 3)", 1),
+        ("a = b = c", 7),
+        ("1..2", 3),
+        ("a**b**2.51", 7),
+        ("a^65", 3),
+        ("max(a = 1)", 1),
+    ],
+)
 def test_an_error_says_where(source, column):
     with pytest.raises(FormulaError) as error:
         parse(source)
@@ -169,8 +190,20 @@ def test_b_is_the_batch_and_no_byte():
     assert exact_value(parse("80 byte*B"), {"B": 2}) == 160
 
 
-@pytest.mark.parametrize(("source", "expected"), [("3.35 TB/s", 3350 * 10**9), ("2 FLOP*3", 6), ("62 %", Fraction(62, 100)), ("1 GiB", 2**30), ("4 USD/hour", Fraction(4, 3600)),
-                                                  ("1,024", None), ("6 GB/2 s", 3 * 10**9), ("8 TB/s/2", 4 * 10**12), ("50 ms + 1 s", Fraction(105, 100))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("3.35 TB/s", 3350 * 10**9),
+        ("2 FLOP*3", 6),
+        ("62 %", Fraction(62, 100)),
+        ("1 GiB", 2**30),
+        ("4 USD/hour", Fraction(4, 3600)),
+        ("1,024", None),
+        ("6 GB/2 s", 3 * 10**9),
+        ("8 TB/s/2", 4 * 10**12),
+        ("50 ms + 1 s", Fraction(105, 100)),
+    ],
+)
 def test_a_unit_binds_to_its_number(source, expected):
     tree = read(source)
     assert (None if tree is None else exact_value(tree, {})) == expected
@@ -179,9 +212,27 @@ def test_a_unit_binds_to_its_number(source, expected):
 # ------------------------------------------------------------------------------------------------------------ arithmetic
 
 PRECEDENCE = [
-    ("-2**2", -4), ("2**-1", Fraction(1, 2)), ("2**3**2", 512), ("8/4/2", 1), ("8/4*2", 4), ("2 - 3 - 4", -5), ("2 - 3 + 4", 3), ("2*-3", -6), ("2^3", 8), ("-2*-3", 6), ("--2", 2), ("+2", 2),
-    ("1 + 2*3**2/6 - 1", 3), ("-(1 - 2)**2", -1), ("2**2*3", 12), ("12/2**2", 3), ("(2 + 3)*4", 20), ("max(1, 2) - min(1, 2)", 1), ("ceil(7/2) + floor(-7/2)", 0), ("6/2/3*4", 4),
-]  # fmt: skip
+    ("-2**2", -4),
+    ("2**-1", Fraction(1, 2)),
+    ("2**3**2", 512),
+    ("8/4/2", 1),
+    ("8/4*2", 4),
+    ("2 - 3 - 4", -5),
+    ("2 - 3 + 4", 3),
+    ("2*-3", -6),
+    ("2^3", 8),
+    ("-2*-3", 6),
+    ("--2", 2),
+    ("+2", 2),
+    ("1 + 2*3**2/6 - 1", 3),
+    ("-(1 - 2)**2", -1),
+    ("2**2*3", 12),
+    ("12/2**2", 3),
+    ("(2 + 3)*4", 20),
+    ("max(1, 2) - min(1, 2)", 1),
+    ("ceil(7/2) + floor(-7/2)", 0),
+    ("6/2/3*4", 4),
+]
 
 
 @pytest.mark.sample(5)
@@ -223,9 +274,29 @@ def test_a_printed_formula_reads_back(source, point):
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "source",
-    ["a/(b/c)", "a/(b*c)", "a - (b - c)", "(a**b)**c", "(-a)**b", "-(a + b)*c", "(1/3)**a", "(2/3)*a", "a*(1/3)", "a/(1/3 + b)", "sum(a*j, j, 1, 4)", "(a + b)/(a - b)**2",
-     "max(a, b) + 1", "(a*b)**3/c", "a**(b + c)", "1/3", "a - 1/3", "1e-9*a", "12345678.125*a", "-1/7"],
-)  # fmt: skip
+    [
+        "a/(b/c)",
+        "a/(b*c)",
+        "a - (b - c)",
+        "(a**b)**c",
+        "(-a)**b",
+        "-(a + b)*c",
+        "(1/3)**a",
+        "(2/3)*a",
+        "a*(1/3)",
+        "a/(1/3 + b)",
+        "sum(a*j, j, 1, 4)",
+        "(a + b)/(a - b)**2",
+        "max(a, b) + 1",
+        "(a*b)**3/c",
+        "a**(b + c)",
+        "1/3",
+        "a - 1/3",
+        "1e-9*a",
+        "12345678.125*a",
+        "-1/7",
+    ],
+)
 def test_printed_formulas_keep_their_brackets(source):
     point = {"a": Fraction(3), "b": Fraction(2), "c": Fraction(5)}
     tree = parse(source)

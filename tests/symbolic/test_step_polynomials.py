@@ -17,28 +17,71 @@ def lift(x):
 
 BODIES = {
     "a constant": (lambda a, b, c, d, w, j: a + 0 * j, lambda a, b, c, d, w, j: a),
-    "powers": (lambda a, b, c, d, w, j: a + b * j + c * j * j, lambda a, b, c, d, w, j: a + b * j + c * j * j),
-    "cubes": (lambda a, b, c, d, w, j: a + b * kernels.power(j, 3.0), lambda a, b, c, d, w, j: a + b * j**3),
-    "a quotient by a number": (lambda a, b, c, d, w, j: (a + j) / 4.0 + div(j, w * w + 1), lambda a, b, c, d, w, j: (a + j) / 4 + j / (w * w + 1)),
-    "the larger of two lines": (lambda a, b, c, d, w, j: larger(a + b * j, c + d * j), lambda a, b, c, d, w, j: max(a + b * j, c + d * j)),
-    "the smaller of two lines": (lambda a, b, c, d, w, j: smaller(a + b * j, c + d * j), lambda a, b, c, d, w, j: min(a + b * j, c + d * j)),
-    "the larger of two parabolas": (lambda a, b, c, d, w, j: larger(a + b * j * j, c + d * j - j * j), lambda a, b, c, d, w, j: max(a + b * j * j, c + d * j - j * j)),
-    "the largest of three": (lambda a, b, c, d, w, j: larger(a + b * j, c - d * j, w), lambda a, b, c, d, w, j: max(a + b * j, c - d * j, w)),
-    "a window inside the larger of two": (lambda a, b, c, d, w, j: larger(a + b * smaller(c + j, w), w + d * j), lambda a, b, c, d, w, j: max(a + b * min(c + j, w), w + d * j)),
+    "powers": (
+        lambda a, b, c, d, w, j: a + b * j + c * j * j,
+        lambda a, b, c, d, w, j: a + b * j + c * j * j,
+    ),
+    "cubes": (
+        lambda a, b, c, d, w, j: a + b * kernels.power(j, 3.0),
+        lambda a, b, c, d, w, j: a + b * j**3,
+    ),
+    "a quotient by a number": (
+        lambda a, b, c, d, w, j: (a + j) / 4.0 + div(j, w * w + 1),
+        lambda a, b, c, d, w, j: (a + j) / 4 + j / (w * w + 1),
+    ),
+    "the larger of two lines": (
+        lambda a, b, c, d, w, j: larger(a + b * j, c + d * j),
+        lambda a, b, c, d, w, j: max(a + b * j, c + d * j),
+    ),
+    "the smaller of two lines": (
+        lambda a, b, c, d, w, j: smaller(a + b * j, c + d * j),
+        lambda a, b, c, d, w, j: min(a + b * j, c + d * j),
+    ),
+    "the larger of two parabolas": (
+        lambda a, b, c, d, w, j: larger(a + b * j * j, c + d * j - j * j),
+        lambda a, b, c, d, w, j: max(a + b * j * j, c + d * j - j * j),
+    ),
+    "the largest of three": (
+        lambda a, b, c, d, w, j: larger(a + b * j, c - d * j, w),
+        lambda a, b, c, d, w, j: max(a + b * j, c - d * j, w),
+    ),
+    "a window inside the larger of two": (
+        lambda a, b, c, d, w, j: larger(a + b * smaller(c + j, w), w + d * j),
+        lambda a, b, c, d, w, j: max(a + b * min(c + j, w), w + d * j),
+    ),
     "the sum of two bends, bent": (
         lambda a, b, c, d, w, j: larger(larger(a, b * j) + smaller(c, d + j), w + j),
         lambda a, b, c, d, w, j: max(max(a, b * j) + min(c, d + j), w + j),
     ),
-    "a product of bends": (lambda a, b, c, d, w, j: larger(a, j) * smaller(j, w) - c, lambda a, b, c, d, w, j: max(a, j) * min(j, w) - c),
-    "a rounding": (lambda a, b, c, d, w, j: a + b * ceiling((j + c) / 4.0), lambda a, b, c, d, w, j: a + b * lift((j + c) / 4)),
-    "a stair": (lambda a, b, c, d, w, j: a + b * floor((j + c) / 16.0), lambda a, b, c, d, w, j: a + b * ((j + c) // 16)),
-    "a falling stair": (lambda a, b, c, d, w, j: a + b * ceiling((c - j) / 20.0), lambda a, b, c, d, w, j: a + b * lift((c - j) / 20)),
-    "a chunk inside the larger of two": (
-        lambda a, b, c, d, w, j: larger(a + b * (j - 16 * floor((j + c) / 16.0)), d + w * ceiling((j + c) / 49.0)),
-        lambda a, b, c, d, w, j: max(a + b * (j - 16 * ((j + c) // 16)), d + w * lift((j + c) / 49)),
+    "a product of bends": (
+        lambda a, b, c, d, w, j: larger(a, j) * smaller(j, w) - c,
+        lambda a, b, c, d, w, j: max(a, j) * min(j, w) - c,
     ),
-    "a quotient by the index": (lambda a, b, c, d, w, j: div(a, j + 20.0) + larger(b, j), lambda a, b, c, d, w, j: a / (j + 20) + max(b, j)),
-}  # fmt: skip
+    "a rounding": (
+        lambda a, b, c, d, w, j: a + b * ceiling((j + c) / 4.0),
+        lambda a, b, c, d, w, j: a + b * lift((j + c) / 4),
+    ),
+    "a stair": (
+        lambda a, b, c, d, w, j: a + b * floor((j + c) / 16.0),
+        lambda a, b, c, d, w, j: a + b * ((j + c) // 16),
+    ),
+    "a falling stair": (
+        lambda a, b, c, d, w, j: a + b * ceiling((c - j) / 20.0),
+        lambda a, b, c, d, w, j: a + b * lift((c - j) / 20),
+    ),
+    "a chunk inside the larger of two": (
+        lambda a, b, c, d, w, j: larger(
+            a + b * (j - 16 * floor((j + c) / 16.0)), d + w * ceiling((j + c) / 49.0)
+        ),
+        lambda a, b, c, d, w, j: max(
+            a + b * (j - 16 * ((j + c) // 16)), d + w * lift((j + c) / 49)
+        ),
+    ),
+    "a quotient by the index": (
+        lambda a, b, c, d, w, j: div(a, j + 20.0) + larger(b, j),
+        lambda a, b, c, d, w, j: a / (j + 20) + max(b, j),
+    ),
+}
 
 
 @pytest.mark.parametrize("name", BODIES)

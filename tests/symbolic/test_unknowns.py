@@ -72,9 +72,13 @@ def test_a_crossing_below_one_request():
 def test_a_crossing_within_the_first_token():
     """The batch of 7600 makes the first decode step longer than the prefill of 10 tokens: the sides change over before one token is out."""
     study = sr.Study(
-        model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=10, batch=7600,
+        model="llama-3-8b",
+        hardware="h100-sxm",
+        engine="ideal",
+        prompt=10,
+        batch=7600,
         assume={"decode_steps": "output"},
-    )  # fmt: skip
+    )
     found = study.solve("output_decode_exceeds_ttft")
     first_step = sr.Study(
         model="llama-3-8b", hardware="h100-sxm", engine="ideal", context=11, batch=7600
@@ -116,25 +120,34 @@ def test_every_choice_of_arms_has_its_branch():
     assert both_compute.has(s.elementwise_bytes) and both_compute.subs(s.elementwise_bytes, 0) == 0
 
 
-@pytest.mark.parametrize("equation", [
-    "step_tokens = decode_mbu", "batch = mfu", "prompt = 1 - acceptance",
-    "devices = 2*memory_share", "batch + mbu = 3",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "equation",
+    [
+        "step_tokens = decode_mbu",
+        "batch = mfu",
+        "prompt = 1 - acceptance",
+        "devices = 2*memory_share",
+        "batch + mbu = 3",
+    ],
+)
 def test_what_is_counted_meets_no_share(equation):
     with pytest.raises(InputError, match="plain share"):
         sr.solve(equation, for_="batch")
 
 
-@pytest.mark.parametrize(("equation", "unknown", "value"), [
-    ("batch = prompt", "batch", 100),
-    ("prompt = 3*batch", "batch", Fraction(100, 3)),
-    ("batch*mbu = 4", "batch", 8),
-    ("prompt/batch = 4", "batch", 25),
-    ("batch = n_layers", "batch", 4),
-    ("mbu = n_layers/80", "mbu", Fraction(1, 20)),
-    ("prompt/step_tokens = mbu", "chunk", 199),
-    ("batch = weight_bytes/kv_cache_bytes(batch = 1)", "weight_bytes", 12),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("equation", "unknown", "value"),
+    [
+        ("batch = prompt", "batch", 100),
+        ("prompt = 3*batch", "batch", Fraction(100, 3)),
+        ("batch*mbu = 4", "batch", 8),
+        ("prompt/batch = 4", "batch", 25),
+        ("batch = n_layers", "batch", 4),
+        ("mbu = n_layers/80", "mbu", Fraction(1, 20)),
+        ("prompt/step_tokens = mbu", "chunk", 199),
+        ("batch = weight_bytes/kv_cache_bytes(batch = 1)", "weight_bytes", 12),
+    ],
+)
 def test_counts_meet_each_other_and_numbers(equation, unknown, value):
     study = sr.Study(prompt=100, mbu=0.5, n_layers=4, kv_cache_bytes="12 byte")
     assert float(study.solve(equation, for_=unknown).value) == pytest.approx(

@@ -13,9 +13,12 @@ from symroof.theory.switches import assume
 from symroof.theory.theory import theory
 
 DEVICE = {
-    "peak_flops": 400 * 10**12, "mem_bandwidth": 2 * 10**12, "mem_capacity": 80 * 10**9,
-    "link_bandwidth": 300 * 10**9, "link_latency": Fraction(1, 10**5),
-}  # fmt: skip
+    "peak_flops": 400 * 10**12,
+    "mem_bandwidth": 2 * 10**12,
+    "mem_capacity": 80 * 10**9,
+    "link_bandwidth": 300 * 10**9,
+    "link_latency": Fraction(1, 10**5),
+}
 """A device with round numbers: ridge 200 FLOP/byte."""
 
 

@@ -12,14 +12,49 @@ PRIMES = [n for n in range(11, 6000) if all(n % k for k in range(2, math.isqrt(n
     : len(NAMES)
 ]
 SHARES = [
-    "utilization", "prefill_slot_utilization", "hit_rate", "acceptance", "margin", "long_share",
-    "percentile", "mix_load", "idle_share", "decode_only_share", "slots_taken", "turn_share",
-    "no_prompt_share", "long_step_share", "long_token_share", "full_share", "many_share",
-    "few_share", "not_full_share", "load", "mfu", "mbu", "link_share", "memory_share",
+    "utilization",
+    "prefill_slot_utilization",
+    "hit_rate",
+    "acceptance",
+    "margin",
+    "long_share",
+    "percentile",
+    "mix_load",
+    "idle_share",
+    "decode_only_share",
+    "slots_taken",
+    "turn_share",
+    "no_prompt_share",
+    "long_step_share",
+    "long_token_share",
+    "full_share",
+    "many_share",
+    "few_share",
+    "not_full_share",
+    "load",
+    "mfu",
+    "mbu",
+    "link_share",
+    "memory_share",
     "long_slots_share",
-]  # fmt: skip
-COUNTS = ["output", "long_output", "response_steps", "prompt_chunks", "chunk_steps", "draft_tokens", "decode_tokens", "experts_per_token",
-          "group_requests", "attention_dp", "open_prompts", "slot_steps", "peaked_slots", "prefill_slots", "prompts_per_step"]  # fmt: skip
+]
+COUNTS = [
+    "output",
+    "long_output",
+    "response_steps",
+    "prompt_chunks",
+    "chunk_steps",
+    "draft_tokens",
+    "decode_tokens",
+    "experts_per_token",
+    "group_requests",
+    "attention_dp",
+    "open_prompts",
+    "slot_steps",
+    "peaked_slots",
+    "prefill_slots",
+    "prompts_per_step",
+]
 """Ends of sums, and what has to be small."""
 
 

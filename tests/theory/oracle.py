@@ -59,11 +59,15 @@ class Pass:
 def as_spec(model):
     """The model as the data of a model spec."""
     return {
-        "name": "made-up", "d_model": model.d_model, "vocab_size": model.vocab_size, "tied_embeddings": model.tied,
-        "positions": model.positions, "head_bias": model.head_bias,
+        "name": "made-up",
+        "d_model": model.d_model,
+        "vocab_size": model.vocab_size,
+        "tied_embeddings": model.tied,
+        "positions": model.positions,
+        "head_bias": model.head_bias,
         "norm": {"kind": model.norm, "per_layer": model.norms, "final": model.final_norm},
         "layers": [_kind_as_spec(kind) for kind in model.kinds],
-    }  # fmt: skip
+    }
 
 
 def _kind_as_spec(kind):
@@ -119,9 +123,12 @@ def parameters(model):
 
 def biases(kind, width):
     biased = {
-        "qkv": kind.qkv_bias, "attention_out": kind.out_bias, "gate_up": kind.ffn_bias,
-        "up": kind.ffn_bias, "down": kind.ffn_bias,
-    }  # fmt: skip
+        "qkv": kind.qkv_bias,
+        "attention_out": kind.out_bias,
+        "gate_up": kind.ffn_bias,
+        "up": kind.ffn_bias,
+        "down": kind.ffn_bias,
+    }
     return sum(outer for operator, _, outer in matrices(kind, width) if biased[operator])
 
 

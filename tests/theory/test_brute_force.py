@@ -14,9 +14,15 @@ from .oracle import Kind, Model, Pass, Widths
 SMALL = st.integers(1, 6)
 WIDTH = st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4)])
 CHOSEN = (
-    "parameters", "attention_flops", "attention", "kv_traffic", "activations", "fusion", "logits",
+    "parameters",
+    "attention_flops",
+    "attention",
+    "kv_traffic",
+    "activations",
+    "fusion",
+    "logits",
     "roofline",
-)  # fmt: skip
+)
 
 
 @st.composite

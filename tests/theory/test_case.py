@@ -32,9 +32,14 @@ def test_where_a_value_comes_from():
     formulas = {"mem_bandwidth": "2*link_bandwidth", "batch": "chunk + 1"}
     case = made(peak_flops=60, **formulas, numbers=numbers)
     values = {
-        "peak_flops": 60, "link_bandwidth": 10, "mem_bandwidth": 20, "ridge_point": 3, "batch": 5,
-        "mfu": 1, "block_size": 16,
-    }  # fmt: skip
+        "peak_flops": 60,
+        "link_bandwidth": 10,
+        "mem_bandwidth": 20,
+        "ridge_point": 3,
+        "batch": 5,
+        "mfu": 1,
+        "block_size": 16,
+    }
     assert {name: case.value(name) for name in values} == values
     known = [case.has_value(name) for name in ("ridge_point", "prompt", "ttft")]
     assert known == [True, False, False]
@@ -62,9 +67,22 @@ def test_a_name_that_leads_back_to_itself_has_no_value():
 def test_values_at_changed_inputs_lead_twelve_deep(changes):
     """``n0 = 2 n1(batch = 2)`` and so on to the last one; a circle would lead on for ever."""
     chain = [
-        "ttft", "itl", "tpot", "decode_time", "prefill_time", "response_time", "price", "power",
-        "queue_time", "clock", "margin", "mfu", "mbu", "chunk", "prompt",
-    ]  # fmt: skip
+        "ttft",
+        "itl",
+        "tpot",
+        "decode_time",
+        "prefill_time",
+        "response_time",
+        "price",
+        "power",
+        "queue_time",
+        "clock",
+        "margin",
+        "mfu",
+        "mbu",
+        "chunk",
+        "prompt",
+    ]
     formulas = {chain[i]: f"2*{chain[i + 1]}(batch = 2)" for i in range(changes)}
     case = made(**formulas, **{chain[changes]: "batch + 1"}, batch=5)
     if changes <= 12:
@@ -119,9 +137,14 @@ def test_a_formula_over_inputs():
 
 
 PARTS = {
-    "n_layers__local": 3, "n_layers__full": 5, "n_kv_heads": 2, "head_dim": 4,
-    "kv_bytes_per_element": 1, "window": 10, "batch": 1,
-}  # fmt: skip
+    "n_layers__local": 3,
+    "n_layers__full": 5,
+    "n_kv_heads": 2,
+    "head_dim": 4,
+    "kv_bytes_per_element": 1,
+    "window": 10,
+    "batch": 1,
+}
 
 
 @pytest.mark.parametrize("by", ["given", "numbers", "changed"])
@@ -203,9 +226,12 @@ def test_slopes_and_elasticities():
 # --------------------------------------------------------------------------------------------------------------- searches
 
 SERVED = {
-    "response_steps": 10, "loaded_decode_time": "1 + batch/4",
-    "prefill_request_rate": Fraction(1, 5), "batch": 64, "instance_devices": 1,
-}  # fmt: skip
+    "response_steps": 10,
+    "loaded_decode_time": "1 + batch/4",
+    "prefill_request_rate": Fraction(1, 5),
+    "batch": 64,
+    "instance_devices": 1,
+}
 
 
 def test_a_search_for_a_batch():
@@ -247,10 +273,15 @@ def test_a_search_that_needs_an_input_takes_the_batch_without_it():
 def test_what_is_chosen_by_what_decides_it():
     """A prompt that is longer than a step has room for leaves a rest. What decides stays a choice where it moves."""
     values = {
-        "uncached_prompt": 30, "rest_tokens": 5, "prefill_room": "batch*10",
-        "packed_tokens": "batch*10", "fresh_tokens": 40, "fresh_skew": 3, "fresh_spread": 13,
+        "uncached_prompt": 30,
+        "rest_tokens": 5,
+        "prefill_room": "batch*10",
+        "packed_tokens": "batch*10",
+        "fresh_tokens": 40,
+        "fresh_skew": 3,
+        "fresh_spread": 13,
         "batch": 2,
-    }  # fmt: skip
+    }
     long = made(**values)
     assert long.value("few_tokens") == 5 and text(long.formula("few_tokens")) == "rest_tokens"
     short = made(**{**values, "batch": 4})  # 40 + 3 - 13 of 40

@@ -29,60 +29,100 @@ def words(text):
 
 LAYERS = {
     "gated": Layer(),
-    "plain, biased, windowed": Layer(feed_forward="plain", reach="window",
-        traits=words("qkv_bias out_bias ffn_bias"), qk_norm="head"),
+    "plain, biased, windowed": Layer(
+        feed_forward="plain",
+        reach="window",
+        traits=words("qkv_bias out_bias ffn_bias"),
+        qk_norm="head",
+    ),
     "no feed-forward": Layer(feed_forward="none", qk_norm="full", norms=1),
-    "experts": Layer(feed_forward="moe",
-        traits=words("shared_expert shared_gate router_bias ffn_bias plain_experts")),
+    "experts": Layer(
+        feed_forward="moe",
+        traits=words("shared_expert shared_gate router_bias ffn_bias plain_experts"),
+    ),
     "latent": Layer(mixers=("mla",), traits=words("q_lora qkv_bias out_bias")),
-    "latent, queries at once, windowed": Layer(mixers=("mla",), feed_forward="none",
-        reach="window"),
+    "latent, queries at once, windowed": Layer(
+        mixers=("mla",), feed_forward="none", reach="window"
+    ),
     "chunked, odd heads": Layer(reach="chunk", traits=words("value_dim sinks out_gate head_gate")),
     "shared cache": Layer(traits=words("shares_kv"), qk_norm="head"),
     "values are keys": Layer(traits=words("value_is_key")),
-    "mamba": Layer(mixers=("mamba",),
-        traits=words("mixer_norm conv_bias state_in_bias state_out_bias"), feed_forward="none"),
+    "mamba": Layer(
+        mixers=("mamba",),
+        traits=words("mixer_norm conv_bias state_in_bias state_out_bias"),
+        feed_forward="none",
+    ),
     "mamba2": Layer(mixers=("mamba2",), traits=words("mixer_norm conv_bias"), feed_forward="none"),
     "linear": Layer(mixers=("linear",)),
     "gated delta": Layer(mixers=("gated_delta",), feed_forward="moe"),
     "convolution": Layer(mixers=("conv",)),
-    "kimi delta": Layer(mixers=("kimi_delta",), feed_forward="moe",
-        traits=words("zero_experts attention_residuals")),
-    "chosen keys": Layer(mixers=("mla",), reach="top",
-        traits=words("q_lora indexer sinks head_gate rope_norm")),
+    "kimi delta": Layer(
+        mixers=("kimi_delta",), feed_forward="moe", traits=words("zero_experts attention_residuals")
+    ),
+    "chosen keys": Layer(
+        mixers=("mla",), reach="top", traits=words("q_lora indexer sinks head_gate rope_norm")
+    ),
     "chosen blocks": Layer(reach="top", traits=words("indexer hyper hyper_residual")),
-    "compressed, chosen": Layer(mixers=("compressed",), reach="window",
-        traits=words("compressed indexer")),
-    "shared block": Layer(mixers=("shared", "mamba2"), feed_forward="none",
-        traits=words("adapters attention_adapters")),
+    "compressed, chosen": Layer(
+        mixers=("compressed",), reach="window", traits=words("compressed indexer")
+    ),
+    "shared block": Layer(
+        mixers=("shared", "mamba2"),
+        feed_forward="none",
+        traits=words("adapters attention_adapters"),
+    ),
     "rwkv7": Layer(mixers=("rwkv7",), feed_forward="plain", traits=words("value_residual")),
-    "mamba, a step a head": Layer(mixers=("mamba",), feed_forward="none",
-        traits=words("head_steps mixer_norm")),
+    "mamba, a step a head": Layer(
+        mixers=("mamba",), feed_forward="none", traits=words("head_steps mixer_norm")
+    ),
     "rwkv4": Layer(mixers=("rwkv4",), feed_forward="plain", traits=words("ffn_result_gate")),
-    "rg-lru": Layer(mixers=("rg_lru",),
-        traits=words("conv_bias state_in_bias state_out_bias ffn_bias")),
+    "rg-lru": Layer(
+        mixers=("rg_lru",), traits=words("conv_bias state_in_bias state_out_bias ffn_bias")
+    ),
     "both": Layer(mixers=("gqa", "mamba2"), feed_forward="plain"),
-}  # fmt: skip
+}
 MIXED = Architecture(
-    (Layer(label="local", reach="window", own=words("n_layers window")), Layer(label="full", own=words("n_layers"))),
-    order=("local", "full", "local", "local", "full"), tied_embeddings=True, norm="layer", learned_positions=True,
-)  # fmt: skip
+    (
+        Layer(label="local", reach="window", own=words("n_layers window")),
+        Layer(label="full", own=words("n_layers")),
+    ),
+    order=("local", "full", "local", "local", "full"),
+    tied_embeddings=True,
+    norm="layer",
+    learned_positions=True,
+)
 HYBRID = Architecture(
     (
-        Layer(label="mamba", mixers=("mamba2",), feed_forward="moe", own=words("n_layers n_experts")),
+        Layer(
+            label="mamba", mixers=("mamba2",), feed_forward="moe", own=words("n_layers n_experts")
+        ),
         Layer(label="latent", mixers=("mla",), feed_forward="moe", own=words("n_layers n_experts")),
         Layer(label="chunked", reach="chunk", own=words("n_layers")),
     ),
-    order=("mamba", "latent", "mamba", "chunked"), kept=words("embedding lm_head router"),
-)  # fmt: skip
+    order=("mamba", "latent", "mamba", "chunked"),
+    kept=words("embedding lm_head router"),
+)
 COMPRESSED = Architecture(
     (
-        Layer(label="chosen", mixers=("compressed",), reach="window", traits=words("compressed indexer"), own=words("n_layers compress_rate")),
-        Layer(label="heavy", mixers=("compressed",), reach="window", traits=words("compressed"), own=words("n_layers compress_rate")),
+        Layer(
+            label="chosen",
+            mixers=("compressed",),
+            reach="window",
+            traits=words("compressed indexer"),
+            own=words("n_layers compress_rate"),
+        ),
+        Layer(
+            label="heavy",
+            mixers=("compressed",),
+            reach="window",
+            traits=words("compressed"),
+            own=words("n_layers compress_rate"),
+        ),
         Layer(label="local", mixers=("compressed",), reach="window", own=words("n_layers")),
     ),
-    order=("local", "chosen", "heavy"), hyper=True,
-)  # fmt: skip
+    order=("local", "chosen", "heavy"),
+    hyper=True,
+)
 LAYOUTS = {
     "one device": {},
     "heads cut and copied": {"tp": 12, "dp": 2},
@@ -93,9 +133,16 @@ LAYOUTS = {
 }
 """Degrees by which formulas of a device differ."""
 HEADLINES = {
-    "ttft", "itl", "decode_time", "decode_bound", "kv_cache_bytes", "weight_bytes", "fits",
-    "decode_throughput", "cost_per_request",
-}  # fmt: skip
+    "ttft",
+    "itl",
+    "decode_time",
+    "decode_bound",
+    "kv_cache_bytes",
+    "weight_bytes",
+    "fits",
+    "decode_throughput",
+    "cost_per_request",
+}
 """Quantities of every theory: where one is missing, a loop over definitions has looked at less than it should."""
 PLAIN = next((name, switch.default) for name, switch in SWITCHES.items())
 """No choice at all: the default of one switch is that of each."""
@@ -223,9 +270,14 @@ NAMES = sorted({**INPUTS, **QUANTITIES})
 # -------------------------------------------------------------------------------------------------------- what is refused
 
 UNITS = {
-    "prefill_bytes": "byte", "prefill_flops": "FLOP", "mem_bandwidth": "byte/s", "batch": "request",
-    "prompt": "token", "ttft": "s", "price": "USD/s",
-}  # fmt: skip
+    "prefill_bytes": "byte",
+    "prefill_flops": "FLOP",
+    "mem_bandwidth": "byte/s",
+    "batch": "request",
+    "prompt": "token",
+    "ttft": "s",
+    "price": "USD/s",
+}
 
 
 def unit_of(name):
@@ -235,10 +287,26 @@ def unit_of(name):
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "formula",
-    ["prefill_bytes + prefill_flops", "prefill_bytes + 1", "max(prefill_bytes, ttft)", "min(1 s, prefill_flops)", "prefill_bytes - 3 s", "ttft <= prefill_bytes",
-     "log2(prefill_bytes)", "batch**ttft", "ttft**batch", "sum(step, step, 1, ttft)", "price + ttft", "batch**(2 s)", "max(2 s, 3 FLOP)", "min(2 byte, 1 s) + prefill_bytes",
-     "ceil(2.5 s) + batch", "floor(7/2 byte) + 1", "largest(a = ttft, b = prefill_bytes)"],
-)  # fmt: skip
+    [
+        "prefill_bytes + prefill_flops",
+        "prefill_bytes + 1",
+        "max(prefill_bytes, ttft)",
+        "min(1 s, prefill_flops)",
+        "prefill_bytes - 3 s",
+        "ttft <= prefill_bytes",
+        "log2(prefill_bytes)",
+        "batch**ttft",
+        "ttft**batch",
+        "sum(step, step, 1, ttft)",
+        "price + ttft",
+        "batch**(2 s)",
+        "max(2 s, 3 FLOP)",
+        "min(2 byte, 1 s) + prefill_bytes",
+        "ceil(2.5 s) + batch",
+        "floor(7/2 byte) + 1",
+        "largest(a = ttft, b = prefill_bytes)",
+    ],
+)
 def test_unlike_things_do_not_add(formula):
     with pytest.raises(dimensions.DimensionError):
         dimensions.dimension(written(formula), lambda name: () if name == "step" else unit_of(name))
@@ -247,9 +315,20 @@ def test_unlike_things_do_not_add(formula):
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("formula", "unit"),
-    [("prefill_bytes/mem_bandwidth", "s"), ("prefill_flops/prefill_bytes", "FLOP/byte"), ("batch*prompt + 3", ""), ("sqrt(ttft*ttft)", "s"), ("batch/ttft", "1/s"),
-     ("sum(ttft*step, step, 1, prompt)", "s"), ("price*ttft", "USD"), ("ttft**2/ttft", "s"), ("0 + prefill_bytes", "byte"), ("max(0, ttft)", "s"), ("ceil(2.5 s) + ttft", "s")],
-)  # fmt: skip
+    [
+        ("prefill_bytes/mem_bandwidth", "s"),
+        ("prefill_flops/prefill_bytes", "FLOP/byte"),
+        ("batch*prompt + 3", ""),
+        ("sqrt(ttft*ttft)", "s"),
+        ("batch/ttft", "1/s"),
+        ("sum(ttft*step, step, 1, prompt)", "s"),
+        ("price*ttft", "USD"),
+        ("ttft**2/ttft", "s"),
+        ("0 + prefill_bytes", "byte"),
+        ("max(0, ttft)", "s"),
+        ("ceil(2.5 s) + ttft", "s"),
+    ],
+)
 def test_dimensions_by_hand(formula, unit):
     found = dimensions.dimension(
         written(formula), lambda name: () if name == "step" else unit_of(name)
@@ -288,13 +367,36 @@ def test_no_sign_stands_for_two_things():
 
 
 CONTRACT = {
-    "n_layers": ("L", ""), "d_model": ("d", ""), "n_heads": ("H", ""), "n_kv_heads": ("H_{kv}", ""), "head_dim": ("d_h", ""), "d_ff": ("d_{ff}", ""),
-    "vocab_size": ("V", "token"), "window": ("w", "token"), "kv_bytes_per_element": ("b_{kv}", "byte"), "act_bytes_per_element": ("b_a", "byte"),
-    "prompt": ("S", "token"), "output": ("N", "token"), "batch": ("B", "request"), "prefill_batch": ("B_p", "request"), "context": ("C", "token"),
-    "cached_prefix": ("S_c", "token"), "peak_flops": ("F", "FLOP/s"), "mem_bandwidth": (r"\beta", "byte/s"), "mem_capacity": ("M", "byte"),
-    "link_bandwidth": (r"\beta_l", "byte/s"), "link_latency": (r"\alpha_l", "s"), "mfu": (r"\eta_c", ""), "mbu": (r"\eta_m", ""), "step_overhead": ("t_0", "s"),
-    "layer_overhead": ("t_l", "s"), "queue_time": ("t_q", "s"), "ffn_matrices": ("n_f", ""), "params": ("P", "parameter"), "active_params": ("P_a", "parameter"),
-}  # fmt: skip
+    "n_layers": ("L", ""),
+    "d_model": ("d", ""),
+    "n_heads": ("H", ""),
+    "n_kv_heads": ("H_{kv}", ""),
+    "head_dim": ("d_h", ""),
+    "d_ff": ("d_{ff}", ""),
+    "vocab_size": ("V", "token"),
+    "window": ("w", "token"),
+    "kv_bytes_per_element": ("b_{kv}", "byte"),
+    "act_bytes_per_element": ("b_a", "byte"),
+    "prompt": ("S", "token"),
+    "output": ("N", "token"),
+    "batch": ("B", "request"),
+    "prefill_batch": ("B_p", "request"),
+    "context": ("C", "token"),
+    "cached_prefix": ("S_c", "token"),
+    "peak_flops": ("F", "FLOP/s"),
+    "mem_bandwidth": (r"\beta", "byte/s"),
+    "mem_capacity": ("M", "byte"),
+    "link_bandwidth": (r"\beta_l", "byte/s"),
+    "link_latency": (r"\alpha_l", "s"),
+    "mfu": (r"\eta_c", ""),
+    "mbu": (r"\eta_m", ""),
+    "step_overhead": ("t_0", "s"),
+    "layer_overhead": ("t_l", "s"),
+    "queue_time": ("t_q", "s"),
+    "ffn_matrices": ("n_f", ""),
+    "params": ("P", "parameter"),
+    "active_params": ("P_a", "parameter"),
+}
 
 
 @pytest.mark.sample(5)

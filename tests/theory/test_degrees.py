@@ -26,22 +26,25 @@ def made(architecture=GENERIC, rounded=False, **values):
     )
 
 
-@pytest.mark.parametrize(("values", "flags", "instance", "group"), [
-    ({"tp": 4}, {"tp"}, "tp", "tp"),
-    ({"pp": 4}, {"pp"}, "pp", ""),
-    ({"dp": 4}, {"dp"}, "1", ""),
-    ({"ep": 4}, {"ep"}, "1", ""),
-    # whose experts lie on all of them
-    ({"attention_dp": 4}, {"attention_dp", "ep"}, "attention_dp", "attention_dp"),
-    (
-        {"tp": 2, "pp": 4, "attention_dp": 2},
-        {"tp", "pp", "attention_dp", "ep"},
-        "tp*attention_dp*pp",
-        "tp*attention_dp",
-    ),
-    ({"tp": FREE}, {"tp"}, "tp", "tp"),
-    ({"tp": 0.5}, {"tp"}, "tp", "tp"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("values", "flags", "instance", "group"),
+    [
+        ({"tp": 4}, {"tp"}, "tp", "tp"),
+        ({"pp": 4}, {"pp"}, "pp", ""),
+        ({"dp": 4}, {"dp"}, "1", ""),
+        ({"ep": 4}, {"ep"}, "1", ""),
+        # whose experts lie on all of them
+        ({"attention_dp": 4}, {"attention_dp", "ep"}, "attention_dp", "attention_dp"),
+        (
+            {"tp": 2, "pp": 4, "attention_dp": 2},
+            {"tp", "pp", "attention_dp", "ep"},
+            "tp*attention_dp*pp",
+            "tp*attention_dp",
+        ),
+        ({"tp": FREE}, {"tp"}, "tp", "tp"),
+        ({"tp": 0.5}, {"tp"}, "tp", "tp"),
+    ],
+)
 def test_which_degrees_count(values, flags, instance, group):
     found = made(**values)
     assert {name for name in ("tp", "attention_dp", "ep", "dp") if getattr(found, name)} | (
@@ -52,16 +55,19 @@ def test_which_degrees_count(values, flags, instance, group):
     assert found.single is not bool(flags & {"tp", "pp", "attention_dp"})
 
 
-@pytest.mark.parametrize(("tp", "heads", "shared", "uneven"), [
-    (4, 32, 8, set()),
-    (16, 32, 8, {"n_kv_heads"}),
-    (3, 32, 9, {"n_heads"}),
-    (5, 32, 8, {"n_heads", "n_kv_heads"}),
-    (FREE, 32, 8, {"n_heads", "n_kv_heads"}),
-    (4, FREE, 8, {"n_heads"}),
-    (4, 32, None, set()),
-    (0, 32, 8, {"n_heads", "n_kv_heads"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tp", "heads", "shared", "uneven"),
+    [
+        (4, 32, 8, set()),
+        (16, 32, 8, {"n_kv_heads"}),
+        (3, 32, 9, {"n_heads"}),
+        (5, 32, 8, {"n_heads", "n_kv_heads"}),
+        (FREE, 32, 8, {"n_heads", "n_kv_heads"}),
+        (4, FREE, 8, {"n_heads"}),
+        (4, 32, None, set()),
+        (0, 32, 8, {"n_heads", "n_kv_heads"}),
+    ],
+)
 def test_heads_that_devices_hold_unequal_shares_of(tp, heads, shared, uneven):
     values = {"tp": tp, "n_heads": heads} | ({"n_kv_heads": shared} if shared else {})
     found = made(**values)
@@ -117,9 +123,21 @@ def test_a_degree_has_to_suit_the_heads_of_every_kind_of_layer():
 
 
 WIDTHS = {
-    "tp": 4, "d_ff": 36, "d_inner": 40, "d_shared": 44, "vocab_size": 48, "more_embeddings": 52, "learned_positions": 56, "layer_input_vocab": 60,
-    "n_heads": 14, "n_kv_heads": 2, "ssm_heads": 10, "ssm_groups": 3, "linear_key_heads": 5, "linear_value_heads": 6,
-}  # fmt: skip
+    "tp": 4,
+    "d_ff": 36,
+    "d_inner": 40,
+    "d_shared": 44,
+    "vocab_size": 48,
+    "more_embeddings": 52,
+    "learned_positions": 56,
+    "layer_input_vocab": 60,
+    "n_heads": 14,
+    "n_kv_heads": 2,
+    "ssm_heads": 10,
+    "ssm_groups": 3,
+    "linear_key_heads": 5,
+    "linear_value_heads": 6,
+}
 QUARTERS = {name: Fraction(width, 4) for name, width in WIDTHS.items() if name != "tp"}
 
 

@@ -22,13 +22,25 @@ def test_an_input_that_is_missing_is_missing():
 def test_elasticities_together_are_those_of_small_steps(model):
     """Of windows, experts, steps with few and many prompts, and a batch that is searched. What counts nothing is worked out at once."""
     together = (
-        "mfu", "mbu", "price", "arrival_rate", "peak_flops", "kv_bytes_per_element",
-        "step_overhead", "link_bandwidth", "output_spread",
-    )  # fmt: skip
+        "mfu",
+        "mbu",
+        "price",
+        "arrival_rate",
+        "peak_flops",
+        "kv_bytes_per_element",
+        "step_overhead",
+        "link_bandwidth",
+        "output_spread",
+    )
     work = {
-        "prompt": 1500, "output": 100, "batch": 32, "chunk": 400, "tp": 2,
-        "arrival_rate": "2 request/s", "output_spread": "0.5",
-    }  # fmt: skip
+        "prompt": 1500,
+        "output": 100,
+        "batch": 32,
+        "chunk": 400,
+        "tp": 2,
+        "arrival_rate": "2 request/s",
+        "output_spread": "0.5",
+    }
     case = Study(
         model, "h100-sxm", **work, mfu="0.5", mbu="0.7", step_overhead="1 ms", price=1
     ).first.case

@@ -41,23 +41,54 @@ def test_a_formula_in_the_place_of_a_name():
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "on", "leads"),
-    [("itl", "itl", True), ("itl", "mem_bandwidth", True), ("itl", "price", False), ("steady_batch", "arrival_rate", True), ("steady_batch", "prompt", True), ("best_batch", "mem_capacity", True),
-     ("best_batch", "itl_target", True), ("mix_sustained_itl", "long_prompt", True), ("mix_sustained_itl", "chunk", True), ("recompute_time", "cached_prefix", True), ("ridge_point", "batch", False), ("batch", "batch", True)],
-)  # fmt: skip
+    [
+        ("itl", "itl", True),
+        ("itl", "mem_bandwidth", True),
+        ("itl", "price", False),
+        ("steady_batch", "arrival_rate", True),
+        ("steady_batch", "prompt", True),
+        ("best_batch", "mem_capacity", True),
+        ("best_batch", "itl_target", True),
+        ("mix_sustained_itl", "long_prompt", True),
+        ("mix_sustained_itl", "chunk", True),
+        ("recompute_time", "cached_prefix", True),
+        ("ridge_point", "batch", False),
+        ("batch", "batch", True),
+    ],
+)
 def test_what_a_name_leads_to(name, on, leads):
     """By its formula, by what stands for it without an input, by what is searched for, and by inputs that a formula changes."""
     assert theory().depends(name, on) is leads
 
 
 TIMED = {
-    "itl": True, "decode_throughput": True, "cost_per_mtok": True, "fleet_price": True, "load_time": True, "decode_bound": True, "decode_compute_time": True, "meets_itl": True,
-    "ridge_point": False, "attainable_flops": False, "instance_price": False, "params": False, "fits": False, "batch": False, "link_ridge": False, "price": False, "max_goodput": True,
-}  # fmt: skip
+    "itl": True,
+    "decode_throughput": True,
+    "cost_per_mtok": True,
+    "fleet_price": True,
+    "load_time": True,
+    "decode_bound": True,
+    "decode_compute_time": True,
+    "meets_itl": True,
+    "ridge_point": False,
+    "attainable_flops": False,
+    "instance_price": False,
+    "params": False,
+    "fits": False,
+    "batch": False,
+    "link_ridge": False,
+    "price": False,
+    "max_goodput": True,
+}
 
 
 def test_which_quantities_are_times_rates_and_costs_of_serving():
     assert {name: theory().timed(name) for name in TIMED} == TIMED
     own = theory(own=STUDY)
     assert [own.timed(name) for name in ("wait", "served", "loaded", "seats", "itl")] == [
-        False, True, True, False, True,
-    ]  # fmt: skip
+        False,
+        True,
+        True,
+        False,
+        True,
+    ]

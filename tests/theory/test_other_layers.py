@@ -89,10 +89,19 @@ def pools(draw):
     taken = draw(st.integers(1, 3))
     shared = draw(st.none() | st.integers(1, 2))
     return {
-        "kind": "moe", "n_experts": taken + draw(st.integers(0, 4)), "experts_per_token": taken, "d_expert": draw(N), "bias": draw(st.booleans()),
-        "expert": draw(st.sampled_from(["gated", "plain"])), "router_bias": draw(st.booleans()),
-        **({"n_shared_experts": shared, "d_shared": draw(N), "shared_gate": draw(st.booleans())} if shared else {}),
-    }  # fmt: skip
+        "kind": "moe",
+        "n_experts": taken + draw(st.integers(0, 4)),
+        "experts_per_token": taken,
+        "d_expert": draw(N),
+        "bias": draw(st.booleans()),
+        "expert": draw(st.sampled_from(["gated", "plain"])),
+        "router_bias": draw(st.booleans()),
+        **(
+            {"n_shared_experts": shared, "d_shared": draw(N), "shared_gate": draw(st.booleans())}
+            if shared
+            else {}
+        ),
+    }
 
 
 @given(pools(), PASSES)
@@ -149,10 +158,16 @@ def in_and_out(width, gated):
 @st.composite
 def latents(draw):
     return {
-        "kind": "mla", "n_heads": draw(N), "kv_lora_rank": draw(N), "qk_nope_dim": draw(N), "qk_rope_dim": draw(N), "value_dim": draw(N),
-        "qkv_bias": draw(st.booleans()), "out_bias": draw(st.booleans()),
+        "kind": "mla",
+        "n_heads": draw(N),
+        "kv_lora_rank": draw(N),
+        "qk_nope_dim": draw(N),
+        "qk_rope_dim": draw(N),
+        "value_dim": draw(N),
+        "qkv_bias": draw(st.booleans()),
+        "out_bias": draw(st.booleans()),
         **({"q_lora_rank": draw(N)} if draw(st.booleans()) else {}),
-    }  # fmt: skip
+    }
 
 
 def latent_matrices(a):
@@ -222,9 +237,14 @@ def decode_core(a, context, mode):
 
 def test_what_latent_attention_reads_in_a_step():
     a = {
-        "kind": "mla", "n_heads": 4, "kv_lora_rank": 8, "qk_nope_dim": 6, "qk_rope_dim": 2,
-        "value_dim": 5, "q_lora_rank": 7,
-    }  # fmt: skip
+        "kind": "mla",
+        "n_heads": 4,
+        "kv_lora_rank": 8,
+        "qk_nope_dim": 6,
+        "qk_rope_dim": 2,
+        "value_dim": 5,
+        "q_lora_rank": 7,
+    }
     weights = 2 * (sum(x * y for x, y in [*latent_matrices(a), expanding(a)]) + D * V)
     read = {
         mode: decode(of_one_layer(a), 3, 11, {"mla": mode, "activations": "off"}).value(
@@ -246,8 +266,12 @@ def test_what_latent_attention_reads_in_a_step():
 @given(st.integers(1, 9), PASSES, st.integers(1, 30))
 def test_chunked_attention_meets_the_keys_of_its_own_chunk(chunk, one, context):
     attention = {
-        "kind": "chunked", "n_heads": 2, "n_kv_heads": 1, "head_dim": 4, "chunk_size": chunk,
-    }  # fmt: skip
+        "kind": "chunked",
+        "n_heads": 2,
+        "n_kv_heads": 1,
+        "head_dim": 4,
+        "chunk_size": chunk,
+    }
     spec = of_one_layer(attention, count=3)
     requests, new, past = one
     p, d = prefill(spec, one), decode(spec, 2, context)
@@ -265,16 +289,28 @@ def test_chunked_attention_meets_the_keys_of_its_own_chunk(chunk, one, context):
 
 MAMBA = {"kind": "mamba", "d_inner": 6, "d_state": 3, "d_conv": 4, "dt_rank": 2}
 MAMBA2 = {
-    "kind": "mamba2", "d_inner": 6, "d_state": 3, "d_conv": 4, "ssm_heads": 2, "ssm_groups": 1,
-}  # fmt: skip
+    "kind": "mamba2",
+    "d_inner": 6,
+    "d_state": 3,
+    "d_conv": 4,
+    "ssm_heads": 2,
+    "ssm_groups": 1,
+}
 DELTA = {
-    "kind": "gated_delta", "linear_key_heads": 2, "linear_value_heads": 4, "linear_key_dim": 3,
-    "linear_value_dim": 5, "d_conv": 4,
-}  # fmt: skip
+    "kind": "gated_delta",
+    "linear_key_heads": 2,
+    "linear_value_heads": 4,
+    "linear_key_dim": 3,
+    "linear_value_dim": 5,
+    "d_conv": 4,
+}
 LINEAR = {
-    "kind": "linear", "linear_key_heads": 2, "linear_value_heads": 2, "linear_key_dim": 3,
+    "kind": "linear",
+    "linear_key_heads": 2,
+    "linear_value_heads": 2,
+    "linear_key_dim": 3,
     "linear_value_dim": 3,
-}  # fmt: skip
+}
 CONV = {"kind": "conv", "d_conv": 3}
 RG_LRU = {"kind": "rg_lru", "d_inner": 6, "d_conv": 4, "ssm_heads": 2}
 
@@ -287,7 +323,7 @@ RECURRENT = [
     # two gates of two blocks, their biases, a decay a channel
     (RG_LRU, [(D, 6), (D, 6), *[(3, 3)] * 2 * 2, (6, D)], 6, 6, 6 + 6 + 6, 6, 1),
     (CONV, [(D, 3 * D), (D, D)], D, 0, 0, 0, 0),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
@@ -341,9 +377,12 @@ def test_traits_change_the_parameters_and_the_cache_they_are_about():
         for name in ("sinks", "out_gate", "head_gate", "value_is_key", "shares_kv")
     }
     assert more == {
-        "sinks": 4, "out_gate": D * 12, "head_gate": D * 4, "value_is_key": -D * 6,
+        "sinks": 4,
+        "out_gate": D * 12,
+        "head_gate": D * 4,
+        "value_is_key": -D * 6,
         "shares_kv": -D * 12,
-    }  # fmt: skip
+    }
     assert attention_of(value_dim=5).value("params") - params == D * 2 * 2 + D * 4 * 2
     assert attention_of(value_dim=5).value("kv_bytes_per_token") == 2 * 2 * (3 + 5)
     assert attention_of(value_is_key=True).value("kv_bytes_per_token") == kv, (

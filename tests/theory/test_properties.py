@@ -14,8 +14,15 @@ from . import DEVICE, case, oracle
 from .oracle import Kind, Model, Pass, Widths
 
 LATENCIES = (
-    "prefill_time", "ttft", "itl", "decode_time", "tpot", "itl_first", "itl_last", "response_time",
-)  # fmt: skip
+    "prefill_time",
+    "ttft",
+    "itl",
+    "decode_time",
+    "tpot",
+    "itl_first",
+    "itl_last",
+    "response_time",
+)
 TIMES = (
     "prefill_compute_time",
     "prefill_memory_time",
@@ -72,8 +79,13 @@ def test_twice_the_device_is_twice_as_fast(model, work, devices):
 )
 def test_a_better_device_never_hurts(model, work, devices, better, roofline):
     values = {
-        **DEVICE, **FIXED, "mfu": Fraction(1, 2), "mbu": Fraction(1, 2), **work, "tp": devices,
-    }  # fmt: skip
+        **DEVICE,
+        **FIXED,
+        "mfu": Fraction(1, 2),
+        "mbu": Fraction(1, 2),
+        **work,
+        "tp": devices,
+    }
     before = case(model, {"roofline": roofline}, **values)
     after = case(
         model, {"roofline": roofline}, **{**values, better: values[better] * Fraction(3, 2)}
@@ -153,9 +165,15 @@ def test_decode_time_is_the_sum_of_its_steps(model, growth, steps, roofline):
     spec = ModelSpec.model_validate(oracle.as_spec(model))
     for batch in (1, 7, 40):
         found = case(
-            spec, chosen, peak_flops=10**6, mem_bandwidth=10**5, prompt=10, output=45, batch=batch,
+            spec,
+            chosen,
+            peak_flops=10**6,
+            mem_bandwidth=10**5,
+            prompt=10,
+            output=45,
+            batch=batch,
             **FIXED,
-        )  # fmt: skip
+        )
         expected = Fraction(0)
         for j in range(1, 45 + (steps == "output")):
             expected += one_step(model, chosen, batch, 10 + j if growth == "growing" else 10)
@@ -173,8 +191,12 @@ def test_the_bound_flips_within_a_response():
     model = Model((Kind(4, 4, 4, 16, ffn="none"),), d_model=8, vocab_size=2)
     spec = ModelSpec.model_validate(oracle.as_spec(model))
     values = {
-        "peak_flops": 13 * 10**5, "mem_bandwidth": 10**6, "prompt": 4, "output": 60, "batch": 30,
-    }  # fmt: skip
+        "peak_flops": 13 * 10**5,
+        "mem_bandwidth": 10**6,
+        "prompt": 4,
+        "output": 60,
+        "batch": 30,
+    }
     found = case(spec, {"activations": "off"}, **values)
     labels = {found.at("decode_bound", {"context": Fraction(4 + j)}) for j in range(1, 60)}
     assert labels == {"compute", "memory"}
@@ -223,13 +245,16 @@ def test_a_given_quantity_replaces_its_definition():
     assert found.value("decode_time") == near(39 * itl)
 
 
-@pytest.mark.parametrize(("compute", "memory", "more", "bound"), [
-    (10, 10, {}, "compute"),
-    (11, 10, {}, "memory"),
-    (11, 10, {"mfu": Fraction(1, 2)}, "compute"),
-    (10**6, 10**6, {"step_overhead": 1}, "overhead"),
-    (10**6, 10**6, {"tp": 2, "link_latency": 1, "link_bandwidth": 1}, "link"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("compute", "memory", "more", "bound"),
+    [
+        (10, 10, {}, "compute"),
+        (11, 10, {}, "memory"),
+        (11, 10, {"mfu": Fraction(1, 2)}, "compute"),
+        (10**6, 10**6, {"step_overhead": 1}, "overhead"),
+        (10**6, 10**6, {"tp": 2, "link_latency": 1, "link_bandwidth": 1}, "link"),
+    ],
+)
 def test_what_binds(compute, memory, more, bound):
     """70 parameters nominal, one request: 140 FLOP and 140 byte; equal rates make equal times, and a tie is compute."""
     device = {"peak_flops": compute, "mem_bandwidth": memory, **more}

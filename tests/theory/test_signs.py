@@ -24,13 +24,42 @@ READ = (f"{SHAPE} {BYTES} {DECODE}", "mem_bandwidth mbu")
 """What a prefill limited by compute, and a decode step limited by memory, rises and falls with."""
 
 BASE = {
-    "n_layers": 8, "d_model": 512, "n_heads": 8, "n_kv_heads": 4, "head_dim": 64, "d_ff": 2048, "ffn_matrices": 3, "vocab_size": 4096,
-    "weight_bytes_per_param": 2, "kv_bytes_per_element": 2, "act_bytes_per_element": 2, "link_bytes_per_element": 2, "peak_flops": 10**13, "mem_bandwidth": 10**11,
-    "mem_capacity": 10**10, "memory_reserve": 10**8, "memory_share": Fraction(4, 5), "prompt": 600, "output": 100, "batch": 4, "cached_prefix": 50, "prefill_batch": 1,
-    "mfu": Fraction(1, 2), "mbu": Fraction(3, 4), "step_overhead": Fraction(1, 1000), "layer_overhead": Fraction(1, 10**5), "queue_time": Fraction(1, 100),
-    "price": Fraction(1, 1000), "power": 500, "host_bandwidth": 10**10, "disk_bandwidth": 10**9, "network_bandwidth": 10**10, "arrival_rate": Fraction(1, 2),
-    "ttft_target": Fraction(3, 100), "chunk": 128,
-}  # fmt: skip
+    "n_layers": 8,
+    "d_model": 512,
+    "n_heads": 8,
+    "n_kv_heads": 4,
+    "head_dim": 64,
+    "d_ff": 2048,
+    "ffn_matrices": 3,
+    "vocab_size": 4096,
+    "weight_bytes_per_param": 2,
+    "kv_bytes_per_element": 2,
+    "act_bytes_per_element": 2,
+    "link_bytes_per_element": 2,
+    "peak_flops": 10**13,
+    "mem_bandwidth": 10**11,
+    "mem_capacity": 10**10,
+    "memory_reserve": 10**8,
+    "memory_share": Fraction(4, 5),
+    "prompt": 600,
+    "output": 100,
+    "batch": 4,
+    "cached_prefix": 50,
+    "prefill_batch": 1,
+    "mfu": Fraction(1, 2),
+    "mbu": Fraction(3, 4),
+    "step_overhead": Fraction(1, 1000),
+    "layer_overhead": Fraction(1, 10**5),
+    "queue_time": Fraction(1, 100),
+    "price": Fraction(1, 1000),
+    "power": 500,
+    "host_bandwidth": 10**10,
+    "disk_bandwidth": 10**9,
+    "network_bandwidth": 10**10,
+    "arrival_rate": Fraction(1, 2),
+    "ttft_target": Fraction(3, 100),
+    "chunk": 128,
+}
 COUNTED = {*SHAPE.split(), "prompt", "output", "batch", "cached_prefix", "prefill_batch", "chunk"}
 
 ROWS = {  # quantity: what it rises with, what it falls with
@@ -38,7 +67,11 @@ ROWS = {  # quantity: what it rises with, what it falls with
     "active_params": (SHAPE, ""),
     "attention_flops_per_pair": (ATTENTION, ""),
     "weight_bytes": (WEIGHTS, ""),
-    "layer_weight_bytes": (f"{MATRICES} weight_bytes_per_param", "", "n_layers"),  # an average over the layers
+    "layer_weight_bytes": (
+        f"{MATRICES} weight_bytes_per_param",
+        "",
+        "n_layers",
+    ),  # an average over the layers
     "kv_cache_bytes": (f"{CACHE} prompt batch", ""),
     "memory_bytes": (MEMORY, ""),
     "memory_utilization": (MEMORY, "mem_capacity"),
@@ -52,7 +85,10 @@ ROWS = {  # quantity: what it rises with, what it falls with
     "mixed_time": (f"{SHAPE} {DECODE} chunk {OVERHEAD}", "peak_flops mfu"),
     "ttft": (f"{COMPUTED[0]} {OVERHEAD} queue_time", COMPUTED[1]),
     "itl_last": (f"{READ[0]} {OVERHEAD} output", READ[1]),
-    "prefill_throughput": ("peak_flops mfu", f"{SHAPE} prompt cached_prefix"),  # more to attend to for each token
+    "prefill_throughput": (
+        "peak_flops mfu",
+        f"{SHAPE} prompt cached_prefix",
+    ),  # more to attend to for each token
     "decode_throughput": ("mem_bandwidth mbu batch", f"{SHAPE} {BYTES} prompt {OVERHEAD}"),
     "request_throughput": ("mem_bandwidth mbu batch", f"{SHAPE} {BYTES} prompt {OVERHEAD} output"),
     "attention_intensity": ("n_heads", "n_kv_heads kv_bytes_per_element"),
@@ -61,12 +97,21 @@ ROWS = {  # quantity: what it rises with, what it falls with
     "static_fill_wait": ("batch", "arrival_rate"),
     "recompute_time": (f"{SHAPE} prompt", "peak_flops mfu"),
     "swap_time": (f"{CACHE} prompt", "host_bandwidth"),
-    "disaggregated_ttft": (f"{COMPUTED[0]} {OVERHEAD} queue_time kv_bytes_per_element", f"{COMPUTED[1]} network_bandwidth"),
-    "activation_memory": (f"d_model d_ff ffn_matrices act_bytes_per_element {PREFILL}", "cached_prefix"),
-    "share_in_time": (f"{COMPUTED[1]} ttft_target", f"{COMPUTED[0]} {OVERHEAD} arrival_rate queue_time"),
+    "disaggregated_ttft": (
+        f"{COMPUTED[0]} {OVERHEAD} queue_time kv_bytes_per_element",
+        f"{COMPUTED[1]} network_bandwidth",
+    ),
+    "activation_memory": (
+        f"d_model d_ff ffn_matrices act_bytes_per_element {PREFILL}",
+        "cached_prefix",
+    ),
+    "share_in_time": (
+        f"{COMPUTED[1]} ttft_target",
+        f"{COMPUTED[0]} {OVERHEAD} arrival_rate queue_time",
+    ),
     "even_chunk": (DECODE, "cached_prefix output"),
     "cost_per_mtok_input": (f"{SHAPE} prompt cached_prefix price", "peak_flops mfu"),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")

@@ -41,19 +41,32 @@ WORK = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "engine": "ideal", "mfu
 FOUND = {
     "a mix beyond what compute allows": (
         {
-            **WORK, "prompt": 500, "output": 200, "batch": 112, "chunk": 2048, "long_share": 0.3,
-            "long_prompt": 8000, "long_output": 400,
+            **WORK,
+            "prompt": 500,
+            "output": 200,
+            "batch": 112,
+            "chunk": 2048,
+            "long_share": 0.3,
+            "long_prompt": 8000,
+            "long_output": 400,
         },
         12.39,
     ),
     "the same, batch 200": (
         {
-            **WORK, "prompt": 500, "output": 200, "batch": 200, "chunk": 2048,
-            "mem_capacity": "1 TB", "long_share": 0.3, "long_prompt": 8000, "long_output": 400,
+            **WORK,
+            "prompt": 500,
+            "output": 200,
+            "batch": 200,
+            "chunk": 2048,
+            "mem_capacity": "1 TB",
+            "long_share": 0.3,
+            "long_prompt": 8000,
+            "long_output": 400,
         },
         12.39,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.sample(1)
@@ -68,9 +81,15 @@ def test_deployments_that_were_wrong(name):
 def test_several_prompts_in_a_step_leave_no_tautology():
     """A step has room for more than one prompt: their time to first token is milliseconds, as simulated."""
     case = {
-        "model": "gpt-oss-20b", "hardware": "l40s", "engine": "ideal", "prompt": 300, "output": 40,
-        "batch": 128, "chunk": 1024, "arrival_rate": 100,
-    }  # fmt: skip
+        "model": "gpt-oss-20b",
+        "hardware": "l40s",
+        "engine": "ideal",
+        "prompt": 300,
+        "output": 40,
+        "batch": 128,
+        "chunk": 1024,
+        "arrival_rate": 100,
+    }
     study = sr.Study(**case)
     found = study.simulate(requests=2000, replications=2, seed=2)
     assert float(study.value("loaded_ttft")) == pytest.approx(

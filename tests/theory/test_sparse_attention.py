@@ -22,9 +22,14 @@ from .test_other_layers import (
 )
 
 LATENT = {
-    "kind": "mla", "n_heads": 3, "kv_lora_rank": 6, "qk_nope_dim": 4, "qk_rope_dim": 2,
-    "value_dim": 5, "q_lora_rank": 7,
-}  # fmt: skip
+    "kind": "mla",
+    "n_heads": 3,
+    "kv_lora_rank": 6,
+    "qk_nope_dim": 4,
+    "qk_rope_dim": 2,
+    "value_dim": 5,
+    "q_lora_rank": 7,
+}
 INDEX = {"index_heads": 2, "index_dim": 3}
 CONTEXT = st.integers(1, 40)
 KEY_WIDTH = 33 / 32
@@ -93,9 +98,14 @@ def test_grouped_attention_to_chosen_blocks(one, batch, context, top):
 
 
 COMPRESSED = {
-    "kind": "compressed", "n_heads": 4, "head_dim": 6, "q_lora_rank": 5, "window": 3, "out_rank": 7,
+    "kind": "compressed",
+    "n_heads": 4,
+    "head_dim": 6,
+    "q_lora_rank": 5,
+    "window": 3,
+    "out_rank": 7,
     "out_groups": 2,
-}  # fmt: skip
+}
 
 
 def entries(query, rate):
@@ -151,9 +161,13 @@ def test_compressed_entries_behind_a_window(one, batch, context, rate, top, atte
 
 
 DELTA = {
-    "kind": "kimi_delta", "linear_key_heads": 3, "linear_value_heads": 3, "linear_key_dim": 4,
-    "linear_value_dim": 5, "d_conv": 4,
-}  # fmt: skip
+    "kind": "kimi_delta",
+    "linear_key_heads": 3,
+    "linear_value_heads": 3,
+    "linear_key_dim": 4,
+    "linear_value_dim": 5,
+    "d_conv": 4,
+}
 
 
 @pytest.mark.parametrize("full_decay", [True, False])
@@ -201,9 +215,15 @@ def test_rwkv4():
 def test_rwkv7(first):
     """Its state: what decays, what is forgotten along a vector (a product to find it, one to take it away), what is added, what is read."""
     mixer = {
-        "kind": "rwkv7", "linear_key_heads": 3, "linear_value_heads": 3, "linear_key_dim": 4,
-        "linear_value_dim": 4, "decay_rank": 2, "erase_rank": 5, "gate_rank": 7,
-    }  # fmt: skip
+        "kind": "rwkv7",
+        "linear_key_heads": 3,
+        "linear_value_heads": 3,
+        "linear_key_dim": 4,
+        "linear_value_dim": 4,
+        "decay_rank": 2,
+        "erase_rank": 5,
+        "gate_rank": 7,
+    }
     spec = of_one_layer(mixer={**mixer, **({} if first else {"value_rank": 6})}, count=3)
     ranks = [2, 5, 7, *([] if first else [6])]
     matrices = (
@@ -267,9 +287,14 @@ def test_hyper_connections(residual):
 def test_a_block_that_layers_share(adapters):
     """Five layers take two blocks in turn: two are stored, five are read and run, and each layer has its own matrices beside."""
     block = {
-        "kind": "shared", "shared_blocks": 2, "n_heads": 3, "n_kv_heads": 1, "head_dim": 4,
-        "d_ff": 7, **adapters,
-    }  # fmt: skip
+        "kind": "shared",
+        "shared_blocks": 2,
+        "n_heads": 3,
+        "n_kv_heads": 1,
+        "head_dim": 4,
+        "d_ff": 7,
+        **adapters,
+    }
     d = prefill(of_one_layer(block, count=5), (2, 6, 3))
     shared = [(2 * D, 12), (2 * D, 4), (2 * D, 4), (12, D), (D, 7), (D, 7), (7, D)]
     own = [

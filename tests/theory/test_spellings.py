@@ -16,9 +16,16 @@ def test_every_sign_reads_back_as_its_name():
 
 
 LETTERS = {
-    r"\varphi": "varphi", r"\mathrm{KV}": "KV", r"\mathrm{ITL}_1": "ITL_1", r"\mathrm{KV}_{1,max}": "KV_1.max", r"c_{\mathrm{mix}}^{1M}": "c_1M_mix",
-    r"t^{c}_{\mathrm{prefill}}": "t_c_prefill", r"\Phi^1_{\mathrm{mixed}}": "Phi_1_mixed", r"r_{p/d}": "r_pd", r"\mathrm{ITL}_{\mathrm{worst},c}": "ITL_worst.c",
-}  # fmt: skip
+    r"\varphi": "varphi",
+    r"\mathrm{KV}": "KV",
+    r"\mathrm{ITL}_1": "ITL_1",
+    r"\mathrm{KV}_{1,max}": "KV_1.max",
+    r"c_{\mathrm{mix}}^{1M}": "c_1M_mix",
+    r"t^{c}_{\mathrm{prefill}}": "t_c_prefill",
+    r"\Phi^1_{\mathrm{mixed}}": "Phi_1_mixed",
+    r"r_{p/d}": "r_pd",
+    r"\mathrm{ITL}_{\mathrm{worst},c}": "ITL_worst.c",
+}
 
 
 @pytest.mark.parametrize(("latex", "typed"), LETTERS.items())
@@ -34,12 +41,28 @@ def test_no_two_names_share_a_letter():
 
 
 PRINTED = {
-    "batch": "batch", "bs": "batch", "isl": "prompt", "kappa": "kv_bytes_per_token", "H_kv": "n_kv_heads", "t_c_prefill": "prefill_compute_time",
-    "H_kv.local": "n_kv_heads.local", "n_layers.window": "n_layers.window", "bs.full": "batch.full", "L.foo": "n_layers.foo", "foo.local": "foo.local",
-    "L_global": "n_layers.global", "L_local": "n_layers.local", "L_full": "n_layers.full", "L_window": "n_layers.window", "H_kv_full": "n_kv_heads.full",
+    "batch": "batch",
+    "bs": "batch",
+    "isl": "prompt",
+    "kappa": "kv_bytes_per_token",
+    "H_kv": "n_kv_heads",
+    "t_c_prefill": "prefill_compute_time",
+    "H_kv.local": "n_kv_heads.local",
+    "n_layers.window": "n_layers.window",
+    "bs.full": "batch.full",
+    "L.foo": "n_layers.foo",
+    "foo.local": "foo.local",
+    "L_global": "n_layers.global",
+    "L_local": "n_layers.local",
+    "L_full": "n_layers.full",
+    "L_window": "n_layers.window",
+    "H_kv_full": "n_kv_heads.full",
     # an alias takes no subscript, a letter none but a kind of layer, and what is no letter stays
-    "bs_full": "bs_full", "L_foo": "L_foo", "foo_local": "foo_local", "nothing": "nothing",
-}  # fmt: skip
+    "bs_full": "bs_full",
+    "L_foo": "L_foo",
+    "foo_local": "foo_local",
+    "nothing": "nothing",
+}
 
 
 @pytest.mark.sample(5)

@@ -11,14 +11,17 @@ CASE = {"model": "gpt-oss-20b", "hardware": "h100-sxm", "engine": "ideal", "batc
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("prompt", [64, 128, 1000, 8192])
-@pytest.mark.parametrize(("kept", "chunk", "tokens"), [
-    ("window", 0, 128),
-    ("window", 8191, 128),
-    ("chunk", 0, 128),
-    ("chunk", 512, 640),
-    ("chunk", 8191, 8319),
-    ("full", 0, 10**6),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kept", "chunk", "tokens"),
+    [
+        ("window", 0, 128),
+        ("window", 8191, 128),
+        ("chunk", 0, 128),
+        ("chunk", 512, 640),
+        ("chunk", 8191, 8319),
+        ("full", 0, 10**6),
+    ],
+)
 def test_the_cache_of_windows(prompt, kept, chunk, tokens):
     study = Study(**CASE, prompt=prompt, window_chunk=chunk, assume={"window_cache": kept})
     by_hand = 32 * TOKEN * (FULL * prompt + LOCAL * min(prompt, tokens))
@@ -66,16 +69,19 @@ def test_one_more_token_of_compressed_layers():
     assert study.value("kv_bytes_per_token") == added + 61 * 1024
 
 
-@pytest.mark.parametrize(("model", "engine", "said"), [
-    ("gpt-oss-20b", "vllm", False),  # 12 and 12 layers: groups of 12
-    ("gemma-4-31b", "vllm", False),  # 50 and 10: six groups of 10
-    ("gemma-3-27b", "vllm", True),  # 52 and 10: the last group of windows has 2
-    ("gemma-3-27b", "sglang", False),
-    ("qwen3.6-27b", "vllm", True),  # a state beside keys
-    ("mamba-2.8b", "vllm", False),
-    ("minimax-m3", "vllm", True),
-    ("deepseek-v3.2", "vllm", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "engine", "said"),
+    [
+        ("gpt-oss-20b", "vllm", False),  # 12 and 12 layers: groups of 12
+        ("gemma-4-31b", "vllm", False),  # 50 and 10: six groups of 10
+        ("gemma-3-27b", "vllm", True),  # 52 and 10: the last group of windows has 2
+        ("gemma-3-27b", "sglang", False),
+        ("qwen3.6-27b", "vllm", True),  # a state beside keys
+        ("mamba-2.8b", "vllm", False),
+        ("minimax-m3", "vllm", True),
+        ("deepseek-v3.2", "vllm", False),
+    ],
+)
 def test_pages_that_vllm_pads_are_said_not_to_be_modelled(model, engine, said):
     case = Study(model, "h200", prompt=4096, engine=engine).first
     assert any("which is not modelled" in word for word in case.warnings) == said

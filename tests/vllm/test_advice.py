@@ -65,12 +65,28 @@ def test_the_batch_and_the_chunk_within_the_itl_target():
     [
         (LINE, {"itl": "30 ms"}, {"efficiency": "measured"}),
         (LINE, {"itl": "30 ms", "ttft": "1 s"}, {"arrival_rate": 30, "efficiency": "measured"}),
-        ("vllm serve deepseek-ai/DeepSeek-V2-Lite -dp 4 --enable-expert-parallel", {"itl": "30 ms"}, {}),
-        ("vllm serve Qwen/Qwen3-30B-A3B -tp 4 --enable-expert-parallel", {"ttft": "2 s"}, {"arrival_rate": 20}),
-        ("sglang serve --model-path Qwen/Qwen3-32B --tp 4 --enable-mixed-chunk", {"itl": "40 ms"}, {}),
-        ("trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8", {"itl": "60 ms"}, {"hardware": "h200"}),
+        (
+            "vllm serve deepseek-ai/DeepSeek-V2-Lite -dp 4 --enable-expert-parallel",
+            {"itl": "30 ms"},
+            {},
+        ),
+        (
+            "vllm serve Qwen/Qwen3-30B-A3B -tp 4 --enable-expert-parallel",
+            {"ttft": "2 s"},
+            {"arrival_rate": 20},
+        ),
+        (
+            "sglang serve --model-path Qwen/Qwen3-32B --tp 4 --enable-mixed-chunk",
+            {"itl": "40 ms"},
+            {},
+        ),
+        (
+            "trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8",
+            {"itl": "60 ms"},
+            {"hardware": "h200"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_recommended_line_is_what_is_recommended(line, targets, case):
     """It takes the devices of the line, fits, keeps its promises, and read again it is the purchase, to the last number."""
     found = reviewed(line, targets, **case)
@@ -129,11 +145,14 @@ def test_activations_of_a_larger_step_count_in_memory():
     assert larger - usual == 8192 * 2 * (2 * 4096 + 2 * 14336 // 2)
 
 
-@pytest.mark.parametrize(("model", "tp", "why"), [
-    ("Qwen/Qwen2.5-7B-Instruct", 8, "28 query heads"),
-    ("meta-llama/Llama-3.1-8B-Instruct", 3, "32 query heads"),
-    ("Qwen/Qwen3-235B-A22B-FP8", 8, "1,536 into 192 each, which blocks of 128 rows"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "tp", "why"),
+    [
+        ("Qwen/Qwen2.5-7B-Instruct", 8, "28 query heads"),
+        ("meta-llama/Llama-3.1-8B-Instruct", 3, "32 query heads"),
+        ("Qwen/Qwen3-235B-A22B-FP8", 8, "1,536 into 192 each, which blocks of 128 rows"),
+    ],
+)
 def test_devices_that_the_engine_refuses(model, tp, why):
     """vLLM: "Total number of attention heads (28) must be divisible by tensor parallel size (8)"; "output_size ... = 192 is not divisible by weight quantization
     block_n = 128" (vllm issue 17327)."""
@@ -179,8 +198,11 @@ def test_defaults_go_by_the_device(device, batch, budget):
 
 @pytest.mark.parametrize(
     ("line", "running", "words"),
-    [("", 256, "batch = 256"), (" --max-num-seqs 300", 264, "batch = 264, as many as fit; others wait")],
-)  # fmt: skip
+    [
+        ("", 256, "batch = 256"),
+        (" --max-num-seqs 300", 264, "batch = 264, as many as fit; others wait"),
+    ],
+)
 def test_as_many_requests_run_as_fit(line, running, words):
     """((0.92 - 0.04) * 85.52 GB - 2 * 8,030,261,248 byte)/(131,072 byte * (1,500 + 211 - 1) token) = 264.1"""
     case = {"prompt": 1500, "output": 211, "mem_capacity": "85.52 GB"}
@@ -257,7 +279,9 @@ def test_a_range_of_prompts_whose_middle_is_no_whole_number():
 
 def test_a_name_in_fp8_does_not_say_how_its_scales_lie():
     """GLM-4.6-FP8 has a scale for each row, and ran over eight devices (GPUStack, performance lab); a listed checkpoint of blocks is refused, with what starts."""
-    assert reviewed("vllm serve zai-org/GLM-4.6-FP8 -tp 8", hardware="h200", prompt=2000, output=200).pick  # fmt: skip
+    assert reviewed(
+        "vllm serve zai-org/GLM-4.6-FP8 -tp 8", hardware="h200", prompt=2000, output=200
+    ).pick
     with pytest.raises(InputError, match="it starts with 1, 2.*or with expert parallelism"):
         reviewed("vllm serve Qwen/Qwen3-30B-A3B-FP8 -tp 8", hardware="h200")
 

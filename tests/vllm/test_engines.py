@@ -35,16 +35,37 @@ SGLANG = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3"
     ("line", "expected"),
     [
         (f"{SGLANG} --tp 8", {"instance_devices": 8, "tp": 8, "attention_dp": 1}),
-        (f"{SGLANG} --tp 8 --dp 8 --enable-dp-attention", {"instance_devices": 8, "tp": 1, "attention_dp": 8, "ep": 1}),
-        (f"{SGLANG} --tp-size 16 --dp-size 4 --enable-dp-attention --ep 16", {"instance_devices": 16, "tp": 4, "attention_dp": 4, "ep": 16}),
-        ("sglang serve --model-path Qwen/Qwen3-32B --tp 2 --dp 4", {"instance_devices": 2, "tp": 2, "dp": 4}),
-        ("trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --ep_size 8", {"instance_devices": 8, "tp": 8, "ep": 8}),
-        ("trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --enable_attention_dp", {"instance_devices": 8, "tp": 1, "attention_dp": 8}),
+        (
+            f"{SGLANG} --tp 8 --dp 8 --enable-dp-attention",
+            {"instance_devices": 8, "tp": 1, "attention_dp": 8, "ep": 1},
+        ),
+        (
+            f"{SGLANG} --tp-size 16 --dp-size 4 --enable-dp-attention --ep 16",
+            {"instance_devices": 16, "tp": 4, "attention_dp": 4, "ep": 16},
+        ),
+        (
+            "sglang serve --model-path Qwen/Qwen3-32B --tp 2 --dp 4",
+            {"instance_devices": 2, "tp": 2, "dp": 4},
+        ),
+        (
+            "trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --ep_size 8",
+            {"instance_devices": 8, "tp": 8, "ep": 8},
+        ),
+        (
+            "trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --enable_attention_dp",
+            {"instance_devices": 8, "tp": 1, "attention_dp": 8},
+        ),
         ("llama-server -hf x/Qwen3-32B-GGUF -ts 1,1", {"instance_devices": 2, "tp": 1, "pp": 2}),
-        ("llama-server -hf x/Qwen3-32B-GGUF -ts 3,1 -sm row", {"instance_devices": 2, "tp": 2, "pp": 1}),
-        ("vllm serve deepseek-ai/DeepSeek-V3 -tp 1 -dp 8 --enable-expert-parallel", {"instance_devices": 8, "tp": 1, "attention_dp": 8, "ep": 8}),
+        (
+            "llama-server -hf x/Qwen3-32B-GGUF -ts 3,1 -sm row",
+            {"instance_devices": 2, "tp": 2, "pp": 1},
+        ),
+        (
+            "vllm serve deepseek-ai/DeepSeek-V3 -tp 1 -dp 8 --enable-expert-parallel",
+            {"instance_devices": 8, "tp": 1, "attention_dp": 8, "ep": 8},
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_devices_of_a_line(line, expected):
     found = devices(line)
     assert {name: found[name] for name in expected} == expected

@@ -23,8 +23,11 @@ WRITTEN = {
 def test_the_same_line_in_every_spelling(name):
     flags = read_line(WRITTEN[name]).flags
     assert {key: flags[key].value for key in flags} == {
-        "model": "org/m", "tensor-parallel-size": 2, "max-num-seqs": 16, "max-model-len": 32000,
-    }  # fmt: skip
+        "model": "org/m",
+        "tensor-parallel-size": 2,
+        "max-num-seqs": 16,
+        "max-model-len": 32000,
+    }
 
 
 def test_k_is_a_thousand_and_capital_k_1024():
@@ -82,13 +85,21 @@ def test_a_fault_is_told_with_its_column(name):
 
 PASTED = {
     "a beginning of a flag": ("vllm serve m --tensor_parallel 2", {"tensor-parallel-size": 2}, ""),
-    "one letter short": ("vllm serve m --max-num-batched-token 8192", {"max-num-batched-tokens": 8192}, ""),
+    "one letter short": (
+        "vllm serve m --max-num-batched-token 8192",
+        {"max-num-batched-tokens": 8192},
+        "",
+    ),
     "a comment of a line": (
         "vllm serve m \\\n  # the devices\n  -tp 2",
         {"tensor-parallel-size": 2},
         "",
     ),
-    "a variable that does not matter": ("vllm serve m --port $PORT --api-key ${KEY} -tp 2", {"tensor-parallel-size": 2}, ""),
+    "a variable that does not matter": (
+        "vllm serve m --port $PORT --api-key ${KEY} -tp 2",
+        {"tensor-parallel-size": 2},
+        "",
+    ),
     "twice": (
         "vllm serve m -tp 2 --tensor-parallel-size 4",
         {"tensor-parallel-size": 4},
@@ -96,19 +107,43 @@ PASTED = {
     ),
     "auto": ("vllm serve m --max-model-len auto", {"max-model-len": "auto"}, ""),
     "minus one": ("vllm serve m --max-model-len -1", {"max-model-len": "auto"}, ""),
-    "short for speculation": ("vllm serve m -sc '{\"num_speculative_tokens\": 3}'", {"speculative-config": {"num_speculative_tokens": 3}}, ""),
-    "JSON without quotes": ('vllm serve m -sc {"num_speculative_tokens":3}', {"speculative-config": {"num_speculative_tokens": 3}}, ""),
+    "short for speculation": (
+        "vllm serve m -sc '{\"num_speculative_tokens\": 3}'",
+        {"speculative-config": {"num_speculative_tokens": 3}},
+        "",
+    ),
+    "JSON without quotes": (
+        'vllm serve m -sc {"num_speculative_tokens":3}',
+        {"speculative-config": {"num_speculative_tokens": 3}},
+        "",
+    ),
     "a container": (
         "docker run --gpus all -v ~/.cache:/root -p 8000:8000 --ipc=host vllm/vllm-openai:latest --model m -tp 8",
         {"tensor-parallel-size": 8},
         "",
     ),
-    "a container with a command": ("sudo docker run --rm rocm/vllm:latest vllm serve m -tp 8", {"tensor-parallel-size": 8}, ""),
-    "a shell in a container": ("docker run --entrypoint bash vllm/vllm-openai bash -lc 'vllm serve m -tp 8'", {"tensor-parallel-size": 8}, ""),
-    "in the background": ("nohup vllm serve m -tp 2 > log.txt 2>&1 &", {"tensor-parallel-size": 2}, ""),
+    "a container with a command": (
+        "sudo docker run --rm rocm/vllm:latest vllm serve m -tp 8",
+        {"tensor-parallel-size": 8},
+        "",
+    ),
+    "a shell in a container": (
+        "docker run --entrypoint bash vllm/vllm-openai bash -lc 'vllm serve m -tp 8'",
+        {"tensor-parallel-size": 8},
+        "",
+    ),
+    "in the background": (
+        "nohup vllm serve m -tp 2 > log.txt 2>&1 &",
+        {"tensor-parallel-size": 2},
+        "",
+    ),
     "into a file": ("vllm serve m -tp 2 &>>log.txt", {"tensor-parallel-size": 2}, ""),
-    "with variables before it": ("VLLM_USE_V1=1 CUDA_VISIBLE_DEVICES=0,1 vllm serve m -tp 2", {"tensor-parallel-size": 2}, ""),
-}  # fmt: skip
+    "with variables before it": (
+        "VLLM_USE_V1=1 CUDA_VISIBLE_DEVICES=0,1 vllm serve m -tp 2",
+        {"tensor-parallel-size": 2},
+        "",
+    ),
+}
 
 
 @pytest.mark.sample(5)
@@ -129,8 +164,11 @@ def test_a_file_of_flags_below_those_of_the_line(tmp_path):
     )
     line = read_line(f"vllm serve --config {path} -tp 2")
     assert {key: flag.value for key, flag in line.flags.items() if key != "config"} == {
-        "model": "m", "tensor-parallel-size": 2, "max-num-seqs": 64, "enable-expert-parallel": True,
-    }  # fmt: skip
+        "model": "m",
+        "tensor-parallel-size": 2,
+        "max-num-seqs": 64,
+        "enable-expert-parallel": True,
+    }
     assert line.others == ("--port", "8000")
     with pytest.raises(InputError, match="leave the flag out") as caught:
         read_line("vllm serve m --config nothing.yaml")

@@ -22,9 +22,10 @@ HEADER = (
 
 MEASURED = ("measured", "scaled", "borrowed")  # answers to what was asked
 KINDS = {
-    "measured": "from tables of the device and the engine", "scaled": "with an exchange between experts that is scaled up from one node",
+    "measured": "from tables of the device and the engine",
+    "scaled": "with an exchange between experts that is scaled up from one node",
     "borrowed": "with tables of other devices or formulas (its mode HYBRID)",
-}  # fmt: skip
+}
 VERSION_YEARS = {"TensorRT-LLM 0.5": "2023", "TensorRT-LLM 0.6.1": "2023", "vLLM 0.6.3": "2024"}
 LEAST, NEAR = 5, 0.2
 
@@ -61,9 +62,15 @@ def peers_page(fitted: CatalogueFit) -> str:
         len(group) for reason, group in unanswered.items() if reason in document["refusals"]
     )
     facts = {
-        "total": len(made), "asked": len(pairs) + refused, "compared": len(pairs), "kinds": f" ({kinds})", "least": LEAST, "new": len(new),
-        "nearer": statistics.mean(abs(p.ours) < abs(p.theirs) for p in pairs), "held": share_held(p.held_out for p in pairs),
-    }  # fmt: skip
+        "total": len(made),
+        "asked": len(pairs) + refused,
+        "compared": len(pairs),
+        "kinds": f" ({kinds})",
+        "least": LEAST,
+        "new": len(new),
+        "nearer": statistics.mean(abs(p.ours) < abs(p.theirs) for p in pairs),
+        "held": share_held(p.held_out for p in pairs),
+    }
     facts |= _compared("", pairs) | _compared("new_", new)
     facts |= {name: document[name] for name in ("peer", "version", "date", "run")}
     facts["tables"] = ", ".join(

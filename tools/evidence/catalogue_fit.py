@@ -29,9 +29,13 @@ Key = tuple[str, str, str]
 """An input, a device family, an engine class."""
 
 START = {
-    "mfu": 0.6, "mbu": 0.8, "layer_overhead": 1e-4, "elementwise_bytes": 60.0, "link_latency": 1e-5,
+    "mfu": 0.6,
+    "mbu": 0.8,
+    "layer_overhead": 1e-4,
+    "elementwise_bytes": 60.0,
+    "link_latency": 1e-5,
     "link_share": 0.4,
-}  # fmt: skip
+}
 MOST = dict.fromkeys(SHARES, 1.0)
 STEPS = (0.5, 0.2, 0.08, 0.03, 0.01, 0.004)
 ROBUST = 0.25

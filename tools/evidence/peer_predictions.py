@@ -81,11 +81,15 @@ def document(python: str) -> str:
         if answer["tables"]
     }
     head = {
-        "peer": "aiconfigurator", "version": found["version"], "date": str(datetime.now(UTC).date()),
+        "peer": "aiconfigurator",
+        "version": found["version"],
+        "date": str(datetime.now(UTC).date()),
         "run": f"Python {found['python']}, {platform.system()} {platform.machine()}, no accelerator: it reads its tables",
         "presets": {name: str(find("presets", name).data["version"]) for name in PRESETS},
-        "tables": dict(sorted(tables.items())), "refusals": reasons, "columns": ["source", *KEY, "seconds", "from", "fits", "refused", *PRESETS],
-    }  # fmt: skip
+        "tables": dict(sorted(tables.items())),
+        "refusals": reasons,
+        "columns": ["source", *KEY, "seconds", "from", "fits", "refused", *PRESETS],
+    }
     lines = []
     for (key, (row, _)), answer in zip(rows.items(), answers, strict=True):
         refused = reasons.index(answer["refused"]) if answer["refused"] else None

@@ -15,9 +15,19 @@ from symroof.specs.model import ModelSpec
 
 STORED = Path(__file__).resolve().parent / "peer_predictions.json"
 SYSTEMS = {
-    "a100-80gb-sxm": "a100_sxm", "h100-sxm": "h100_sxm", "h200": "h200_sxm", "b200": "b200_sxm", "b300": "b300_sxm", "gb200": "gb200", "gb300": "gb300",
-    "l40s": "l40s", "a100-80gb-pcie": "a100_pcie", "h100-pcie": "h100_pcie", "rtx-pro-6000-blackwell-server": "rtx_pro_6000_server", "l4": "l4",
-}  # fmt: skip
+    "a100-80gb-sxm": "a100_sxm",
+    "h100-sxm": "h100_sxm",
+    "h200": "h200_sxm",
+    "b200": "b200_sxm",
+    "b300": "b300_sxm",
+    "gb200": "gb200",
+    "gb300": "gb300",
+    "l40s": "l40s",
+    "a100-80gb-pcie": "a100_pcie",
+    "h100-pcie": "h100_pcie",
+    "rtx-pro-6000-blackwell-server": "rtx_pro_6000_server",
+    "l4": "l4",
+}
 """Its systems by the names of the catalogue."""
 
 BACKENDS = {
@@ -31,14 +41,24 @@ BACKENDS = {
 """Its backends by the first words of an engine's name."""
 
 WEIGHTS = {
-    "fp16": "bfloat16", "bf16": "bfloat16", "fp8": "as its checkpoint says", "nvfp4": "nvfp4",
-    "awq": "int4_wo", "gptq": "int4_wo",
-}  # fmt: skip
+    "fp16": "bfloat16",
+    "bf16": "bfloat16",
+    "fp8": "as its checkpoint says",
+    "nvfp4": "nvfp4",
+    "awq": "int4_wo",
+    "gptq": "int4_wo",
+}
 CACHES = {"fp16": "bfloat16", "bf16": "bfloat16", "fp8": "fp8", "int8": "int8"}
 ASKED = {
-    "ttft": ("static_ctx", "ttft"), "prefill_rate": ("static_ctx", "ttft"), "tpot": ("static_gen", "tpot"), "decode_rate": ("static_gen", "tpot"),
-    "itl": ("static_gen", "tpot"), "loop_tpot": ("agg", "tpot"), "response_time": ("static", "request_latency"), "response_rate": ("static", "request_latency"),
-}  # fmt: skip
+    "ttft": ("static_ctx", "ttft"),
+    "prefill_rate": ("static_ctx", "ttft"),
+    "tpot": ("static_gen", "tpot"),
+    "decode_rate": ("static_gen", "tpot"),
+    "itl": ("static_gen", "tpot"),
+    "loop_tpot": ("agg", "tpot"),
+    "response_time": ("static", "request_latency"),
+    "response_rate": ("static", "request_latency"),
+}
 """For each metric the mode that is estimated and the number of its answer, in milliseconds. A closed loop is its aggregated server."""
 
 KEY = (
@@ -82,10 +102,25 @@ def question_of(row: Measurement) -> dict[str, Any] | str:
         return "a model of no class of its own"
     mode, answer = ASKED[row.metric]
     return {
-        "answer": answer, "model": model, "system_name": system, "backend_name": backend, "mode": mode, "isl": row.prompt, "osl": row.output or 2,
-        "batch_size": max(round(row.batch / row.attention_dp), 1), "tp_size": row.tp, "pp_size": row.pp, "attention_dp_size": row.attention_dp,
-        "moe_ep_size": row.ep or 1, "moe_tp_size": row.tp * row.attention_dp // (row.ep or 1), "kvcache_quant_mode": CACHES[row.kv],
-    } | ({} if row.weights == "fp8" else dict.fromkeys(("gemm_quant_mode", "moe_quant_mode"), WEIGHTS[row.weights]))  # fmt: skip
+        "answer": answer,
+        "model": model,
+        "system_name": system,
+        "backend_name": backend,
+        "mode": mode,
+        "isl": row.prompt,
+        "osl": row.output or 2,
+        "batch_size": max(round(row.batch / row.attention_dp), 1),
+        "tp_size": row.tp,
+        "pp_size": row.pp,
+        "attention_dp_size": row.attention_dp,
+        "moe_ep_size": row.ep or 1,
+        "moe_tp_size": row.tp * row.attention_dp // (row.ep or 1),
+        "kvcache_quant_mode": CACHES[row.kv],
+    } | (
+        {}
+        if row.weights == "fp8"
+        else dict.fromkeys(("gemm_quant_mode", "moe_quant_mode"), WEIGHTS[row.weights])
+    )
 
 
 def stored() -> dict[str, Any]:
@@ -127,10 +162,16 @@ def _model(name: str, narrow: bool) -> str | dict[str, Any] | None:
     ):
         return None
     made = {
-        "hidden_size": spec.d_model, "num_hidden_layers": kind.count, "num_attention_heads": attention.n_heads, "num_key_value_heads": attention.n_kv_heads,
-        "head_dim": attention.head_dim, "vocab_size": spec.vocab_size, "max_position_embeddings": spec.max_context, "hidden_act": "silu",
+        "hidden_size": spec.d_model,
+        "num_hidden_layers": kind.count,
+        "num_attention_heads": attention.n_heads,
+        "num_key_value_heads": attention.n_kv_heads,
+        "head_dim": attention.head_dim,
+        "vocab_size": spec.vocab_size,
+        "max_position_embeddings": spec.max_context,
+        "hidden_act": "silu",
         "tie_word_embeddings": spec.tied_embeddings,
-    }  # fmt: skip
+    }
     if narrow:
         made["quantization_config"] = {"quant_method": "fp8", "activation_scheme": "static"}
     match ffn:

@@ -25,9 +25,14 @@ ANY = "any"
 BOUND = re.compile(r"\b(compute|memory|link|overhead)[\s-]+(?:bound|limited)", re.IGNORECASE)
 NOT = re.compile(r"(?:\bnot|n't|n’t|\bnever|\bcannot)\s+fit", re.IGNORECASE)
 EXAMPLES = {
-    "byte": "1.34 GB", "s": "25 ms", "token/s": "48 token/s", "FLOP/s": "312 TFLOP/s",
-    "byte/s": "3.35 TB/s", "FLOP": "289 TFLOP", "USD/s": "2.50 USD/hour",
-}  # fmt: skip
+    "byte": "1.34 GB",
+    "s": "25 ms",
+    "token/s": "48 token/s",
+    "FLOP/s": "312 TFLOP/s",
+    "byte/s": "3.35 TB/s",
+    "FLOP": "289 TFLOP",
+    "USD/s": "2.50 USD/hour",
+}
 """A number as an annotation refers to it, in units of each kind that people write."""
 
 

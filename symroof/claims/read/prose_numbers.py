@@ -50,16 +50,45 @@ PEAK_OF = re.compile(
 """A precision between the number of a peak and its unit: ``1,979 BF16 TFLOPS``."""
 
 HEDGES = (
-    "~", "≈", "about", "around", "roughly", "approximately", "ca.", "ca", "some", "nearly", "almost",
-)  # fmt: skip
+    "~",
+    "≈",
+    "about",
+    "around",
+    "roughly",
+    "approximately",
+    "ca.",
+    "ca",
+    "some",
+    "nearly",
+    "almost",
+)
 OPERATORS = {
-    "<=": "<=", ">=": ">=", "<": "<", ">": ">", "≤": "<=", "≥": ">=", "less than": "<", "under": "<", "below": "<", "at most": "<=", "up to": "<=",
-    "more than": ">", "over": ">", "above": ">", "at least": ">=", "no more than": "<=", "not more than": "<=", "no less than": ">=", "not less than": ">=",
-}  # fmt: skip
+    "<=": "<=",
+    ">=": ">=",
+    "<": "<",
+    ">": ">",
+    "≤": "<=",
+    "≥": ">=",
+    "less than": "<",
+    "under": "<",
+    "below": "<",
+    "at most": "<=",
+    "up to": "<=",
+    "more than": ">",
+    "over": ">",
+    "above": ">",
+    "at least": ">=",
+    "no more than": "<=",
+    "not more than": "<=",
+    "no less than": ">=",
+    "not less than": ">=",
+}
 SPEEDS = {
-    "no faster than": True, "not faster than": True,
-    "no slower than": False, "not slower than": False,
-}  # fmt: skip
+    "no faster than": True,
+    "not faster than": True,
+    "no slower than": False,
+    "not slower than": False,
+}
 """Bounds on speed: an upper one of a rate is a lower one of a time."""
 BOUNDS = OPERATORS | {"&lt;": "<", "≲": "<=", "&gt;": ">", "≳": ">="}
 
@@ -243,9 +272,20 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     shown = text[first:start] + (text[start:end] if comma else digits) + text[end:stop]
     of = denominators(text, start, own)
     return Figure(
-        first, start, end, place, stop, digits, power, unit, sign, without_marks(shown), None,
-        comma, of,
-    )  # fmt: skip
+        first,
+        start,
+        end,
+        place,
+        stop,
+        digits,
+        power,
+        unit,
+        sign,
+        without_marks(shown),
+        None,
+        comma,
+        of,
+    )
 
 
 def _sign(text: str, start: int, unit: str) -> tuple[str, int]:

@@ -21,11 +21,30 @@ UNIT = re.compile(
     r"[(\[]\s*([^()\[\]]{1,40}?)\s*[)\]]|(?:\bin|,|/)\s+([^\s,]{1,30})\s*$|(?:^|\s)([^\s()\[\]]{1,12})\s*$"
 )
 WORDS = {
-    "batch size": "batch", "requests": "batch", "users": "batch", "concurrency": "batch", "prompt tokens": "prompt", "prompt length": "prompt", "input": "prompt",
-    "input tokens": "prompt", "context length": "context", "sequence length": "prompt", "output tokens": "output", "gpus": "tp", "devices": "tp", "gpu": "hardware",
-    "device": "hardware", "accelerator": "hardware", "precision": "weights", "format": "weights", "dtype": "weights",
-    "quantization": "weights", "quantisation": "weights", "quant": "weights", "weight format": "weights",
-}  # fmt: skip
+    "batch size": "batch",
+    "requests": "batch",
+    "users": "batch",
+    "concurrency": "batch",
+    "prompt tokens": "prompt",
+    "prompt length": "prompt",
+    "input": "prompt",
+    "input tokens": "prompt",
+    "context length": "context",
+    "sequence length": "prompt",
+    "output tokens": "output",
+    "gpus": "tp",
+    "devices": "tp",
+    "gpu": "hardware",
+    "device": "hardware",
+    "accelerator": "hardware",
+    "precision": "weights",
+    "format": "weights",
+    "dtype": "weights",
+    "quantization": "weights",
+    "quantisation": "weights",
+    "quant": "weights",
+    "weight format": "weights",
+}
 """Heads of columns that name an input in other words."""
 LENGTHS = ("context", "peak_context")
 """Derived names that a column states as inputs."""

@@ -22,14 +22,37 @@ NAMES = re.compile(
 )
 
 ALIASES = {
-    "s": "sec secs second seconds", "ms": "msec millisecond milliseconds", "us": "μs microsecond microseconds",
-    "ns": "nanosecond nanoseconds", "hour": "hr hrs", "%": "percent", "USD": "dollar dollars", "x": "times ×",
-    "token": "toks tok tokens", "token/s": "tps", "request": "reqs req requests", "request/s": "rps", "param": "params",
-    "device": "gpu gpus", "byte": "bytes", "W": "watt watts", "J": "joule joules", "FLOP": "flop flops",
-    "GFLOP": "gigaflop gigaflops", "TFLOP": "teraflop teraflops", "PFLOP": "petaflop petaflops", "EFLOP": "exaflop exaflops",
-    "kB": "kilobyte kilobytes", "MB": "megabyte megabytes", "GB": "gigabyte gigabytes", "TB": "terabyte terabytes",
-    "KiB": "kibibyte kibibytes", "MiB": "mebibyte mebibytes", "GiB": "gibibyte gibibytes", "TiB": "tebibyte tebibytes",
-}  # fmt: skip
+    "s": "sec secs second seconds",
+    "ms": "msec millisecond milliseconds",
+    "us": "μs microsecond microseconds",
+    "ns": "nanosecond nanoseconds",
+    "hour": "hr hrs",
+    "%": "percent",
+    "USD": "dollar dollars",
+    "x": "times ×",
+    "token": "toks tok tokens",
+    "token/s": "tps",
+    "request": "reqs req requests",
+    "request/s": "rps",
+    "param": "params",
+    "device": "gpu gpus",
+    "byte": "bytes",
+    "W": "watt watts",
+    "J": "joule joules",
+    "FLOP": "flop flops",
+    "GFLOP": "gigaflop gigaflops",
+    "TFLOP": "teraflop teraflops",
+    "PFLOP": "petaflop petaflops",
+    "EFLOP": "exaflop exaflops",
+    "kB": "kilobyte kilobytes",
+    "MB": "megabyte megabytes",
+    "GB": "gigabyte gigabytes",
+    "TB": "terabyte terabytes",
+    "KiB": "kibibyte kibibytes",
+    "MiB": "mebibyte mebibytes",
+    "GiB": "gibibyte gibibytes",
+    "TiB": "tebibyte tebibytes",
+}
 SPELLED = {alias: unit for unit, aliases in ALIASES.items() for alias in aliases.split()}
 """Units as people write them, in small letters, and as symroof does."""
 
@@ -37,11 +60,18 @@ RATES = (["t", "s"], ["T", "s"])
 """``t/s``, tokens a second as llama.cpp prints them; alone the letter is no unit."""
 
 NOUNS = {
-    "device": r"(?:GPU|card|device|accelerator|chip|TPU|rank|[A-Z]{1,2}\d{2,3}[A-Z]?)s?(?!-)", "layer": r"layers?",
+    "device": r"(?:GPU|card|device|accelerator|chip|TPU|rank|[A-Z]{1,2}\d{2,3}[A-Z]?)s?(?!-)",
+    "layer": r"layers?",
     "request": r"(?:request|sequence|user|conversation|session|stream|client|customer|query|queries|seq)s?",
-    "token": r"(?:tokens?|toks?)", "head": r"(?:kv[\s-])?heads?", "hour": r"(?:hours?|hr|h)", "second": r"(?:seconds?|sec|s)", "day": r"days?", "month": r"months?",
-    "parameter": r"(?:parameter|param|weight)s?", "element": r"(?:element|value|number|entry|scalar)s?",
-}  # fmt: skip
+    "token": r"(?:tokens?|toks?)",
+    "head": r"(?:kv[\s-])?heads?",
+    "hour": r"(?:hours?|hr|h)",
+    "second": r"(?:seconds?|sec|s)",
+    "day": r"days?",
+    "month": r"months?",
+    "parameter": r"(?:parameter|param|weight)s?",
+    "element": r"(?:element|value|number|entry|scalar)s?",
+}
 """What a number can be of, and the words for it."""
 PARTS = ("layer", "head")
 """Parts of a model, which a number can be of in addition to anything else."""

@@ -74,7 +74,7 @@ def memory(study: Study, subject: BoundCase) -> Chart:
     for row, case in enumerate(cases):
         needs, most = needed[row] / GIGABYTE, usable[row] / GIGABYTE
         chart.curve("", [(most, row - 0.42), (most, row + 0.42)], "ink", "-", 1.8, "usable")
-        written, of = (case.result(n).in_two(DIGITS)[0] for n in ("memory_bytes", "usable_memory"))  # fmt: skip
+        written, of = (case.result(n).in_two(DIGITS)[0] for n in ("memory_bytes", "usable_memory"))
         if case.does_not_fit:
             text = f"{written} of {of}:\ndoes not fit"
             chart.text(max(needs, most), row, text, "vermilion", weight="bold")
@@ -115,7 +115,7 @@ def _fitting(cases: list[BoundCase]) -> list[str]:
 def waterfall(way: Waterfall, start: str, end: str) -> Chart:
     """A bar for each of two values, and one for each step between them, from the top down."""
     drawn, together, rest = _split(way)
-    steps = [(s.label, float(s.effect), float(s.factor) if s.factor else None) for s in drawn]  # fmt: skip
+    steps = [(s.label, float(s.effect), float(s.factor) if s.factor else None) for s in drawn]
     steps += [(f"{len(rest)} smaller steps", together, None)] if together else []
     unit, (low, high) = way.symbol.unit, _axis_ends(way)
     chart = Chart(

@@ -80,7 +80,9 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
         chart.upright(f"target {goal:g}", goal, "vermilion", "--", f"ITL target {seconds(goal)}")
     for (one, batches), (colour, dash, _) in zip(drawn, SERIES, strict=False):
         name, edge = "" if single else one.label, one.bounds.edge
-        fits, beyond = (one.points(batches[cut], of.rate) for cut in (batches <= edge, batches >= edge))  # fmt: skip
+        fits, beyond = (
+            one.points(batches[cut], of.rate) for cut in (batches <= edge, batches >= edge)
+        )
         gone = f"{name}, does not fit" if len(fits) < 2 and name else "does not fit"
         chart.curve(f"line {one.label}", fits, colour, dash, 2.2, name)
         chart.curve(f"beyond {one.label}", beyond, "faint", "--", 1.6, gone)
@@ -182,13 +184,19 @@ def ranked(review: Reviewed) -> Chart:
     own = case_title(shown[0].case)
     chart = Chart(
         "pareto",
-        own if len(shown) == 1 else compared([one.case for one in shown], f"{len(shown)} candidates"),
+        own
+        if len(shown) == 1
+        else compared([one.case for one in shown], f"{len(shown)} candidates"),
         f"{title} against the time between tokens of each candidate",
         _found(review, title),
-        Axis("time between tokens", *logarithmic([x for _, ends, _ in spots for x in ends], 1.2), seconds),
+        Axis(
+            "time between tokens",
+            *logarithmic([x for _, ends, _ in spots for x in ends], 1.2),
+            seconds,
+        ),
         Axis(title, *logarithmic([y for *_, y in spots], 1.6), in_unit("")),
         notes=["Lines: the interval of the time between tokens. Filled: passes; hollow: does not."],
-    )  # fmt: skip
+    )
     for i, (one, ends, y) in enumerate(spots):
         colour, _, shape = SERIES[i] if i < len(SERIES) else ("pale", "-", "o")
         if ends[0] < ends[2]:

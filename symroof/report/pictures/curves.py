@@ -210,9 +210,13 @@ class Metrics:
 
 
 UNDER_LOAD = Metrics(
-    "sustained_itl", "sustained_throughput", "sustained_throughput_per_device", "inter-token latency under load",
-    "sustained output tokens per second, prefills included", "A server under load, prefills included, as targets are tested.",
-)  # fmt: skip
+    "sustained_itl",
+    "sustained_throughput",
+    "sustained_throughput_per_device",
+    "inter-token latency under load",
+    "sustained output tokens per second, prefills included",
+    "A server under load, prefills included, as targets are tested.",
+)
 FULL_SLOTS = replace(
     UNDER_LOAD,
     latency="inter-token latency at full load",
@@ -220,9 +224,13 @@ FULL_SLOTS = replace(
 )
 """The same where an arrival rate is given: batches are compared with every slot taken, not at that rate."""
 ISOLATED = Metrics(
-    "itl", "decode_throughput", "decode_throughput_per_device", "inter-token latency at the last step",
-    "output tokens per second of the whole batch, at the last step", "Decode alone: on a server under load, prefills lengthen the steps.",
-)  # fmt: skip
+    "itl",
+    "decode_throughput",
+    "decode_throughput_per_device",
+    "inter-token latency at the last step",
+    "output tokens per second of the whole batch, at the last step",
+    "Decode alone: on a server under load, prefills lengthen the steps.",
+)
 
 
 def metrics_of(cases: Sequence[BoundCase]) -> Metrics:
@@ -257,7 +265,9 @@ class Configuration:
     def points(self, batches: Any, up: str, case: BoundCase | None = None) -> Any:
         """ITL and another quantity, a row a batch."""
         names = (self.of.itl, up)
-        return np.column_stack([along((case or self.there).case, n, "batch", batches) for n in names])  # fmt: skip
+        return np.column_stack(
+            [along((case or self.there).case, n, "batch", batches) for n in names]
+        )
 
 
 def configurations(cases: Sequence[BoundCase], of: Metrics, *needed: str) -> list[Configuration]:

@@ -277,7 +277,10 @@ class _Drawing:
         look = dict(mark.look)
         line, back = self.colours.line(mark.colour), self.colours.line("back")
         fill, edge = (back, line) if look.pop("hollow") else (line, back)
-        look |= {"markerfacecolor": fill, "markeredgecolor": line if look["marker"] == "x" else edge}  # fmt: skip
+        look |= {
+            "markerfacecolor": fill,
+            "markeredgecolor": line if look["marker"] == "x" else edge,
+        }
         self.axes.plot(*mark.points.T, linestyle="", label=mark.label, zorder=4, **look)
 
     def _area(self, mark: Mark) -> None:
@@ -297,9 +300,16 @@ class _Drawing:
         look: dict[str, Any] = {"ha": "left", "size": SMALL + 0.5} | mark.look
         off = {"left": 4, "right": -4, "center": 0}[look["ha"]]
         self.axes.annotate(
-            printable(mark.label), mark.points[0], (off, 0), textcoords="offset points", zorder=5,
-            va="center_baseline", color=self.colours.words(mark.colour), annotation_clip=False, **look,
-        )  # fmt: skip
+            printable(mark.label),
+            mark.points[0],
+            (off, 0),
+            textcoords="offset points",
+            zorder=5,
+            va="center_baseline",
+            color=self.colours.words(mark.colour),
+            annotation_clip=False,
+            **look,
+        )
 
     def _mesh(self, mark: Mark) -> None:
         """Values over two inputs as colours, with a scale of them; where memory ends hatched."""

@@ -10,11 +10,18 @@ from symroof.cases.bound_case import BoundCase
 from symroof.report.pictures.chart import Axis, Chart, lacking, seconds
 
 PARTS = {
-    "ttft": {"prefill_roofline_time": "reading the prompt", "prefill_link_time": "GPU links",
-             "prefill_overhead": "overheads", "time_outside_steps": "server"},
-    "itl": {"decode_roofline_time": "weights and other work", "decode_link_time": "GPU links",
-            "decode_overhead": "overheads"},
-}  # fmt: skip
+    "ttft": {
+        "prefill_roofline_time": "reading the prompt",
+        "prefill_link_time": "GPU links",
+        "prefill_overhead": "overheads",
+        "time_outside_steps": "server",
+    },
+    "itl": {
+        "decode_roofline_time": "weights and other work",
+        "decode_link_time": "GPU links",
+        "decode_overhead": "overheads",
+    },
+}
 """The quantities that a latency is the sum of, with their words; what pipeline stages wait for one another is left."""
 CACHE, WAITING = "KV cache", "other pipeline stages"
 LEAST = 0.001

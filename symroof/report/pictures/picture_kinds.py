@@ -29,9 +29,16 @@ KINDS = {
 }
 """Kind -> what it shows."""
 MODULES = {
-    "roofline": "limits", "regimes": "limits", "latency-throughput": "batches", "pareto": "batches",
-    "memory": "bars", "parts": "latencies", "tornado": "bars", "ttft": "over_input", "itl": "over_input",
-}  # fmt: skip
+    "roofline": "limits",
+    "regimes": "limits",
+    "latency-throughput": "batches",
+    "pareto": "batches",
+    "memory": "bars",
+    "parts": "latencies",
+    "tornado": "bars",
+    "ttft": "over_input",
+    "itl": "over_input",
+}
 """Kind -> the module with its function."""
 WATERFALL = "waterfall"
 COMPARING = {WATERFALL: "each step from one case's number to another's, with a second side"}
@@ -93,6 +100,10 @@ def of_review(review: Reviewed, used: Collection[str]) -> list[Picture]:
     for kind in KINDS:
         if kind in used:
             with contextlib.suppress(InputError):
-                made = ranked(review) if kind == "pareto" else chart(kind, review.study, review.subject)  # fmt: skip
+                made = (
+                    ranked(review)
+                    if kind == "pareto"
+                    else chart(kind, review.study, review.subject)
+                )
                 pictures.append(draw(made))
     return pictures

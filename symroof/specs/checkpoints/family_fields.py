@@ -17,11 +17,22 @@ from symroof.specs.checkpoints.config_fields import Config
 
 OPTIONAL = re.compile(r"([A-Za-z_][\w.]*)\?")
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod,
-    ast.FloorDiv: operator.floordiv, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt,
-    ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Not: operator.not_,
-    ast.In: lambda part, whole: part in whole, ast.USub: operator.neg, ast.LShift: operator.lshift,
-}  # fmt: skip
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Mod: operator.mod,
+    ast.FloorDiv: operator.floordiv,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Not: operator.not_,
+    ast.In: lambda part, whole: part in whole,
+    ast.USub: operator.neg,
+    ast.LShift: operator.lshift,
+}
 
 
 @cache
@@ -73,7 +84,40 @@ def function(read: Callable[..., Any]) -> Callable[..., Any]:
     return read
 
 
-WORDS = frozenset(["full", "window", "chunk", "linear", "conv", "hybrid", "index", "cross", "none", "dense", "sparse", "head", "head_bias", "layer", "rms", "gated", "plain", "moe", "gqa", "chunked", "mla", "compressed", "shared", "mamba", "mamba2", "rg_lru", "rwkv4", "rwkv7", "gated_delta", "kimi_delta"])  # fmt: skip
+WORDS = frozenset(
+    [
+        "full",
+        "window",
+        "chunk",
+        "linear",
+        "conv",
+        "hybrid",
+        "index",
+        "cross",
+        "none",
+        "dense",
+        "sparse",
+        "head",
+        "head_bias",
+        "layer",
+        "rms",
+        "gated",
+        "plain",
+        "moe",
+        "gqa",
+        "chunked",
+        "mla",
+        "compressed",
+        "shared",
+        "mamba",
+        "mamba2",
+        "rg_lru",
+        "rwkv4",
+        "rwkv7",
+        "gated_delta",
+        "kimi_delta",
+    ]
+)
 """Words that mean themselves: kinds of layers, of blocks and of norms."""
 
 

@@ -91,9 +91,13 @@ def repeated_block(c: Config, i: int) -> str:
 
 
 NEMOTRON = {
-    "mamba": ("linear", "none"), "linear_attention": ("linear", "none"), "attention": ("full", "none"),
-    "full_attention": ("full", "none"), "mlp": ("none", "dense"), "moe": ("none", "sparse"),
-}  # fmt: skip
+    "mamba": ("linear", "none"),
+    "linear_attention": ("linear", "none"),
+    "attention": ("full", "none"),
+    "full_attention": ("full", "none"),
+    "mlp": ("none", "dense"),
+    "moe": ("none", "sparse"),
+}
 LETTERS = {"M": "mamba", "*": "attention", "-": "mlp", "E": "moe"}
 
 

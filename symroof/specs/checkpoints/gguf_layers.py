@@ -219,12 +219,27 @@ def _mamba(layer: GgufLayer) -> dict[str, Any]:
     rank = layer.inputs("ssm_dt")
     state = layer.split("ssm_x", layer.outputs("ssm_x") - rank, 2)
     inner = layer.inputs("ssm_out")
-    return {"kind": "mamba", "d_inner": inner, "d_state": state, "d_conv": layer.inputs("ssm_conv1d"), "dt_rank": rank,
-            "conv_bias": layer.biased("ssm_conv1d"), "mixer_norm": layer.has("ssm_dt_norm")}  # fmt: skip
+    return {
+        "kind": "mamba",
+        "d_inner": inner,
+        "d_state": state,
+        "d_conv": layer.inputs("ssm_conv1d"),
+        "dt_rank": rank,
+        "conv_bias": layer.biased("ssm_conv1d"),
+        "mixer_norm": layer.has("ssm_dt_norm"),
+    }
 
 
 def _mamba2(layer: GgufLayer) -> dict[str, Any]:
     inner, groups = layer.inputs("ssm_out"), layer.meta("ssm.group_count") or 1
     state = layer.split("ssm_conv1d", layer.outputs("ssm_conv1d") - inner, 2 * groups)
-    return {"kind": "mamba2", "d_inner": inner, "d_state": state, "d_conv": layer.inputs("ssm_conv1d"), "ssm_heads": layer.needed("ssm.time_step_rank"),
-            "ssm_groups": groups, "conv_bias": layer.biased("ssm_conv1d"), "mixer_norm": layer.has("ssm_norm")}  # fmt: skip
+    return {
+        "kind": "mamba2",
+        "d_inner": inner,
+        "d_state": state,
+        "d_conv": layer.inputs("ssm_conv1d"),
+        "ssm_heads": layer.needed("ssm.time_step_rank"),
+        "ssm_groups": groups,
+        "conv_bias": layer.biased("ssm_conv1d"),
+        "mixer_norm": layer.has("ssm_norm"),
+    }

@@ -66,22 +66,43 @@ def _shared_values(most: str) -> dict[str, Rule]:
 
 MIXTURES: dict[str, Mixture] = {
     **{name.lower(): Mixture(name) for name in ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q6_K")},
-    "q2_k": Mixture("Q2_K", {"attn_v": lambda p: "Q4_K" if p.sharing >= 4 else "Q3_K", "ffn_down": always("Q3_K"), "attn_output": always("Q3_K")}, True),
+    "q2_k": Mixture(
+        "Q2_K",
+        {
+            "attn_v": lambda p: "Q4_K" if p.sharing >= 4 else "Q3_K",
+            "ffn_down": always("Q3_K"),
+            "attn_output": always("Q3_K"),
+        },
+        True,
+    ),
     "q3_k_s": Mixture("Q3_K", {}, True),
-    "q3_k_m": Mixture("Q3_K", {
-        "attn_v": lambda p: "Q5_K" if p.layer < 2 else "Q4_K", "attn_output": always("Q4_K"),
-        "ffn_down": lambda p: "Q5_K" if p.layer < p.layers // 16 else "Q4_K",
-    }, True),
-    "q3_k_l": Mixture("Q3_K", {"attn_v": always("Q5_K"), "ffn_down": always("Q5_K"), "attn_output": always("Q5_K")}),
-    "q4_k_s": Mixture("Q4_K", {
-        "attn_v": lambda p: "Q5_K" if p.layer < 4 else "Q4_K", "ffn_down": lambda p: "Q5_K" if p.layer < p.layers // 8 else "Q4_K",
-    }, True),
+    "q3_k_m": Mixture(
+        "Q3_K",
+        {
+            "attn_v": lambda p: "Q5_K" if p.layer < 2 else "Q4_K",
+            "attn_output": always("Q4_K"),
+            "ffn_down": lambda p: "Q5_K" if p.layer < p.layers // 16 else "Q4_K",
+        },
+        True,
+    ),
+    "q3_k_l": Mixture(
+        "Q3_K",
+        {"attn_v": always("Q5_K"), "ffn_down": always("Q5_K"), "attn_output": always("Q5_K")},
+    ),
+    "q4_k_s": Mixture(
+        "Q4_K",
+        {
+            "attn_v": lambda p: "Q5_K" if p.layer < 4 else "Q4_K",
+            "ffn_down": lambda p: "Q5_K" if p.layer < p.layers // 8 else "Q4_K",
+        },
+        True,
+    ),
     "q4_k_m": Mixture("Q4_K", _more("Q4_K", "Q6_K"), True),
     "q5_k_s": Mixture("Q5_K"),
     "q5_k_m": Mixture("Q5_K", _more("Q5_K", "Q6_K")),
     "iq4_xs": Mixture("IQ4_XS", _shared_values("IQ4_XS"), True),
     "iq4_nl": Mixture("IQ4_NL", _shared_values("IQ4_NL"), True),
-}  # fmt: skip
+}
 """Mixtures by the name in a file's name; ``wide_output`` where eight experts bring Q5_K for ``attn_output``."""
 
 NARROWER_BLOCKS = {
@@ -133,10 +154,16 @@ def mixture(name: str, model: ModelSpec) -> Quantization:
     }
     if model.tied_embeddings and "embedding" in widths:
         widths["lm_head"] = widths["embedding"]
-    return Quantization.model_validate({
-        "method": name, "bits": most.bits, "format": most.format, "kept": NOT_QUANTIZED, "kept_bits": "32 bit",
-        "widths": {operator: bits for operator, bits in widths.items() if bits != most.bits},
-    })  # fmt: skip
+    return Quantization.model_validate(
+        {
+            "method": name,
+            "bits": most.bits,
+            "format": most.format,
+            "kept": NOT_QUANTIZED,
+            "kept_bits": "32 bit",
+            "widths": {operator: bits for operator, bits in widths.items() if bits != most.bits},
+        }
+    )
 
 
 def plain(name: str) -> Quantization:

@@ -176,10 +176,16 @@ def _read(
     left = (key for key in fields if key not in known and fields[key] not in (None, [], {}))
     own = () if method == "mlx" else left
     unread += [f"quantization_config.{key} was not read" for key in islice(own, 5)]
-    return Quantization.model_validate({
-        **stored, "kept": tuple(sorted(kept - elsewhere)), "parts": parts, "kv": _cache(fields),
-        "notes": (*notes, *doubts), "unread": unread,
-    })  # fmt: skip
+    return Quantization.model_validate(
+        {
+            **stored,
+            "kept": tuple(sorted(kept - elsewhere)),
+            "parts": parts,
+            "kv": _cache(fields),
+            "notes": (*notes, *doubts),
+            "unread": unread,
+        }
+    )
 
 
 def _scheme(fields: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

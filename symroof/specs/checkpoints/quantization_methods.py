@@ -194,7 +194,14 @@ def mlx(fields: Fields) -> dict[str, Any]:
     return {**stored, "others": others, "wide": wide}
 
 
-METHODS = {"compressed-tensors": compressed_tensors, "modelopt": modelopt, "modelopt_fp4": modelopt, "nvfp4": modelopt, "torchao": torchao, "mlx": mlx}  # fmt: skip
+METHODS = {
+    "compressed-tensors": compressed_tensors,
+    "modelopt": modelopt,
+    "modelopt_fp4": modelopt,
+    "nvfp4": modelopt,
+    "torchao": torchao,
+    "mlx": mlx,
+}
 """Methods that are more than an entry of the table."""
 
 

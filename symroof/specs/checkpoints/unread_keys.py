@@ -20,9 +20,25 @@ def _words(text: str) -> frozenset[str]:
 
 
 OTHER_PARTS = (
-    "vision_config", "audio_config", "vit_config", "speech_config", "talker_config", "code2wav_config", "token2wav_config", "vq_config", "encoder_config",
-    "perceiver_config", "projector_config", "vision_tower_config", "audio_encoder_config", "sound_config", "mm_projector_config", "qformer_config", "vision_encoder", "multimodal",
-)  # fmt: skip
+    "vision_config",
+    "audio_config",
+    "vit_config",
+    "speech_config",
+    "talker_config",
+    "code2wav_config",
+    "token2wav_config",
+    "vq_config",
+    "encoder_config",
+    "perceiver_config",
+    "projector_config",
+    "vision_tower_config",
+    "audio_encoder_config",
+    "sound_config",
+    "mm_projector_config",
+    "qformer_config",
+    "vision_encoder",
+    "multimodal",
+)
 """Objects that describe parts for images and sounds, which are counted nowhere and said to be left aside."""
 AHEAD = (
     "num_nextn_predict_layers",
@@ -47,8 +63,27 @@ NO_EFFECT_ENDS = re.compile(
 PAIRED = ("add_cross_attention", "is_encoder_decoder")
 """Fields that give the layers of a decoder an attention to an encoder, in any class that has them."""
 BIASES = re.compile(r"(?:.*_)?bias(?:_.*)?")
-OFF = frozenset([*PAIRED, "use_bidirectional_attention", "shared_intermediate_size", "shared_expert_intermediate_size", "use_qk_norm", "qk_layernorm", "moe_layer_num_skipped", "use_mla",
-                 "use_cla", "first_k_dense_replace", "num_kv_shared_layers", "sliding_window", "n_shared_experts", "num_shared_experts", "use_post_norm", "attention_output_gate", "num_reward_heads"])  # fmt: skip
+OFF = frozenset(
+    [
+        *PAIRED,
+        "use_bidirectional_attention",
+        "shared_intermediate_size",
+        "shared_expert_intermediate_size",
+        "use_qk_norm",
+        "qk_layernorm",
+        "moe_layer_num_skipped",
+        "use_mla",
+        "use_cla",
+        "first_k_dense_replace",
+        "num_kv_shared_layers",
+        "sliding_window",
+        "n_shared_experts",
+        "num_shared_experts",
+        "use_post_norm",
+        "attention_output_gate",
+        "num_reward_heads",
+    ]
+)
 """Keys that change nothing where they are off (biases are others)."""
 ONE = _words("""
 moe_layer_freq decoder_sparse_step interleave_moe_layer_step moe_every_n_layers expert_interval moe_layer_interval
@@ -57,12 +92,26 @@ moe_layer_freq decoder_sparse_step interleave_moe_layer_step moe_every_n_layers 
 WINDOWED = frozenset(["sliding_window", "max_window_layers", "sliding_window_size"])
 """Keys that change nothing where the file switches windows off."""
 REPEATED = {
-    "experts_per_token": "num_experts_per_tok", "num_heads": "num_attention_heads", "n_layer": "num_hidden_layers", "n_layers": "num_hidden_layers",
-    "num_layers": "num_hidden_layers", "dim": "hidden_size", "block_dim": "hidden_size", "conv_dim": "hidden_size", "conv_dim_out": "hidden_size",
-    "n_embd": "hidden_size", "d_model": "hidden_size", "n_head": "num_attention_heads", "n_heads": "num_attention_heads", "sliding_window_size": "sliding_window",
-    "attention_head_dim": "head_dim", "layer_switch": "sliding_window_pattern", "max_window_layers": "num_hidden_layers", "attention_window": "sliding_window",
+    "experts_per_token": "num_experts_per_tok",
+    "num_heads": "num_attention_heads",
+    "n_layer": "num_hidden_layers",
+    "n_layers": "num_hidden_layers",
+    "num_layers": "num_hidden_layers",
+    "dim": "hidden_size",
+    "block_dim": "hidden_size",
+    "conv_dim": "hidden_size",
+    "conv_dim_out": "hidden_size",
+    "n_embd": "hidden_size",
+    "d_model": "hidden_size",
+    "n_head": "num_attention_heads",
+    "n_heads": "num_attention_heads",
+    "sliding_window_size": "sliding_window",
+    "attention_head_dim": "head_dim",
+    "layer_switch": "sliding_window_pattern",
+    "max_window_layers": "num_hidden_layers",
+    "attention_window": "sliding_window",
     "moe_intermediate_size": "intermediate_size",
-}  # fmt: skip
+}
 """Keys that repeat another, and change nothing where they are equal to it."""
 ONE_KIND = {
     "layer_types": ("full_attention", "attention"),

@@ -41,7 +41,7 @@ OF_THE_THEORY = {
         Insert("symroof/specs/layers.py", '"deep", ', '"none"] = "gated"\n    d_ff'),
         Insert("symroof/specs/layers.py", '"deep": 3, ', '"plain": PLAIN_MATRICES}'),
     ],
-}  # fmt: skip
+}
 
 OF_CHECKPOINTS = {
     "An architecture family": [
@@ -53,7 +53,7 @@ OF_CHECKPOINTS = {
             "  mistral:\n    source: ",
         ),
     ],
-}  # fmt: skip
+}
 
 OF_CLAIMS = {
     "A slip": [

@@ -47,8 +47,13 @@ SETTINGS = {
 }
 """More than a small number of layers, where that shows a rule."""
 LEFT_OUT = {
-    "transformers_version", "id2label", "label2id", "dtype", "architectures", "_name_or_path",
-}  # fmt: skip
+    "transformers_version",
+    "id2label",
+    "label2id",
+    "dtype",
+    "architectures",
+    "_name_or_path",
+}
 
 
 def types():

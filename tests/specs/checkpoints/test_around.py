@@ -14,26 +14,33 @@ from . import problem, read
 from .gguf_files import Q8_0, block, gguf, heads, model
 
 CONFIG = {
-    "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2,
-    "vocab_size": 320, "intermediate_size": 96,
-}  # fmt: skip
+    "model_type": "llama",
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
+    "vocab_size": 320,
+    "intermediate_size": 96,
+}
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(("file", "stated", "title", "name"), [
-    ("/x/My Model/config.json", None, "My Model", "my-model"),
-    ("/x/y/config.json", "org/Name-7B", "Name-7B", "name-7b"),
-    ("/x/y/config.json", "/models/Q3/", "Q3", "q3"),
-    ("/x/y/config.json", "C:\\models\\Q3\\ ", "Q3", "q3"),
-    ("/x/y/Foo.config.json", None, "Foo", "foo"),
-    ("/x/y/Foo.json", "", "Foo", "foo"),
-    ("/x/y/Foo.json", 3, "Foo", "foo"),
-    ("/x/y/Foo_1.5.json", None, "Foo_1.5", "foo_1.5"),
-    ("/x/y/.json", None, "model", "model"),
-    ("/x/y/z.json", "--", "--", "model"),
-    ("/x/y/z.json", "a" * 99, "a" * 64, "a" * 64),
-    ("/x/y/z.json", "a\x1bb", "ab", "ab"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "stated", "title", "name"),
+    [
+        ("/x/My Model/config.json", None, "My Model", "my-model"),
+        ("/x/y/config.json", "org/Name-7B", "Name-7B", "name-7b"),
+        ("/x/y/config.json", "/models/Q3/", "Q3", "q3"),
+        ("/x/y/config.json", "C:\\models\\Q3\\ ", "Q3", "q3"),
+        ("/x/y/Foo.config.json", None, "Foo", "foo"),
+        ("/x/y/Foo.json", "", "Foo", "foo"),
+        ("/x/y/Foo.json", 3, "Foo", "foo"),
+        ("/x/y/Foo_1.5.json", None, "Foo_1.5", "foo_1.5"),
+        ("/x/y/.json", None, "model", "model"),
+        ("/x/y/z.json", "--", "--", "model"),
+        ("/x/y/z.json", "a" * 99, "a" * 64, "a" * 64),
+        ("/x/y/z.json", "a\x1bb", "ab", "ab"),
+    ],
+)
 def test_what_a_model_is_called(file, stated, title, name):
     document = loads_json(json.dumps({} if stated is None else {"_name_or_path": stated}), file)
     assert (title_of(document), spec_name(title_of(document))) == (title, name)
@@ -43,16 +50,31 @@ def test_what_a_model_is_called(file, stated, title, name):
     ("fields", "caveats"),
     [
         ({}, ()),
-        ({"num_nextn_predict_layers": 1}, ("counted without 1 further layer that predicts tokens ahead",)),
+        (
+            {"num_nextn_predict_layers": 1},
+            ("counted without 1 further layer that predicts tokens ahead",),
+        ),
         ({"num_mtp_layers": 2}, ("counted without 2 further layers that predict tokens ahead",)),
-        ({"num_nextn_predict_layers": 0, "num_mtp_layers": 2}, ("counted without 2 further layers that predict tokens ahead",)),
-        ({"mtp_num_hidden_layers": 1}, ("counted without 1 further layer that predicts tokens ahead",)),
+        (
+            {"num_nextn_predict_layers": 0, "num_mtp_layers": 2},
+            ("counted without 2 further layers that predict tokens ahead",),
+        ),
+        (
+            {"mtp_num_hidden_layers": 1},
+            ("counted without 1 further layer that predicts tokens ahead",),
+        ),
         ({"num_nextn_predict_layers": True}, ()),
         ({"vision_config": {}}, ("the language model alone is counted, without vision_config",)),
-        ({"vision_config": {}, "audio_config": {}}, ("the language model alone is counted, without vision_config and audio_config",)),
-        ({"vision_config": 3}, ("keys of its file that are not read, so that any number may be wrong: vision_config",)),
+        (
+            {"vision_config": {}, "audio_config": {}},
+            ("the language model alone is counted, without vision_config and audio_config",),
+        ),
+        (
+            {"vision_config": 3},
+            ("keys of its file that are not read, so that any number may be wrong: vision_config",),
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_counted_is_said(fields, caveats):
     assert read(CONFIG | fields).caveats == caveats
 
@@ -62,9 +84,9 @@ def test_a_family_that_is_assumed_is_said():
     assert read(CONFIG | {"model_type": "own"}, assume_family="llama").caveats == (
         "read as llama, as asked; its model_type is own",
     )
-    assert read({key: value for key, value in CONFIG.items() if key != "model_type"}, assume_family="llama").caveats == (
-        "read as llama, as asked; its model_type is not given",
-    )  # fmt: skip
+    assert read(
+        {key: value for key, value in CONFIG.items() if key != "model_type"}, assume_family="llama"
+    ).caveats == ("read as llama, as asked; its model_type is not given",)
     assert "no such family 'lama'" in problem(CONFIG, assume_family="lama")
     assert "model_type: expected a text, found 3" in problem(CONFIG | {"model_type": 3})
     assert "model_type: no family 'lama' is known" in problem(CONFIG | {"model_type": "lama"})
@@ -88,13 +110,16 @@ def wide(patterns, layers=8):
     )
 
 
-@pytest.mark.parametrize(("count", "layers", "wholly", "partly", "notes"), [
-    (8, 8, {"down"}, {}, []),
-    (7, 8, set(), {"down": (7, 8)}, []),
-    (1, 8, set(), {"down": (1, 8)}, []),
-    (9, 8, {"down"}, {}, []),
-    (1, None, {"down"}, {}, ["down stays wide in 1 of some layers; it counts as wide in all"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("count", "layers", "wholly", "partly", "notes"),
+    [
+        (8, 8, {"down"}, {}, []),
+        (7, 8, set(), {"down": (7, 8)}, []),
+        (1, 8, set(), {"down": (1, 8)}, []),
+        (9, 8, {"down"}, {}, []),
+        (1, None, {"down"}, {}, ["down stays wide in 1 of some layers; it counts as wide in all"]),
+    ],
+)
 def test_an_operator_that_is_wide_in_some_layers(count, layers, wholly, partly, notes):
     assert wide([f"model.layers.{i}.mlp.down_proj" for i in range(count)], layers) == (
         wholly,
@@ -140,15 +165,26 @@ def stored(tmp_path):
         ("gemma2", {"gemma2.attention.sliding_window": 0}, [None, None]),
         ("phi3", {"phi3.attention.sliding_window": 9}, [9, 9]),
         ("llama", {"llama.attention.sliding_window": 9}, [None, None]),
-        ("llama", {"llama.attention.sliding_window": 9, "llama.attention.sliding_window_pattern": [False, True]}, [None, 9]),
-        ("llama", {"llama.attention.sliding_window": 9, "llama.attention.sliding_window_pattern": 2}, [9, None]),
+        (
+            "llama",
+            {
+                "llama.attention.sliding_window": 9,
+                "llama.attention.sliding_window_pattern": [False, True],
+            },
+            [None, 9],
+        ),
+        (
+            "llama",
+            {"llama.attention.sliding_window": 9, "llama.attention.sliding_window_pattern": 2},
+            [9, None],
+        ),
         (
             "gemma3",
             {"gemma3.attention.sliding_window": 9, "gemma3.attention.sliding_window_pattern": True},
             [9, 9],
         ),  # no number: the architecture's six
     ],
-)  # fmt: skip
+)
 def test_which_layers_slide(stored, architecture, more, windows):
     read = stored(more, architecture=architecture)
     order = read.sequence() or read.labels() * 2

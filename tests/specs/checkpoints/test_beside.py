@@ -51,10 +51,24 @@ def test_the_quantization_beside_a_file_is_its_own(tmp_path, name):
 def test_experts_beside_the_feed_forward_block():
     """nvidia/Gemma-4-26B-A4B-NVFP4: attention and the block of all tokens in 16 bits, 128 experts of 704 in NVFP4: 50.5 GB were said for 17.6."""
     gemma = {
-        "model_type": "gemma4_text", "vocab_size": 262144, "hidden_size": 2816, "intermediate_size": 2112, "num_hidden_layers": 30, "num_attention_heads": 16,
-        "num_key_value_heads": 8, "head_dim": 256, "global_head_dim": 512, "num_global_key_value_heads": 2, "attention_k_eq_v": True, "enable_moe_block": True,
-        "num_experts": 128, "top_k_experts": 8, "moe_intermediate_size": 704, "hidden_size_per_layer_input": 0, "sliding_window": 1024,
-    }  # fmt: skip
+        "model_type": "gemma4_text",
+        "vocab_size": 262144,
+        "hidden_size": 2816,
+        "intermediate_size": 2112,
+        "num_hidden_layers": 30,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 8,
+        "head_dim": 256,
+        "global_head_dim": 512,
+        "num_global_key_value_heads": 2,
+        "attention_k_eq_v": True,
+        "enable_moe_block": True,
+        "num_experts": 128,
+        "top_k_experts": 8,
+        "moe_intermediate_size": 704,
+        "hidden_size_per_layer_input": 0,
+        "sliding_window": 1024,
+    }
     wide = [
         f"model.language_model.layers.{i}.{part}*"
         for i in range(30)

@@ -92,7 +92,15 @@ def test_no_field_of_any_family_breaks_the_reader(place, model):
 
 
 def test_lists_of_layers_that_are_none():
-    for kinds in ([], ["full_attention"] * 23, ["full"] * 24, [None] * 24, [["full_attention"]] * 24, "full_attention", {}):  # fmt: skip
+    for kinds in (
+        [],
+        ["full_attention"] * 23,
+        ["full"] * 24,
+        [None] * 24,
+        [["full_attention"]] * 24,
+        "full_attention",
+        {},
+    ):
         changed = CONFIGS["gpt-oss-20b"] | {"layer_types": kinds}
         assert ": layer_types: " in problem(changed), kinds
 
@@ -106,7 +114,10 @@ def test_lists_of_layers_that_are_none():
     [
         ("", "is empty"),
         ("  \n ", "is empty"),
-        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n", "is a Git LFS pointer, not the file itself"),
+        (
+            "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n",
+            "is a Git LFS pointer, not the file itself",
+        ),
         ("<!DOCTYPE html><html>404</html>", "is a web page, not JSON"),
         ("[1, 2]", "expected an object with fields, found a list"),
         ("null", "expected an object with fields, found null"),
@@ -115,7 +126,10 @@ def test_lists_of_layers_that_are_none():
         ('{"a": 1,}', "not valid JSON"),
         ("{'a': 1}", "not valid JSON"),
         ('{"a": 1} {"b": 2}', "not valid JSON"),
-        ('{"model_type": "llama", "hidden_size": 1, "hidden_size": 2}', "hidden_size: duplicate key"),
+        (
+            '{"model_type": "llama", "hidden_size": 1, "hidden_size": 2}',
+            "hidden_size: duplicate key",
+        ),
         ('{"a": {"b": 1, "b": 2}}', "b: duplicate key"),
         (
             '{"a": 1,\n "a": 2,\n "a": 3}',
@@ -134,10 +148,13 @@ def test_lists_of_layers_that_are_none():
         ('{"model_type": 7}', "model_type: expected a text, found 7"),
         ('{"model_type": null}', "model_type: is missing"),
         ('{"text_config": []}', "text_config: expected an object with fields, found a list"),
-        ('{"model_type": "llama", "hidden_size": ' + "9" * 3000 + "}", "hidden_size: expected a whole number"),
+        (
+            '{"model_type": "llama", "hidden_size": ' + "9" * 3000 + "}",
+            "hidden_size: expected a whole number",
+        ),
     ],
     ids=range(25),
-)  # fmt: skip
+)
 def test_what_a_file_may_not_be(text, said):
     assert said in one_line(text)
 
@@ -150,13 +167,16 @@ def test_an_unknown_type_of_many_layers_is_told_at_once():
     assert time.process_time() - begun < 1
 
 
-@pytest.mark.parametrize(("raw", "said"), [
-    (b"\xff\xfe{\x00}\x00", "is UTF-16 text, not UTF-8"),
-    ("{}".encode("utf-32"), "is UTF-32 text, not UTF-8"),
-    (b'{"model_type": "ll\xe4ma"}', "is not UTF-8 text (byte 18)"),
-    (b"\x00" * 100, "not valid JSON"),
-    (b" " * (LARGEST_FILE + 1), f"is larger than {LARGEST_FILE:,} bytes"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"\xff\xfe{\x00}\x00", "is UTF-16 text, not UTF-8"),
+        ("{}".encode("utf-32"), "is UTF-32 text, not UTF-8"),
+        (b'{"model_type": "ll\xe4ma"}', "is not UTF-8 text (byte 18)"),
+        (b"\x00" * 100, "not valid JSON"),
+        (b" " * (LARGEST_FILE + 1), f"is larger than {LARGEST_FILE:,} bytes"),
+    ],
+)
 def test_bytes_that_are_no_text(tmp_path, raw, said):
     (tmp_path / "config.json").write_bytes(raw)
     with pytest.raises(InputError, match=said.replace("(", r"\(").replace(")", r"\)")):

@@ -27,10 +27,21 @@ def value(text, layer=0, layers=6, **data):
 def test_what_a_name_is():
     fields = {"a": 7, "b": 2, "yes": True, "no": False, "none": None, "inner": {"c": 5}}
     for text, expected in {
-        "a + b * 2 - 1": 10, "whole('inner.c')": 5, "inner.c?": 5, "flag('yes') and b": 2, "absent? or a": 7, "a? or absent": 7,
-        "count('absent')": 0, "n - i": 4, "a if flag('yes') else absent": 7, "full": "full", "max(a, b)": 7,
-        "states('a')": True, "states('absent')": False, "whole('a', 0)": 7,
-    }.items():  # fmt: skip
+        "a + b * 2 - 1": 10,
+        "whole('inner.c')": 5,
+        "inner.c?": 5,
+        "flag('yes') and b": 2,
+        "absent? or a": 7,
+        "a? or absent": 7,
+        "count('absent')": 0,
+        "n - i": 4,
+        "a if flag('yes') else absent": 7,
+        "full": "full",
+        "max(a, b)": 7,
+        "states('a')": True,
+        "states('absent')": False,
+        "whole('a', 0)": 7,
+    }.items():
         assert value(text, 2, **fields) == expected, text
 
 
@@ -38,7 +49,11 @@ LAYOUTS = [
     ("window if (i + 1) % 3 else full", {}, "wwfwwf"),
     ("window_behind", {**USED, "max_window_layers": 4}, "ffffww"),
     ("window_behind", {**USED, "use_sliding_window": False, "max_window_layers": 4}, "ffffff"),
-    ("either(entry('listed_ones'), chunk, full) or linear", {"listed_ones": [1, 0, 1, 1, 0, 0]}, "cfccff"),
+    (
+        "either(entry('listed_ones'), chunk, full) or linear",
+        {"listed_ones": [1, 0, 1, 1, 0, 0]},
+        "cfccff",
+    ),
     ("either(entry('listed_ones'), chunk, full) or linear", {}, "llllll"),
     ("either(entry_if_listed('every'), chunk, full) or linear", {"every": 2}, "llllll"),
     ("full if lists('those') else linear", {"those": [0, 5]}, "fllllf"),
@@ -47,17 +62,38 @@ LAYOUTS = [
     ("linear if i % 4 != below('at', 'most') else full", {"at": 2, "most": 4}, "llflll"),
     ("local_by_type()", {"attention_types": [[["global", "local"], 2], [["local"], 2]]}, "fwfwww"),
     ("repeated_block()", {"block_types": ["recurrent", "recurrent", "attention"]}, "llwllw"),
-    ("listed('layer_types')", {"layer_types": ["attention", "mamba", "short_conv", "full_attention", "hybrid", "sliding_attention"]}, "flcfhw"),
+    (
+        "listed('layer_types')",
+        {
+            "layer_types": [
+                "attention",
+                "mamba",
+                "short_conv",
+                "full_attention",
+                "hybrid",
+                "sliding_attention",
+            ]
+        },
+        "flcfhw",
+    ),
     ("nemotron('mixer')", {"hybrid_override_pattern": "M-*EM*"}, "lnfnlf"),
-    ("nemotron('feed')", {"layers_block_type": ["attention", "moe", "mamba", "mlp", "moe", "mlp"]}, "nsndsd"),
+    (
+        "nemotron('feed')",
+        {"layers_block_type": ["attention", "moe", "mamba", "mlp", "moe", "mlp"]},
+        "nsndsd",
+    ),
     ("exaone_layout", {"sliding_window": 4, "sliding_window_pattern": 3}, "wwfwwf"),
     ("exaone_layout", {"sliding_window": 4, "sliding_window_pattern": "LLLG"}, "wwwfwf"),
     ("exaone_layout", {"sliding_window_pattern": 3}, "ffffff"),
-    ("sparse_by_step", {"num_experts": 8, "decoder_sparse_step": 2, "mlp_only_layers": [3]}, "dsddds"),
+    (
+        "sparse_by_step",
+        {"num_experts": 8, "decoder_sparse_step": 2, "mlp_only_layers": [3]},
+        "dsddds",
+    ),
     ("sparse_by_step", {"num_experts": 0, "decoder_sparse_step": 1}, "dddddd"),
     ("step_sparse()", {"moe_layers_enum": "1, 4"}, "dsddsd"),
     ("dense_first", {"first_k_dense_replace": 2}, "ddssss"),
-]  # fmt: skip
+]
 
 
 def test_which_of_six_layers_is_what():
@@ -70,10 +106,18 @@ def test_lists_that_are_not_right_name_their_field():
     for text, data, said in (
         ("entry('ones')", {"ones": [1, 0]}, "ones: has 2 entries for 6 layers"),
         ("lists('those')", {"those": ["2"]}, "those: expected a whole number"),
-        ("listed('layer_types')", {"layer_types": ["conv"] * 7}, "layer_types: has 7 entries for 6"),
+        (
+            "listed('layer_types')",
+            {"layer_types": ["conv"] * 7},
+            "layer_types: has 7 entries for 6",
+        ),
         ("listed('layer_types')", {"layer_types": ["x"] * 6}, "layer_types: has an unknown entry"),
         ("below('at', 'most')", {"at": 3, "most": 3}, "at: 3 is not less than most 3"),
-        ("local_by_type()", {"attention_types": [[["global", "local"], 2]]}, "for each of 6 layers"),
+        (
+            "local_by_type()",
+            {"attention_types": [[["global", "local"], 2]]},
+            "for each of 6 layers",
+        ),
         ("local_by_type()", {"attention_types": [[["global"], 0]]}, pairs),
         ("local_by_type()", {"attention_types": [4]}, pairs),
         ("nemotron('mixer')", {"hybrid_override_pattern": "MX"}, "has 'X'; the letters are M"),
@@ -82,7 +126,7 @@ def test_lists_that_are_not_right_name_their_field():
         ("makes_keys()", {"num_kv_shared_layers": 6}, "6 leaves no layer of 6 that makes keys"),
         ("pool('experts')", {"experts": 8, "num_experts_per_tok": 9}, "9 is more than experts 8"),
         ("divisor('kv')", {"kv": 3, "num_attention_heads": 4}, "kv: 3 does not divide"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(InputError) as error:
             value(text, **data)
         assert said in str(error.value), text
@@ -110,7 +154,7 @@ def test_widths_that_follow_from_others():
         ("own_share()", heads | {"num_attention_heads": 3}, 21),
         ("each('wide')", {"wide": [1, 2, 3, 4, 5, 6]}, 1),
         ("each('wide')", {"wide": 9}, 9),
-    ):  # fmt: skip
+    ):
         assert value(text, **data) == expected, text
     with pytest.raises(InputError, match="4 heads of 5 do not make up the 24 channels"):
         value("mamba2_width()", **state, mamba_head=5)

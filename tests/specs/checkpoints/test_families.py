@@ -29,13 +29,18 @@ SETTINGS = {
 }
 NOT_OF_THE_CLASS = {
     "tie_word_embeddings": {
-        "qwen2_5_omni_text", "qwen2_5_vl_text", "qwen2_vl_text", "qwen3_omni_moe_text",
-        "qwen3_vl_moe_text", "qwen3_vl_text", "glm4v_text",
+        "qwen2_5_omni_text",
+        "qwen2_5_vl_text",
+        "qwen2_vl_text",
+        "qwen3_omni_moe_text",
+        "qwen3_vl_moe_text",
+        "qwen3_vl_text",
+        "glm4v_text",
     },
     "intermediate_size": {"qwen3_5_moe_text", "solar_open"},
     "num_key_value_heads": {"persimmon"},
     "num_hidden_layers": {"nemotron_h"},
-}  # fmt: skip
+}
 """Fields that the model around it decides on, that a class lacks, or that it counts from a pattern of layers."""
 BESIDE = {
     "dots1": {"num_experts_per_tok": 6, "n_routed_experts": 128},
@@ -106,8 +111,11 @@ def test_parameters_cache_and_state(model):
 def test_prefill_flops(model, measured):
     made = spec(model)
     found = {
-        at: case(made, {**FULL, "logits": at[2]}, prompt=int(at[1][1:]), prefill_batch=int(at[0][1:])).value("prefill_flops") for at in measured
-    }  # fmt: skip
+        at: case(
+            made, {**FULL, "logits": at[2]}, prompt=int(at[1][1:]), prefill_batch=int(at[0][1:])
+        ).value("prefill_flops")
+        for at in measured
+    }
     assert found == measured
 
 

@@ -34,22 +34,80 @@ from .gguf_files import (
 from .sizes import resident
 
 STORED = {
-    0: ("F32", 1, 4), 1: ("F16", 1, 2), 2: ("Q4_0", 32, 18), 3: ("Q4_1", 32, 20), 6: ("Q5_0", 32, 22), 7: ("Q5_1", 32, 24), 8: ("Q8_0", 32, 34),
-    9: ("Q8_1", 32, 40), 10: ("Q2_K", 256, 84), 11: ("Q3_K", 256, 110), 12: ("Q4_K", 256, 144), 13: ("Q5_K", 256, 176), 14: ("Q6_K", 256, 210),
-    15: ("Q8_K", 256, 292), 16: ("IQ2_XXS", 256, 66), 17: ("IQ2_XS", 256, 74), 18: ("IQ3_XXS", 256, 98), 19: ("IQ1_S", 256, 50), 20: ("IQ4_NL", 32, 18),
-    21: ("IQ3_S", 256, 110), 22: ("IQ2_S", 256, 82), 23: ("IQ4_XS", 256, 136), 24: ("I8", 1, 1), 25: ("I16", 1, 2), 26: ("I32", 1, 4), 27: ("I64", 1, 8),
-    28: ("F64", 1, 8), 29: ("IQ1_M", 256, 56), 30: ("BF16", 1, 2), 34: ("TQ1_0", 256, 54), 35: ("TQ2_0", 256, 66), 39: ("MXFP4", 32, 17),
-    40: ("NVFP4", 64, 36), 41: ("Q1_0", 128, 18),
-}  # fmt: skip
+    0: ("F32", 1, 4),
+    1: ("F16", 1, 2),
+    2: ("Q4_0", 32, 18),
+    3: ("Q4_1", 32, 20),
+    6: ("Q5_0", 32, 22),
+    7: ("Q5_1", 32, 24),
+    8: ("Q8_0", 32, 34),
+    9: ("Q8_1", 32, 40),
+    10: ("Q2_K", 256, 84),
+    11: ("Q3_K", 256, 110),
+    12: ("Q4_K", 256, 144),
+    13: ("Q5_K", 256, 176),
+    14: ("Q6_K", 256, 210),
+    15: ("Q8_K", 256, 292),
+    16: ("IQ2_XXS", 256, 66),
+    17: ("IQ2_XS", 256, 74),
+    18: ("IQ3_XXS", 256, 98),
+    19: ("IQ1_S", 256, 50),
+    20: ("IQ4_NL", 32, 18),
+    21: ("IQ3_S", 256, 110),
+    22: ("IQ2_S", 256, 82),
+    23: ("IQ4_XS", 256, 136),
+    24: ("I8", 1, 1),
+    25: ("I16", 1, 2),
+    26: ("I32", 1, 4),
+    27: ("I64", 1, 8),
+    28: ("F64", 1, 8),
+    29: ("IQ1_M", 256, 56),
+    30: ("BF16", 1, 2),
+    34: ("TQ1_0", 256, 54),
+    35: ("TQ2_0", 256, 66),
+    39: ("MXFP4", 32, 17),
+    40: ("NVFP4", 64, 36),
+    41: ("Q1_0", 128, 18),
+}
 """Name, weights and bytes of a block of each type by its id: ``GGML_QUANT_SIZES`` of the package gguf 0.19.0, which has 4 bytes too many for Q8_1:
 ``block_q8_1`` of ggml-common.h is two halves and 32 bytes."""
 MOSTLY = {
-    0: "ALL_F32", 1: "MOSTLY_F16", 2: "MOSTLY_Q4_0", 3: "MOSTLY_Q4_1", 7: "MOSTLY_Q8_0", 8: "MOSTLY_Q5_0", 9: "MOSTLY_Q5_1", 10: "MOSTLY_Q2_K",
-    11: "MOSTLY_Q3_K_S", 12: "MOSTLY_Q3_K_M", 13: "MOSTLY_Q3_K_L", 14: "MOSTLY_Q4_K_S", 15: "MOSTLY_Q4_K_M", 16: "MOSTLY_Q5_K_S", 17: "MOSTLY_Q5_K_M",
-    18: "MOSTLY_Q6_K", 19: "MOSTLY_IQ2_XXS", 20: "MOSTLY_IQ2_XS", 21: "MOSTLY_Q2_K_S", 22: "MOSTLY_IQ3_XS", 23: "MOSTLY_IQ3_XXS", 24: "MOSTLY_IQ1_S",
-    25: "MOSTLY_IQ4_NL", 26: "MOSTLY_IQ3_S", 27: "MOSTLY_IQ3_M", 28: "MOSTLY_IQ2_S", 29: "MOSTLY_IQ2_M", 30: "MOSTLY_IQ4_XS", 31: "MOSTLY_IQ1_M",
-    32: "MOSTLY_BF16", 36: "MOSTLY_TQ1_0", 37: "MOSTLY_TQ2_0", 38: "MOSTLY_MXFP4_MOE", 39: "MOSTLY_NVFP4", 40: "MOSTLY_Q1_0",
-}  # fmt: skip
+    0: "ALL_F32",
+    1: "MOSTLY_F16",
+    2: "MOSTLY_Q4_0",
+    3: "MOSTLY_Q4_1",
+    7: "MOSTLY_Q8_0",
+    8: "MOSTLY_Q5_0",
+    9: "MOSTLY_Q5_1",
+    10: "MOSTLY_Q2_K",
+    11: "MOSTLY_Q3_K_S",
+    12: "MOSTLY_Q3_K_M",
+    13: "MOSTLY_Q3_K_L",
+    14: "MOSTLY_Q4_K_S",
+    15: "MOSTLY_Q4_K_M",
+    16: "MOSTLY_Q5_K_S",
+    17: "MOSTLY_Q5_K_M",
+    18: "MOSTLY_Q6_K",
+    19: "MOSTLY_IQ2_XXS",
+    20: "MOSTLY_IQ2_XS",
+    21: "MOSTLY_Q2_K_S",
+    22: "MOSTLY_IQ3_XS",
+    23: "MOSTLY_IQ3_XXS",
+    24: "MOSTLY_IQ1_S",
+    25: "MOSTLY_IQ4_NL",
+    26: "MOSTLY_IQ3_S",
+    27: "MOSTLY_IQ3_M",
+    28: "MOSTLY_IQ2_S",
+    29: "MOSTLY_IQ2_M",
+    30: "MOSTLY_IQ4_XS",
+    31: "MOSTLY_IQ1_M",
+    32: "MOSTLY_BF16",
+    36: "MOSTLY_TQ1_0",
+    37: "MOSTLY_TQ2_0",
+    38: "MOSTLY_MXFP4_MOE",
+    39: "MOSTLY_NVFP4",
+    40: "MOSTLY_Q1_0",
+}
 """``LlamaFileType`` of the same package."""
 
 
@@ -136,10 +194,13 @@ def bytes_of(tensors):
     return total
 
 
-@pytest.mark.parametrize(("vocab", "kv", "ff", "gib", "bpw", "name"), [
-    (32000, 32, 11008, "3.80", "4.84", "llama-2-7b"),
-    (128256, 8, 14336, "4.58", "4.89", "llama-3-8b"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("vocab", "kv", "ff", "gib", "bpw", "name"),
+    [
+        (32000, 32, 11008, "3.80", "4.84", "llama-2-7b"),
+        (128256, 8, 14336, "4.58", "4.89", "llama-3-8b"),
+    ],
+)
 def test_q4_k_m_is_as_large_as_llama_cpp_says(read, vocab, kv, ff, gib, bpw, name):
     """llama.cpp of Llama-2-7B Q4_K_M: 65 tensors f32, 193 q4_K, 33 q6_K, 3.80 GiB (4.84 BPW); of Llama-3-8B: 4.58 GiB (4.89 BPW)."""
     metadata, tensors = q4_k_m(vocab, kv, ff)
@@ -359,9 +420,18 @@ def tensor(name, dimensions, shape, kind=0):
 
 
 SCALARS = [
-    (0, "<B", 200), (1, "<b", -100), (2, "<H", 60_000), (3, "<h", -30_000), (4, "<I", 4 * 10**9), (5, "<i", -2 * 10**9), (6, "<f", 0.5), (7, "<?", True),
-    (10, "<Q", 10**19), (11, "<q", -(9 * 10**18)), (12, "<d", 0.1),
-]  # fmt: skip
+    (0, "<B", 200),
+    (1, "<b", -100),
+    (2, "<H", 60_000),
+    (3, "<h", -30_000),
+    (4, "<I", 4 * 10**9),
+    (5, "<i", -2 * 10**9),
+    (6, "<f", 0.5),
+    (7, "<?", True),
+    (10, "<Q", 10**19),
+    (11, "<q", -(9 * 10**18)),
+    (12, "<d", 0.1),
+]
 """Types of values by their numbers in docs/gguf.md, each with one that the next smaller type and the other sign do not hold."""
 
 
@@ -391,24 +461,64 @@ HOSTILE = [
     ("cut short", gguf(*SMALL)[:-9], "the file ends here"),
     ("cut in metadata", gguf(*SMALL)[:60], "the file ends here"),
     ("tensors beyond count", header(tensors=2**63), "tensor_count: is 9,223,372,036,854,775,808"),
-    ("long text", header(1, 0, raw=key("a", struct.pack("<IQ", 8, 2**60))), "a: goes beyond the 64 MiB"),
-    ("nested arrays", header(1, 0, raw=key("a", array(9, 1, array(9, 1)))), "a: is an array of arrays"),
-    ("unknown type", header(1, 0, raw=key("a", struct.pack("<I", 77))), "a: has a value of type 77"),
-    ("duplicate key", header(2, 0, raw=2 * key("a.b", value(1))), "metadata[1]: duplicate key 'a.b'"),
+    (
+        "long text",
+        header(1, 0, raw=key("a", struct.pack("<IQ", 8, 2**60))),
+        "a: goes beyond the 64 MiB",
+    ),
+    (
+        "nested arrays",
+        header(1, 0, raw=key("a", array(9, 1, array(9, 1)))),
+        "a: is an array of arrays",
+    ),
+    (
+        "unknown type",
+        header(1, 0, raw=key("a", struct.pack("<I", 77))),
+        "a: has a value of type 77",
+    ),
+    (
+        "duplicate key",
+        header(2, 0, raw=2 * key("a.b", value(1))),
+        "metadata[1]: duplicate key 'a.b'",
+    ),
     ("not UTF-8 key", header(1, 0, raw=key(b"\xff\xfe", value(1))), "metadata[0]: is not UTF-8"),
     ("no dimensions", header(0, 1, raw=tensor("t", 0, ())), "t: has 0 dimensions"),
     ("huge tensor", header(0, 1, raw=tensor("t", 4, (2**63,) * 4)), "elements; 1 to"),
-    ("unknown tensor type", header(0, 1, raw=tensor("t", 1, (4,), 999)), "t: has a type of number 999"),
+    (
+        "unknown tensor type",
+        header(0, 1, raw=tensor("t", 1, (4,), 999)),
+        "t: has a type of number 999",
+    ),
     ("retired tensor type", header(0, 1, raw=tensor("t", 1, (4,), 4)), "t: has a type of number 4"),
-    ("broken block", header(0, 1, raw=tensor("t", 1, (33,), Q4_0)), "t: has rows of 33 weights, no multiple of the 32"),
+    (
+        "broken block",
+        header(0, 1, raw=tensor("t", 1, (33,), Q4_0)),
+        "t: has rows of 33 weights, no multiple of the 32",
+    ),
     ("duplicate tensor", header(0, 2, raw=2 * tensor("t", 1, (4,))), "t: duplicate tensor"),
-    ("unknown architecture", small({"general.architecture": "llamma"}), "no architecture 'llamma' is known"),
+    (
+        "unknown architecture",
+        small({"general.architecture": "llamma"}),
+        "no architecture 'llamma' is known",
+    ),
     ("no embedding", small(without=("token_embd.weight",)), "token_embd.weight: is missing"),
-    ("block count a text", small({"llama.block_count": "1"}), "llama.block_count: expected a whole number"),
-    ("no heads", small(without=("llama.attention.head_count",)), "llama.attention.head_count: is missing"),
-    ("odd heads", small({"llama.attention.head_count": 7}), "blk.0.attn_q.weight: its extent of 64 cannot be shared by 7"),
+    (
+        "block count a text",
+        small({"llama.block_count": "1"}),
+        "llama.block_count: expected a whole number",
+    ),
+    (
+        "no heads",
+        small(without=("llama.attention.head_count",)),
+        "llama.attention.head_count: is missing",
+    ),
+    (
+        "odd heads",
+        small({"llama.attention.head_count": 7}),
+        "blk.0.attn_q.weight: its extent of 64 cannot be shared by 7",
+    ),
     ("split by a number", small({"split.count": 10**6}), "split.count: is one of 1,000,000 parts"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.sample(20)

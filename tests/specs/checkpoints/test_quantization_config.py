@@ -59,9 +59,12 @@ def quantized(model, **fields):
 MXFP4 = {
     "quant_method": "mxfp4",
     "modules_to_not_convert": [
-        "model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head",
+        "model.layers.*.self_attn",
+        "model.layers.*.mlp.router",
+        "model.embed_tokens",
+        "lm_head",
     ],
-}  # fmt: skip
+}
 
 
 def test_gpt_oss_120b_is_as_large_as_its_index_says():
@@ -95,36 +98,120 @@ def by_hand(matrix):
 
 
 CASES = [
-    ({"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True, "version": "gemm"}, lambda n, k: n * k // 2 + n * (k // 128) * 2 + n * (k // 128) // 2),
-    ({"quant_method": "awq", "w_bit": 4, "q_group_size": -1}, lambda n, k: n * k // 2 + 2 * n + n // 2),
-    ({"quant_method": "awq", "w_bit": 8, "q_group_size": 1}, lambda n, k: n * k + n * k * 2 + n * k),
-    ({"quant_method": "gptq", "bits": 4, "group_size": 128}, lambda n, k: n * k // 2 + n * (k // 128) * 2 + n * (k // 128) // 2 + 4 * k),
-    ({"quant_method": "gptq", "bits": 8, "group_size": 32}, lambda n, k: n * k + n * (k // 32) * 3 + 4 * k),
-    ({"quant_method": "gptq", "bits": 3, "group_size": 128}, lambda n, k: n * k * 3 // 8 + n * (k // 128) * 2 + n * (k // 128) * 3 // 8 + 4 * k),
-    ({"quant_method": "gptq", "bits": 4, "group_size": -1}, lambda n, k: n * k // 2 + 2 * n + n // 2 + 4 * k),
-    ({"quant_method": "gptq", "bits": 4, "group_size": 128, "checkpoint_format": "marlin"}, lambda n, k: n * k // 2 + n * (k // 128) * 2),
-    ({"quant_method": "fp8", "weight_block_size": [128, 128]}, lambda n, k: n * k + 4 * (n // 128) * (k // 128)),
+    (
+        {
+            "quant_method": "awq",
+            "bits": 4,
+            "group_size": 128,
+            "zero_point": True,
+            "version": "gemm",
+        },
+        lambda n, k: n * k // 2 + n * (k // 128) * 2 + n * (k // 128) // 2,
+    ),
+    (
+        {"quant_method": "awq", "w_bit": 4, "q_group_size": -1},
+        lambda n, k: n * k // 2 + 2 * n + n // 2,
+    ),
+    (
+        {"quant_method": "awq", "w_bit": 8, "q_group_size": 1},
+        lambda n, k: n * k + n * k * 2 + n * k,
+    ),
+    (
+        {"quant_method": "gptq", "bits": 4, "group_size": 128},
+        lambda n, k: n * k // 2 + n * (k // 128) * 2 + n * (k // 128) // 2 + 4 * k,
+    ),
+    (
+        {"quant_method": "gptq", "bits": 8, "group_size": 32},
+        lambda n, k: n * k + n * (k // 32) * 3 + 4 * k,
+    ),
+    (
+        {"quant_method": "gptq", "bits": 3, "group_size": 128},
+        lambda n, k: n * k * 3 // 8 + n * (k // 128) * 2 + n * (k // 128) * 3 // 8 + 4 * k,
+    ),
+    (
+        {"quant_method": "gptq", "bits": 4, "group_size": -1},
+        lambda n, k: n * k // 2 + 2 * n + n // 2 + 4 * k,
+    ),
+    (
+        {"quant_method": "gptq", "bits": 4, "group_size": 128, "checkpoint_format": "marlin"},
+        lambda n, k: n * k // 2 + n * (k // 128) * 2,
+    ),
+    (
+        {"quant_method": "fp8", "weight_block_size": [128, 128]},
+        lambda n, k: n * k + 4 * (n // 128) * (k // 128),
+    ),
     ({"quant_method": "fp8", "activation_scheme": "static"}, lambda n, k: n * k + 4 + 4),
     ({"quant_method": "fp8", "activation_scheme": "dynamic"}, lambda n, k: n * k + 4),
     ({"quant_method": "fbgemm_fp8", "activation_scale_ub": 1200.0}, lambda n, k: n * k + 4 * n + 4),
-    ({"quant_method": "bitsandbytes", "load_in_8bit": True, "load_in_4bit": False}, lambda n, k: n * k + 4 * n),
-    ({"load_in_8bit": True}, lambda n, k: n * k + 4 * n),
-    ({"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}, lambda n, k: n * k // 2 + n * k // 64 * 4 + 64),
     (
-        {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": True},
+        {"quant_method": "bitsandbytes", "load_in_8bit": True, "load_in_4bit": False},
+        lambda n, k: n * k + 4 * n,
+    ),
+    ({"load_in_8bit": True}, lambda n, k: n * k + 4 * n),
+    (
+        {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"},
+        lambda n, k: n * k // 2 + n * k // 64 * 4 + 64,
+    ),
+    (
+        {
+            "quant_method": "bitsandbytes",
+            "load_in_4bit": True,
+            "bnb_4bit_quant_type": "nf4",
+            "bnb_4bit_use_double_quant": True,
+        },
         lambda n, k: n * k // 2 + n * k // 64 + n * k // 64 // 256 * 4 + 64 + 1024,
     ),
     ({"quant_method": "eetq"}, lambda n, k: n * k + 2 * n),
     ({"quant_method": "quanto", "weights": "int4"}, lambda n, k: n * k // 2 + n * k // 128 * 4),
-    ({"quant_method": "hqq", "quant_config": {"weight_quant_params": {"nbits": 2, "group_size": 64}}}, lambda n, k: n * k // 4 + n * k // 64 * 4),
-    ({"quant_method": "torchao", "quant_type": "int4_weight_only", "quant_type_kwargs": {"group_size": 32}}, lambda n, k: n * k // 2 + n * (k // 32) * 4),
-    ({"quant_method": "torchao", "quant_type": {"default": {"_type": "Int4WeightOnlyConfig", "_data": {"group_size": 64}}}}, lambda n, k: n * k // 2 + n * (k // 64) * 4),
-    ({"quant_method": "modelopt", "quant_algo": "FP8", "ignore": ["lm_head"]}, lambda n, k: n * k + 8),
-    ({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]}, lambda n, k: n * k // 2 + n * (k // 16) + 8),
+    (
+        {
+            "quant_method": "hqq",
+            "quant_config": {"weight_quant_params": {"nbits": 2, "group_size": 64}},
+        },
+        lambda n, k: n * k // 4 + n * k // 64 * 4,
+    ),
+    (
+        {
+            "quant_method": "torchao",
+            "quant_type": "int4_weight_only",
+            "quant_type_kwargs": {"group_size": 32},
+        },
+        lambda n, k: n * k // 2 + n * (k // 32) * 4,
+    ),
+    (
+        {
+            "quant_method": "torchao",
+            "quant_type": {
+                "default": {"_type": "Int4WeightOnlyConfig", "_data": {"group_size": 64}}
+            },
+        },
+        lambda n, k: n * k // 2 + n * (k // 64) * 4,
+    ),
+    (
+        {"quant_method": "modelopt", "quant_algo": "FP8", "ignore": ["lm_head"]},
+        lambda n, k: n * k + 8,
+    ),
+    (
+        {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]},
+        lambda n, k: n * k // 2 + n * (k // 16) + 8,
+    ),
     ({"quant_method": "nvfp4", "ignore": ["lm_head"]}, lambda n, k: n * k // 2 + n * (k // 16) + 8),
-    ({"quant_method": "modelopt", "quantization": {"quant_algo": "NVFP4", "group_size": 16, "exclude_modules": ["lm_head"]}}, lambda n, k: n * k // 2 + n * (k // 16) + 8),
-    ({"quant_method": "aqlm", "in_group_size": 8, "nbits_per_codebook": 16, "num_codebooks": 1}, lambda n, k: n * k // 4 + 2 * n + 65536 * 8 * 2),
-]  # fmt: skip
+    (
+        {
+            "quant_method": "modelopt",
+            "quantization": {
+                "quant_algo": "NVFP4",
+                "group_size": 16,
+                "exclude_modules": ["lm_head"],
+            },
+        },
+        lambda n, k: n * k // 2 + n * (k // 16) + 8,
+    ),
+    (
+        {"quant_method": "aqlm", "in_group_size": 8, "nbits_per_codebook": 16, "num_codebooks": 1},
+        lambda n, k: n * k // 4 + 2 * n + 65536 * 8 * 2,
+    ),
+]
 
 
 def compressed(weights, layout, activations=None):
@@ -138,13 +225,61 @@ def compressed(weights, layout, activations=None):
 
 
 CASES += [
-    (compressed({"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128, "symmetric": True}, "pack-quantized"), lambda n, k: n * k // 2 + n * (k // 128) * 2 + 16),
-    (compressed({"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128, "symmetric": False}, "pack-quantized"), lambda n, k: n * k // 2 + n * (k // 128) * 5 // 2 + 16),
-    (compressed({"num_bits": 8, "type": "int", "strategy": "channel", "symmetric": True}, "int-quantized"), lambda n, k: n * k + 2 * n),
-    (compressed({"num_bits": 8, "type": "float", "strategy": "tensor", "symmetric": True}, "float-quantized"), lambda n, k: n * k + 2),
-    (compressed({"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]}, "float-quantized"), lambda n, k: n * k + 2 * (n // 128) * (k // 128)),
-    (compressed({"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}, "nvfp4-pack-quantized"), lambda n, k: n * k // 2 + n * (k // 16) + 8),
-]  # fmt: skip
+    (
+        compressed(
+            {
+                "num_bits": 4,
+                "type": "int",
+                "strategy": "group",
+                "group_size": 128,
+                "symmetric": True,
+            },
+            "pack-quantized",
+        ),
+        lambda n, k: n * k // 2 + n * (k // 128) * 2 + 16,
+    ),
+    (
+        compressed(
+            {
+                "num_bits": 4,
+                "type": "int",
+                "strategy": "group",
+                "group_size": 128,
+                "symmetric": False,
+            },
+            "pack-quantized",
+        ),
+        lambda n, k: n * k // 2 + n * (k // 128) * 5 // 2 + 16,
+    ),
+    (
+        compressed(
+            {"num_bits": 8, "type": "int", "strategy": "channel", "symmetric": True},
+            "int-quantized",
+        ),
+        lambda n, k: n * k + 2 * n,
+    ),
+    (
+        compressed(
+            {"num_bits": 8, "type": "float", "strategy": "tensor", "symmetric": True},
+            "float-quantized",
+        ),
+        lambda n, k: n * k + 2,
+    ),
+    (
+        compressed(
+            {"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]},
+            "float-quantized",
+        ),
+        lambda n, k: n * k + 2 * (n // 128) * (k // 128),
+    ),
+    (
+        compressed(
+            {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16},
+            "nvfp4-pack-quantized",
+        ),
+        lambda n, k: n * k // 2 + n * (k // 16) + 8,
+    ),
+]
 
 
 @pytest.mark.sample(5)
@@ -197,19 +332,32 @@ def test_a_block_that_ends_at_an_edge_still_has_a_scale():
         (["re:.*\\.mlp\\.gate$"], {"router"}),
         (["model.layers.*.mlp.router"], {"router"}),
         (["mlp.shared_expert_gate"], {"shared_gate"}),
-        (["model.layers.*.self_attn"], {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"}),
+        (
+            ["model.layers.*.self_attn"],
+            {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"},
+        ),
         (["*self_attn*"], {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"}),
-        (["re:model.layers.*.self_attn.*"], {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"}),
+        (
+            ["re:model.layers.*.self_attn.*"],
+            {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"},
+        ),
         ([r"re:model\.layers\.\d+\.self_attn\.o_proj"], {"attention_out"}),
         (["q_proj", "k_proj"], set()),
         (["q_proj", "k_proj", "v_proj"], {"qkv"}),
         (["down_proj"], {"down"}),
-        (["vision_tower.blocks.0.mlp.fc1", "model.visual.layers.3.mlp.down_proj", "mtp.layers.0"], set()),
+        (
+            [
+                "vision_tower.blocks.0.mlp.fc1",
+                "model.visual.layers.3.mlp.down_proj",
+                "mtp.layers.0",
+            ],
+            set(),
+        ),
         (["model.layers.*.mlp.experts.*"], {"experts"}),
         (["unheard_of"], set()),
         ([""], set()),
     ],
-)  # fmt: skip
+)
 def test_module_names_mean_operators(patterns, operators):
     found = operators_named(patterns)
     assert found.wholly - ({"experts"} if patterns == ["down_proj"] else set()) == operators
@@ -257,9 +405,15 @@ def test_groups_that_differ_are_each_stored_as_they_say():
 
 
 def modelopt_layers(*stored):
-    return {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {
-        f"model.layers.{i}.{module}": {"quant_algo": name, "group_size": 16} for i in range(LAYERS) for module, name in stored
-    }}  # fmt: skip
+    return {
+        "quant_method": "modelopt",
+        "quant_algo": "MIXED_PRECISION",
+        "quantized_layers": {
+            f"model.layers.{i}.{module}": {"quant_algo": name, "group_size": 16}
+            for i in range(LAYERS)
+            for module, name in stored
+        },
+    }
 
 
 def test_mixed_precision_by_hand():
@@ -277,14 +431,17 @@ def test_mixed_precision_by_hand():
     assert (model.quantization.method, model.quantization.compute) == ("nvfp4", "fp4")
 
 
-@pytest.mark.parametrize(("fields", "kv"), [
-    ({"kv_cache_quant_algo": "FP8"}, "fp8"),
-    ({"kv_cache_scheme": {"num_bits": 8, "type": "float", "dynamic": False}}, "fp8"),
-    ({"kv_cache_scheme": "FP8"}, "fp8"),
-    ({"kv_cache_quant_algo": "NVFP4"}, "fp4"),
-    ({"kv_cache_scheme": None}, None),
-    ({}, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fields", "kv"),
+    [
+        ({"kv_cache_quant_algo": "FP8"}, "fp8"),
+        ({"kv_cache_scheme": {"num_bits": 8, "type": "float", "dynamic": False}}, "fp8"),
+        ({"kv_cache_scheme": "FP8"}, "fp8"),
+        ({"kv_cache_quant_algo": "NVFP4"}, "fp4"),
+        ({"kv_cache_scheme": None}, None),
+        ({}, None),
+    ],
+)
 def test_the_cache_that_a_checkpoint_asks_for(fields, kv):
     model = quantized(shipped("llama-3-8b"), quant_method="modelopt", quant_algo="FP8", **fields)
     assert model.quantization.kv == kv
@@ -300,39 +457,75 @@ def test_the_cache_that_a_checkpoint_asks_for(fields, kv):
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"quantization_config": {"quant_method": "awqq"}}, "quantization_config.quant_method: no quantization method 'awqq' is known"),
+        (
+            {"quantization_config": {"quant_method": "awqq"}},
+            "quantization_config.quant_method: no quantization method 'awqq' is known",
+        ),
         ({"quantization_config": {}}, "quantization_config.quant_method: is missing"),
-        ({"quantization_config": {"quant_method": 4}}, "quantization_config.quant_method: expected a text"),
+        (
+            {"quantization_config": {"quant_method": 4}},
+            "quantization_config.quant_method: expected a text",
+        ),
         ({"quantization_config": []}, "quantization_config: expected an object"),
         ({"quantization_config": {"quant_method": "gptq"}}, "quantization_config.bits: is missing"),
-        ({"quantization_config": {"quant_method": "gptq", "bits": 5}}, "quantization_config.bits: expected 2 or 3 or 4 or 8"),
-        ({"quantization_config": {"quant_method": "gptq", "bits": True}}, "quantization_config.bits: expected a whole number"),
-        ({"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 0}}, "quantization_config.group_size: expected -1, or 1 or more"),
-        ({"quantization_config": {"quant_method": "awq", "group_size": 10**30}}, "quantization_config.group_size: is out of range"),
+        (
+            {"quantization_config": {"quant_method": "gptq", "bits": 5}},
+            "quantization_config.bits: expected 2 or 3 or 4 or 8",
+        ),
+        (
+            {"quantization_config": {"quant_method": "gptq", "bits": True}},
+            "quantization_config.bits: expected a whole number",
+        ),
+        (
+            {"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 0}},
+            "quantization_config.group_size: expected -1, or 1 or more",
+        ),
+        (
+            {"quantization_config": {"quant_method": "awq", "group_size": 10**30}},
+            "quantization_config.group_size: is out of range",
+        ),
         (
             {"quantization_config": {"quant_method": "fp8", "weight_block_size": [128]}},
             "quantization_config.weight_block_size: expected two whole numbers",
         ),
-        ({"quantization_config": {"quant_method": "bitsandbytes"}}, "quantization_config: is neither load_in_8bit nor load_in_4bit"),
-        ({"quantization_config": {"quant_method": "compressed-tensors"}}, "quantization_config.config_groups: is missing"),
+        (
+            {"quantization_config": {"quant_method": "bitsandbytes"}},
+            "quantization_config: is neither load_in_8bit nor load_in_4bit",
+        ),
+        (
+            {"quantization_config": {"quant_method": "compressed-tensors"}},
+            "quantization_config.config_groups: is missing",
+        ),
         (
             {"quantization_config": compressed({"num_bits": 9}, "")},
             "quantization_config.config_groups.group_0.weights.num_bits: expected 2 or 3 or 4 or 8",
         ),
-        ({"quantization_config": {"quant_method": "modelopt", "quant_algo": "W7A7"}}, "quantization_config.quant_algo: no algorithm 'W7A7' is known"),
-        ({"quantization_config": {"quant_method": "modelopt"}}, "quantization_config.quant_algo: no algorithm 'MISSING' is known"),
-        ({"quantization_config": {"quant_method": "torchao", "quant_type": "x" * 999}}, "quantization_config.quant_type: no type"),
+        (
+            {"quantization_config": {"quant_method": "modelopt", "quant_algo": "W7A7"}},
+            "quantization_config.quant_algo: no algorithm 'W7A7' is known",
+        ),
+        (
+            {"quantization_config": {"quant_method": "modelopt"}},
+            "quantization_config.quant_algo: no algorithm 'MISSING' is known",
+        ),
+        (
+            {"quantization_config": {"quant_method": "torchao", "quant_type": "x" * 999}},
+            "quantization_config.quant_type: no type",
+        ),
         (
             {"quantization_config": {"quant_method": "awq", "modules_to_not_convert": "lm_head"}},
             "modules_to_not_convert: expected a list of module names",
         ),
-        ({"quantization_config": {"quant_method": "awq", "ignore": [1]}}, "ignore: expected a list of module names"),
+        (
+            {"quantization_config": {"quant_method": "awq", "ignore": [1]}},
+            "ignore: expected a list of module names",
+        ),
         (
             {"text_config": {"quantization_config": {"quant_method": "no"}}},
             "text_config.quantization_config.quant_method: no quantization method 'no'",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_told_with_its_place(config, said):
     with pytest.raises(InputError) as error:
         read_quantization(config)
@@ -359,8 +552,26 @@ ODD = [
     ["*", "**.**", "layers."],
     {"group_0": {"weights": {"num_bits": 4}}},
 ]
-FIELDS = ["bits", "group_size", "weight_block_size", "config_groups", "ignore", "modules_to_not_convert", "load_in_4bit", "bnb_4bit_quant_type", "quant_algo",
-          "quantization", "quant_type", "quant_type_kwargs", "weights", "quant_config", "in_group_size", "nbits_per_codebook", "lm_head", "format"]  # fmt: skip
+FIELDS = [
+    "bits",
+    "group_size",
+    "weight_block_size",
+    "config_groups",
+    "ignore",
+    "modules_to_not_convert",
+    "load_in_4bit",
+    "bnb_4bit_quant_type",
+    "quant_algo",
+    "quantization",
+    "quant_type",
+    "quant_type_kwargs",
+    "weights",
+    "quant_config",
+    "in_group_size",
+    "nbits_per_codebook",
+    "lm_head",
+    "format",
+]
 
 
 def test_fields_of_any_kind_never_crash():
@@ -393,7 +604,12 @@ def test_a_model_of_mlx():
         model = read(llama | {"quantization": said, "quantization_config": said})
         assert resident(model) == narrow * per_weight / 8 + 2 * norms
         assert model.quantization.unread == ()
-    mixed = {"group_size": 64, "bits": 4, "lm_head": False, "model.layers.3.mlp.down_proj": {"group_size": 64, "bits": 6}}  # fmt: skip
+    mixed = {
+        "group_size": 64,
+        "bits": 4,
+        "lm_head": False,
+        "model.layers.3.mlp.down_proj": {"group_size": 64, "bits": 6},
+    }
     made = read(llama | {"quantization": mixed}).quantization
     (part,) = made.parts
     assert (part.operators, part.layers, part.of, part.bits.text) == (("down",), 1, 32, "6 bit")

@@ -8,9 +8,13 @@ from tests.cli import good
 from . import DATA, from_file
 
 AWQ = {
-    "quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True, "version": "gemm",
+    "quant_method": "awq",
+    "bits": 4,
+    "group_size": 128,
+    "zero_point": True,
+    "version": "gemm",
     "modules_to_not_convert": None,
-}  # fmt: skip
+}
 
 
 def config(tmp_path, name, **changes):

@@ -11,8 +11,13 @@ from . import case, read
 ROWS, WIDTH = 1000, 64
 LAYER = 4 * WIDTH * WIDTH + 3 * WIDTH * 128 + 2 * WIDTH
 INNER = {
-    "hidden_size": WIDTH, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": ROWS,
-}  # fmt: skip
+    "hidden_size": WIDTH,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 4,
+    "vocab_size": ROWS,
+}
 
 
 def params(outer, inner, outside=None, inside=None):
@@ -31,20 +36,23 @@ def params(outer, inner, outside=None, inside=None):
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(("outer", "outside", "inside", "tied"), [
-    ("llava", None, None, False),
-    ("llava", None, True, True),  # passes the inner field on
-    ("llava", False, True, True),
-    ("llava", True, None, True),
-    ("llava", True, False, True),
-    ("llava_next", None, True, False),  # does not
-    ("llava_next", True, False, True),
-    ("deepseek_vl", None, None, True),  # tied where nothing is stated
-    ("deepseek_vl", None, False, True),
-    ("deepseek_vl", False, True, False),
-    ("voxtral", None, True, True),  # says nothing of its own: the inner field counts
-    ("voxtral", True, False, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("outer", "outside", "inside", "tied"),
+    [
+        ("llava", None, None, False),
+        ("llava", None, True, True),  # passes the inner field on
+        ("llava", False, True, True),
+        ("llava", True, None, True),
+        ("llava", True, False, True),
+        ("llava_next", None, True, False),  # does not
+        ("llava_next", True, False, True),
+        ("deepseek_vl", None, None, True),  # tied where nothing is stated
+        ("deepseek_vl", None, False, True),
+        ("deepseek_vl", False, True, False),
+        ("voxtral", None, True, True),  # says nothing of its own: the inner field counts
+        ("voxtral", True, False, False),
+    ],
+)
 def test_who_decides_whether_the_head_is_the_table(outer, outside, inside, tied):
     assert params(outer, "llama", outside, inside) == 2 * LAYER + WIDTH + ROWS * WIDTH * (
         1 if tied else 2

@@ -21,13 +21,30 @@ MEASURED = {
     for name, entry in json.loads((DATA / "families.json").read_text())["models"].items()
 }
 FIRST = (
-    "num", "n", "expert", "recurrent", "shared", "index", "cross_layer", "hash", "global",
+    "num",
+    "n",
+    "expert",
+    "recurrent",
+    "shared",
+    "index",
+    "cross_layer",
+    "hash",
+    "global",
     "compressed",
-)  # fmt: skip
+)
 LAST = (
-    "experts", "rank", "ratio", "pattern", "window", "interval", "heads", "dim", "layers", "size",
+    "experts",
+    "rank",
+    "ratio",
+    "pattern",
+    "window",
+    "interval",
+    "heads",
+    "dim",
+    "layers",
+    "size",
     "groups",
-)  # fmt: skip
+)
 VALUES = (1, 2, 7, 128, 0.5, 3.0, "ABAB", "full", True, [1, 2, 1], [4], {"every": 2}, [[1, 2], [3]])
 
 
@@ -97,9 +114,12 @@ def test_the_hint_names_a_family_that_gives_the_same_model(model):
 def test_keys_that_say_again_what_is_read_are_not_unread():
     llama = CONFIGS["llama-3.1-8b"]
     repeated = {
-        "n_layers": 32, "layer_types": ["full_attention"] * 32, "moe_layer_freq": 1,
-        "use_sliding_window": False, "max_window_layers": 28,
-    }  # fmt: skip
+        "n_layers": 32,
+        "layer_types": ["full_attention"] * 32,
+        "moe_layer_freq": 1,
+        "use_sliding_window": False,
+        "max_window_layers": 28,
+    }
     assert read(llama | repeated).caveats == read(llama).caveats
     for key, value in {
         "n_layers": 33,
@@ -168,8 +188,12 @@ def test_a_key_of_another_class_is_read_or_refused_or_named(name):
         except InputError:
             continue
         same = (made.layers, made.order, made.values(), made.norm, made.tied_embeddings) == (
-            plain.layers, plain.order, plain.values(), plain.norm, plain.tied_embeddings
-        )  # fmt: skip
+            plain.layers,
+            plain.order,
+            plain.values(),
+            plain.norm,
+            plain.tied_embeddings,
+        )
         if (
             same
             and not any(key in caveat for caveat in made.caveats)
