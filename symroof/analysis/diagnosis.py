@@ -23,6 +23,8 @@ FACTORS = (1 / 8, 1 / 4, 1 / 2, 2, 4, 8)
 """How many times as large a batch or a context is tried."""
 CLOCKS = (0.9, 0.75, 0.5)
 """Shares of the peak that a limit on power or heat leaves."""
+SAMPLING = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05)
+"""Seconds that a step may take outside the model."""
 CACHED = (0.25, 0.5, 0.75, 0.9)
 """Shares of a prompt that a prefix cache may hold."""
 UNDER_LOAD = {
@@ -257,6 +259,9 @@ def _variants(case: BoundCase) -> Iterator[tuple[str, str, Request | None]]:
     for share in CLOCKS:
         slower = asked(**{name: value(name) * share for name in clocked})
         yield "clocks", f"at {100 * share:g} % of compute and bandwidth", slower
+    for extra in SAMPLING:
+        slower = asked(step_overhead=value("step_overhead") + extra)
+        yield "sampling", f"{1000 * extra:g} ms more per step", slower
     linked = (
         value("instance_devices") > 1 and {"link_bandwidth", "host_bandwidth"} <= case.given.keys()
     )
@@ -302,6 +307,12 @@ CAUSES = {
             "cache_format",
             "the cache is in another precision than thought",
             "the log prints kv_cache_dtype=, and how many tokens the cache holds",
+        ),
+        Cause(
+            "sampling",
+            "time outside the model: sampling with top-k, top-p or penalties, detokenization",
+            "temperature 0 without top-k, top-p and penalties is faster, and narrower weights are not; nsys shows the GPU idle or sorting between steps",
+            free=True,
         ),
         Cause(
             "clocks",

@@ -98,6 +98,19 @@ def test_eager_execution_by_what_was_measured_of_it():
     assert 0.004 < low < 0.014 < high
 
 
+def test_a_rate_that_narrower_weights_do_not_raise():
+    """Qwen3-32B on an H100 NVL, 32 at once, 654 tokens/s in BF16 and no more in FP8 (vllm-project/vllm#17788)."""
+    study = Study("qwen3-32b", "h100-nvl", prompt=217, output=200, batch=32)
+    found = diagnose(study, "sustained_throughput", 654)
+    sampling = next(each for each in found.explanations if each.cause.name == "sampling")
+    assert sampling.holds and sampling.said == "20 ms more per step"
+    narrow = Study("qwen3-32b", "h100-nvl", prompt=217, output=200, batch=32, weights="fp8")
+    causes = {
+        each.cause.name: each for each in diagnose(narrow, "sustained_throughput", 654).explanations
+    }
+    assert causes["sampling"].holds and not causes["eager"].holds
+
+
 def test_what_no_cause_explains_is_said():
     diagnosis = found("itl", 2)
     assert not diagnosis.explained and named(diagnosis) == []
