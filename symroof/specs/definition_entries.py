@@ -1,19 +1,16 @@
 """The file form of user-defined entries: inputs, formulas, thresholds."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema
 from sympy import Basic
 
 from symroof.specs.fields import Source, Spec
 from symroof.symbolic.expressions import Expr, number
-from symroof.symbolic.printing import is_spelling, text
+from symroof.symbolic.printing import is_spelling
 from symroof.symbolic.reading import LONGEST
 from symroof.units import Unit, UnitError, parse_unit
-
-Place = tuple[str | int, ...]
 
 
 def titled(value: object) -> object:
@@ -64,10 +61,6 @@ def _unit(value: object) -> Unit:
         raise ValueError(str(error)) from None
 
 
-def _said(formula: Any) -> str:
-    return text(formula) if isinstance(formula, Basic) else " ".join(str(formula).split())
-
-
 class InputSpec(Spec):
     """A user-defined input; ``counts`` if it counts things, so that answers are integers; ``sign`` if it may be zero or negative, in SymPy's words;
     ``most: 1`` of a share."""
@@ -84,93 +77,16 @@ class InputSpec(Spec):
     source: AnySource = None
 
 
-class ConditionSpec(Spec):
-    """A condition for a quantity to have a value, and the message if it does not hold."""
-
-    holds: Formula
-    otherwise: str
-
-
-class FixedPointSpec(Spec):
-    """The least value of an input, from 0 to ``up_to``, at which it equals a formula that depends on it."""
-
-    unknown: str
-    equals: Formula
-    up_to: Formula
-
-
-class LargestSpec(Spec):
-    """The largest whole value of an input up to ``up_to`` at which a formula is 1; 0 if there is none."""
-
-    unknown: str
-    holds: Formula
-    up_to: Formula
-
-
 class FormulaSpec(Spec):
-    """A user-defined quantity, checked for its unit: a formula, one for each value of a counting choice, or a search.
+    """A user-defined quantity: a formula, checked for its unit."""
 
-    ``exists`` names conditions of the file; ``without`` has the formula if an input has no value; ``absent`` the values of inputs that may be missing.
-    """
-
-    formula: Formula | None = None
-    choose: dict[str, dict[str, Formula]] = Field(default={}, max_length=1)
-    fixed_point: FixedPointSpec | None = None
-    largest: LargestSpec | None = None
-    without: dict[str, Formula] = Field(default={}, max_length=1)
-    absent: dict[str, Formula] = {}
-    exists: tuple[str, ...] = ()
+    formula: Formula
     unit: UnitText
     means: str
     latex: Latex = None
     counts: bool = False
     sign: Literal["positive", "nonnegative", "real"] | None = None
     source: AnySource = None
-
-    @model_validator(mode="after")
-    def _one_way(self) -> "FormulaSpec":
-        ways = [
-            key
-            for key in ("formula", "choose", "fixed_point", "largest")
-            if getattr(self, key) not in (None, {})
-        ]
-        if len(ways) != 1:
-            named = f", not {' and '.join(ways)}" if ways else ""
-            raise ValueError(f"has to have one of formula, choose, fixed_point and largest{named}")
-        return self
-
-    def searches(self) -> Iterator[tuple[str, FixedPointSpec | LargestSpec]]:
-        """The search for its value, if it is searched for, under its key."""
-        found = (("fixed_point", self.fixed_point), ("largest", self.largest))
-        yield from ((key, search) for key, search in found if search)
-
-    def formulas(self) -> Iterator[tuple[Place, Any]]:
-        """Every formula with its place in the entry, that of its value first."""
-        if self.formula is not None:
-            yield ("formula",), self.formula
-        for switch, values in self.choose.items():
-            yield from ((("choose", switch, value), formula) for value, formula in values.items())
-        yield from ((("without", key), formula) for key, formula in self.without.items())
-        yield from ((("absent", key), formula) for key, formula in self.absent.items())
-        for key, search in self.searches():
-            for field in ("equals", "holds", "up_to"):
-                if hasattr(search, field):
-                    yield (key, field), getattr(search, field)
-
-    @property
-    def said(self) -> str:
-        """How its value is computed, in one line."""
-        if self.formula is not None:
-            return _said(self.formula)
-        if self.fixed_point:
-            return f"the {self.fixed_point.unknown} that equals {_said(self.fixed_point.equals)}, at most {_said(self.fixed_point.up_to)}"
-        if self.largest:
-            return f"the largest whole {self.largest.unknown} up to {_said(self.largest.up_to)} at which {_said(self.largest.holds)} = 1"
-        return "; ".join(
-            f"{_said(formula)} ({switch}={value})"
-            for switch, values in self.choose.items()
-            for value, formula in values.items()
-        )
 
 
 class ThresholdSpec(Spec):

@@ -6,19 +6,17 @@
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from sympy import Basic
 
 from symroof.errors import InputError, nearest, split_hint
 from symroof.specs.definition_entries import (
-    ConditionSpec,
     FormulaSpec,
     InputSpec,
-    Place,
     ThresholdSpec,
 )
 from symroof.specs.fields import Fault, Faults, Spec, build, in_unit, raise_faults
@@ -27,7 +25,6 @@ from symroof.symbolic import dimensions
 from symroof.symbolic.expressions import (
     ZERO,
     Expr,
-    Max,
     TooLong,
     inline,
     is_label,
@@ -37,14 +34,12 @@ from symroof.symbolic.expressions import (
     operator_of,
     parts,
 )
-from symroof.symbolic.printing import text
 from symroof.symbolic.reading import FUNCTIONS, FormulaError, as_written, parse, written
 from symroof.theory.declarations import NONE, OWN, Declarations
 from symroof.theory.quantity import Quantity, declared_quantity
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
 from symroof.theory.symbols import Symbol, base_unit, declared_symbol
-from symroof.theory.theory_files import conditions
 from symroof.theory.thresholds import THRESHOLDS, Threshold
 from symroof.units import Dimension, describe, strict, with_usual_unit
 
@@ -103,126 +98,39 @@ def declared_inputs(specs: Mapping[str, InputSpec]) -> Declarations:
     return Declarations(inputs=tuple(symbols))
 
 
-def declared_conditions(specs: Mapping[str, ConditionSpec]) -> dict[str, tuple[str, str]]:
-    """The conditions of a file, each with its message.
-
-    Raises:
-        Faults: a condition cannot be read, or is not a comparison.
-    """
-    reader = _FormulaReader()
-    read = {
-        name: (reader.read(name, ("holds",), spec.holds), spec.otherwise)
-        for name, spec in specs.items()
-    }
-    faults: list[Fault] = [
-        ((name, "holds"), "is not a comparison, such as load < 1")
-        for name, (tree, _) in read.items()
-        if name not in reader.unread and not is_relation(tree)
-    ]
-    raise_faults(reader.faults + faults)
-    return {name: (text(tree), otherwise) for name, (tree, otherwise) in read.items()}
-
-
-def declared_formulas(
-    specs: Mapping[str, FormulaSpec],
-    known: Declarations = NONE,
-    own_conditions: Mapping[str, tuple[str, str]] | None = None,
-) -> Declarations:
+def declared_formulas(specs: Mapping[str, FormulaSpec], known: Declarations = NONE) -> Declarations:
     """The quantities of a file or a study; their formulas may use each other, symroof's names, and ``known`` ones.
 
     Raises:
         Faults: invalid or unknown names, formulas that cannot be read or have another unit, circular definitions.
     """
     _check_count(specs)
-    faults: list[Fault] = [((name,), why) for name in specs if (why := _name_fault(name, known))]
-    raise_faults(faults)
-    reader = _FormulaReader()
-    written = {name: reader.quantity(name, spec) for name, spec in specs.items()}
-    faults += reader.faults
-    holding = {**conditions(), **(own_conditions or {})}
+    raise_faults([((name,), why) for name in specs if (why := _name_fault(name, known))])
+    faults: list[Fault] = []
+    trees = dict.fromkeys(specs, ZERO)
+    for name, spec in specs.items():
+        try:
+            own = spec.formula
+            trees[name] = own if isinstance(own, Basic) else resolved(parse(own))
+        except FormulaError as error:
+            faults.append(((name, "formula"), f"{error.message} (column {error.column})"))
+    unread = {str(place[0]) for place, _ in faults}
+    fields = {"unit", "means", "latex", "counts", "sign"}
     made = tuple(
-        _quantity(name, specs[name], formulas, holding) for name, formulas in written.items()
+        declared_quantity(name, spec.model_dump(include=fields), OWN, str(spec.source or ""))
+        for name, spec in specs.items()
     )
     every = Declarations(quantities=made).joined(known)
-    for name, formulas in written.items():
-        for formula in formulas:
-            mentioned = _mentioned(formula.tree)
-            found = _unknown(mentioned, every)
-            if not found and reader.unread.isdisjoint(mentioned):
-                found = _wrong_dimension(name, formula, every)
-            faults += [((name, *formula.place), why) for why in found]
-        faults += _choice_faults(name, specs[name], every, holding)
+    for name, tree in trees.items():
+        mentioned = _mentioned(tree)
+        found = _unknown(mentioned, every)
+        if not found and unread.isdisjoint((name, *mentioned)):
+            found = _wrong_dimension(name, specs[name].formula, tree, every)
+        faults += [((name, "formula"), why) for why in found]
     raise_faults(faults)
-    trees = {name: [formula.tree for formula in formulas] for name, formulas in written.items()}
     raise_faults(_circles(trees))
     raise_faults(list(_too_large(trees, known)))
-    plain = [name for name, spec in specs.items() if spec.formula is not None]
-    return Declarations(quantities=made, formulas=tuple((name, trees[name][0]) for name in plain))
-
-
-class _Written(NamedTuple):
-    """One formula of an entry: its place, what it computes, and the same as it is written, where it is text."""
-
-    place: Place
-    tree: Expr
-    as_written: Expr | None = None
-
-
-class _FormulaReader:
-    """Reads the formulas of a file and collects their faults."""
-
-    def __init__(self) -> None:
-        self.faults, self.unread = list[Fault](), set[str]()
-
-    def read(self, entry: str, place: Place, written: Any) -> Expr:
-        if isinstance(written, Basic):
-            return written
-        try:
-            return resolved(parse(written))
-        except FormulaError as error:
-            self.faults.append(((entry, *place), f"{error.message} (column {error.column})"))
-            self.unread.add(entry)
-            return ZERO
-
-    def quantity(self, name: str, spec: FormulaSpec) -> list[_Written]:
-        """All formulas of a quantity with their places, starting with that of its value."""
-        return [
-            _Written(place, self.read(name, place, formula), as_written(formula, printed_name))
-            for place, formula in spec.formulas()
-        ]
-
-
-def _choice_faults(
-    name: str, spec: FormulaSpec, known: Declarations, holding: Collection[str]
-) -> list[Fault]:
-    """Unknown switches, values, conditions and inputs of an entry."""
-    faults: list[Fault] = [
-        ((name, "exists"), f"no such condition {each!r}; {nearest(each, holding)}")
-        for each in spec.exists
-        if each not in holding
-    ]
-    for switch, values in spec.choose.items():
-        if switch not in SWITCHES:
-            faults.append(
-                ((name, "choose", switch), f"no such counting choice; {nearest(switch, SWITCHES)}")
-            )
-            continue
-        faults += [
-            (
-                (name, "choose", switch, value),
-                f"no value of {switch}; {nearest(value, SWITCHES[switch].values)}",
-            )
-            for value in values
-            if value not in SWITCHES[switch].values
-        ]
-    inputs = [
-        *((("without", key), key) for key in spec.without),
-        *((("absent", key), key) for key in spec.absent),
-        *(((key, "unknown"), search.unknown) for key, search in spec.searches()),
-    ]
-    return faults + [
-        ((name, *place), why) for place, inner in inputs for why in _unknown([inner], known)
-    ]
+    return Declarations(quantities=made, formulas=tuple(trees.items()))
 
 
 def declared_thresholds(specs: Mapping[int, ThresholdSpec], known: Declarations) -> Declarations:
@@ -309,46 +217,24 @@ def _symbol(name: str, spec: InputSpec) -> Symbol:
     return declared_symbol(name, entry)
 
 
-def _quantity(
-    name: str, spec: FormulaSpec, formulas: list[_Written], known: Mapping[str, tuple[str, str]]
-) -> Quantity:
-    entry = spec.model_dump(include={"unit", "means", "latex", "counts", "sign"})
-    for (key, *within), tree, _ in formulas:
-        if key != "formula":  # kept separately, because it may be a tree
-            *above, last = within
-            inner = entry.setdefault(str(key), {})
-            for step in above:
-                inner = inner.setdefault(step, {})
-            inner[last] = text(tree)
-    for key, search in spec.searches():
-        entry[key]["unknown"] = search.unknown
-    quantity = declared_quantity(name, entry, OWN, str(spec.source) if spec.source else "")
-    return replace(
-        quantity, exists=tuple(known[condition] for condition in spec.exists if condition in known)
-    )
-
-
 def _mentioned(tree: Expr) -> list[str]:
     """Every name of a formula, those at changed inputs included."""
     changed = [key for node in parts(tree) for key, _ in getattr(node, "changes", ())]
     return list(dict.fromkeys((*names(tree), *changed)))
 
 
-def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[str]:
+def _wrong_dimension(name: str, formula: Any, tree: Expr, known: Declarations) -> list[str]:
     """Why the dimension of a formula is wrong, naming both units."""
-    tree, place = formula.tree, formula.place
-    if place == ("largest", "holds"):  # 1 where a condition holds
-        return []
     if is_label(tree) or (is_relation(tree) and operator_of(tree) == "="):
         return ["is not a formula of a number; an equation belongs in thresholds"]
-    name = str(place[1]) if place[0] == "absent" else name
-    shown = tree if formula.as_written is None else formula.as_written
+    own = as_written(formula, printed_name)
+    shown = tree if own is None else own
 
     def of(inner: str) -> Dimension:
         return known.symbol(inner).dimension  # type: ignore[union-attr]
 
     try:
-        dimensions.check(shown, of(name), of, name, bare=formula.as_written is None)
+        dimensions.check(shown, of(name), of, name, bare=own is None)
     except dimensions.DimensionError as error:
         bare = any(is_number(node) for node in parts(shown))
         whole = str(error).startswith(f"{name} is declared as")
@@ -359,7 +245,7 @@ def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[
     return []
 
 
-def _circles(read: Mapping[str, list[Expr]]) -> list[Fault]:
+def _circles(read: Mapping[str, Expr]) -> list[Fault]:
     """Circular definitions, each circle once."""
     faults, done = list[Fault](), set[str]()
 
@@ -368,7 +254,7 @@ def _circles(read: Mapping[str, list[Expr]]) -> list[Fault]:
             circle = (*path[path.index(name) :], name)
             faults.append(((circle[0], "formula"), f"is defined by itself: {' -> '.join(circle)}"))
         elif name not in done:
-            for inner in dict.fromkeys(inner for tree in read[name] for inner in _mentioned(tree)):
+            for inner in _mentioned(read[name]):
                 if inner in read:
                     visit(inner, (*path, name))
             done.add(name)
@@ -378,9 +264,9 @@ def _circles(read: Mapping[str, list[Expr]]) -> list[Fault]:
     return faults
 
 
-def _too_large(read: Mapping[str, list[Expr]], known: Declarations) -> Iterator[Fault]:
+def _too_large(read: Mapping[str, Expr], known: Declarations) -> Iterator[Fault]:
     """Formulas that become too large once the definitions they use are substituted."""
-    every = {**known.definitions, **{name: Max(*trees) for name, trees in read.items()}}
+    every = {**known.definitions, **read}
     for name in read:
         try:
             inline(every[name], lambda inner, _: every.get(inner), MOST_NODES)

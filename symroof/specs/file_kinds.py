@@ -22,10 +22,7 @@ FILE_KINDS = {
     "measured": ("symroof.specs.measured", "MeasuredSpec"),
     "efficiencies": ("symroof.specs.efficiencies", "EfficienciesSpec"),
 }
-OWN_KINDS = {"theory part": ("symroof.specs.built_in_theory", "TheoryPartSpec")}
-"""Files that symroof has and nobody else writes."""
 IDENTIFYING_KEYS = {
-    "theory part": ("part_of", "parts"),
     "measured": ("measurements", "serving", "ceilings"),
     "efficiencies": ("efficiencies",),
     "engine": ("class",),
@@ -41,7 +38,7 @@ IDENTIFYING_KEYS = {
 
 def spec_class(kind: str) -> type[Spec]:
     """The pydantic model of a kind of file."""
-    module, name = (FILE_KINDS | OWN_KINDS)[kind]
+    module, name = FILE_KINDS[kind]
     model: type[Spec] = getattr(import_module(module), name)
     return model
 

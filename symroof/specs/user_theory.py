@@ -14,7 +14,6 @@ from sympy import Basic
 from symroof.errors import InputError
 from symroof.specs.definition_entries import (
     AnySource,
-    ConditionSpec,
     FormulaSpec,
     InputSpec,
     ThresholdSpec,
@@ -39,7 +38,6 @@ class TheorySpec(Spec):
     title: str
     source: AnySource = None
     inputs: dict[str, InputSpec]
-    conditions: dict[str, ConditionSpec] = {}
     define: dict[str, FormulaSpec] = {}
     thresholds: tuple[ThresholdSpec, ...] = ()
     notes: tuple[str, ...] = ()
@@ -56,15 +54,13 @@ class TheorySpec(Spec):
             Faults: everything wrong with its names and formulas.
         """
         from symroof.specs.definitions import (
-            declared_conditions,
             declared_formulas,
             declared_inputs,
             declared_thresholds,
         )
 
         own = read_at("inputs", lambda: declared_inputs(self.inputs))
-        holding = read_at("conditions", lambda: declared_conditions(self.conditions))
-        own = read_at("define", lambda: declared_formulas(self.define, own, holding)).joined(own)
+        own = read_at("define", lambda: declared_formulas(self.define, own)).joined(own)
         solvable = read_at(
             "thresholds", lambda: declared_thresholds(dict(enumerate(self.thresholds)), own)
         )

@@ -1,7 +1,5 @@
 """Names of one's own: what may be declared, what is refused and where, and that one study's names are no other's."""
 
-from fractions import Fraction
-
 import pytest
 
 import symroof as sr
@@ -190,60 +188,6 @@ def test_a_definition_speaks_of_those_before_it_and_follows_when_they_change():
     with pytest.raises(sr.InputError, match="is defined by itself"):
         study.define("twice", "four_times/2", unit="token")
     assert study.value("four_times") == 6 * 4096
-
-
-# ----------------------------------------------------------------------------------- choices, conditions, missing inputs, searches
-
-SHOP = """name: shop
-title: A shop
-inputs:
-  comes: {unit: request/s, means: customers that come}
-  serves: {unit: s, means: time for one}
-  tills: {unit: '', means: tills, counts: true, default: 1}
-  patience: {unit: s, means: how long they wait}
-  open: {unit: '', means: share of the day, most: 1, default: 0.5}
-conditions:
-  steady: {holds: busy < 1, otherwise: the line only grows}
-define:
-  busy: {formula: comes*serves/tills/1 request, unit: '', means: share of time}
-  wait:
-    choose: {queue: {mm1: busy*serves/(1 - busy), md1: busy*serves/(2*(1 - busy))}}
-    exists: [steady]
-    unit: s
-    means: mean wait
-  left: {formula: patience - wait, without: {patience: 0 - wait}, unit: s, means: patience that is left, sign: real}
-  enough: {largest: {unknown: tills, holds: 'floor(min(1, 9/tills))', up_to: 40}, unit: '', means: tills, counts: true}
-  back: {fixed_point: {unknown: comes, equals: 1 request/(serves + 2*serves*comes*serves/1 request), up_to: 1 request/serves}, unit: request/s, means: m}
-"""
-CUSTOMERS = {"comes": 1, "serves": Fraction(1, 2)}
-
-
-def shop(tmp_path, text=SHOP, **more):
-    (tmp_path / "shop.yaml").write_text(text)
-    return sr.Study(theory=str(tmp_path / "shop.yaml"), **{**CUSTOMERS, **more})
-
-
-def test_a_formula_is_chosen_by_a_counting_choice(tmp_path):
-    assert shop(tmp_path).value("wait") == Fraction(1, 2)
-    assert shop(tmp_path, assume={"queue": "md1"}).value("wait") == Fraction(1, 4)
-    with pytest.raises(sr.InputError, match="no closed form under queue=mg1"):
-        shop(tmp_path, assume={"queue": "mg1"}).value("wait")
-
-
-def test_a_quantity_has_no_value_where_its_condition_fails(tmp_path):
-    with pytest.raises(sr.InputError, match="the line only grows"):
-        shop(tmp_path, comes=2).value("wait")
-
-
-def test_a_formula_may_do_without_an_input(tmp_path):
-    assert shop(tmp_path).value("left") == -Fraction(1, 2)
-    assert shop(tmp_path, patience=2).value("left") == Fraction(3, 2)
-
-
-def test_values_that_are_searched_for(tmp_path):
-    """Of 1/(1/2 + x/2) = x the root is 1; nine tills are the most at which 9/tills is not below 1."""
-    study = shop(tmp_path)
-    assert (study.value("enough"), study.value("back")) == (9, 1)
 
 
 def test_formulas_that_double_at_every_step_are_refused_before_anything_is_put_in():

@@ -17,6 +17,7 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import theory
+from symroof.theory.theory_files import section
 from symroof.units import parse_unit
 
 from . import shipped
@@ -422,3 +423,22 @@ def test_a_switch_and_its_variants_agree():
             assert given == known or (given < known and "closed form" in quantity.meaning), (
                 quantity.name
             )
+
+
+NAMED = "unit means latex source counts sign aliases"
+FIELDS = {
+    "inputs": f"{NAMED} default least most noun",
+    "define": f"{NAMED} formula choose fixed_point largest without absent exists negligible digits of_mix",
+    "conditions": "holds otherwise",
+    "thresholds": "name equation unknown means kind below above source subject needs when holds under_load",
+}
+FIELDS["each_step"] = FIELDS["define"]
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_entries_of_the_built_in_theory_have_known_fields(name):
+    """Those who read them ask for fields by name, so that a misspelt one would go unseen."""
+    known = set(FIELDS[name].split())
+    assert [
+        (entry.name, more) for entry in section(name) if (more := set(entry.fields) - known)
+    ] == []
