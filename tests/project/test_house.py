@@ -37,7 +37,7 @@ BUDGETS = {
     "top level": 1894,
     "symbolic": 4908,
     "theory": 5380,
-    "specs": 5835,
+    "specs": 5514,
     "checkpoints": 4002,
     "study": 8412,
     "select": 2770,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 6948,
     "report": 6403,
     "cli": 3950,
-    "tests": 41948,
+    "tests": 41914,
     "other": 3906,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
