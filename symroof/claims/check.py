@@ -1,8 +1,8 @@
 """Files of claims checked: read, judged one by one, compared with each other, and reported with their places.
 
 >>> report = check_text("A prompt of 4,096 tokens takes 2.68 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->", "notes.md")
->>> report.claims[0].verdict, report.claims[0].derived, report.claims[0].correction
-('wrong', '1.3422 GB', '1.34 GB')
+>>> report.claims[0].verdict, report.claims[0].derived
+('wrong', '1.3422 GB')
 >>> report.summary
 {'wrong': 1}
 """
@@ -19,7 +19,6 @@ from symroof.analysis.study import Study, Track, untracked
 from symroof.cases.request import request_of
 from symroof.claims.checked import HOLDS, Checked, Report
 from symroof.claims.conflicts import with_conflict
-from symroof.claims.corrected_numbers import corrected_text
 from symroof.claims.judge import failed_judgement, judge
 from symroof.claims.read.claim_files import (
     CLAIM_FILES,
@@ -268,7 +267,7 @@ def _as_written(document: Document, index: int, claim: ClaimSpec) -> ClaimSpec:
 
 
 def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Checked]) -> Checked:
-    """A judged claim with its place, its conflicts and its correction; where these fail, that claim alone says so."""
+    """A judged claim with its place and its conflicts; where these fail, that claim alone says so."""
     try:
         claim = with_conflict(claim, ids)
         if source.note and claim.error is None:
@@ -304,21 +303,9 @@ def _placed(source: ClaimFile, index: int, claim: Checked) -> Checked:
         column=column,
         claimed=claimed,
         written=claim.claimed,
-        figure=figure,
         ratio=None if claim.ratio is None else float(claim.ratio),
         tolerance=None if claim.tolerance is None else float(claim.tolerance),
         reason="" if claim.reason == claim.derived else claim.reason,
-        correction=_correction(claim, claimed),
         faulty=index in source.skipped or isinstance(claim.error, (InputError, TimeoutError)),
         found=None,
     )
-
-
-def _correction(claim: Checked, claimed: str) -> str:
-    """The claimed value with the right number in it, or the derived value; empty for a bound or a range, and for a number of a case of ranges, which only
-    its author can correct."""
-    written = claim.number_claimed
-    bound = written is not None and (written.operator or written.low is not None)
-    if claim.verdict != "wrong" or claim.parts or claim.ranged or bound:
-        return ""
-    return corrected_text(claimed, claim.value) or claim.derived

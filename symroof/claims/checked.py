@@ -11,7 +11,6 @@ from typing import Any
 
 from symroof.cases.quantity_result import plain_value
 from symroof.claims.derive_claim import Derived
-from symroof.claims.read.prose_numbers import Figure
 from symroof.claims.read.written_number import WrittenNumber, read_written
 from symroof.claims.slips.explanation import SlipExplanation
 from symroof.errors import InputError, Problem
@@ -57,8 +56,8 @@ class Checked:
     >>> claim = check_text("A token costs 262 kB of cache. <!-- symroof: kv_bytes_per_token model=llama-3-8b -->", "note.md").claims[0]
     >>> claim
     <wrong: 262 kB, derived 131.07 kB/token in note.md:1>
-    >>> claim.verdict, claim.claimed, claim.derived, claim.correction, claim.line
-    ('wrong', '262 kB', '131.07 kB/token', '131 kB', 1)
+    >>> claim.verdict, claim.claimed, claim.derived, claim.line
+    ('wrong', '262 kB', '131.07 kB/token', 1)
 
     Attributes:
         claim: as it was read.
@@ -78,8 +77,6 @@ class Checked:
         found: the derivation, while it is judged.
         file, line, column: its place: the number in a note's sentence, the entry of a claim file.
         written: the claimed value as a claim file would have it, where the text has it otherwise.
-        correction: the same with the right number in it; empty where nothing is to be corrected or no number can be.
-        figure: the number's place in the note, for a corrected copy.
         faulty: whether it was not judged for a problem of its file: it cannot be read, or time was up. Its reason says so.
     """
 
@@ -104,8 +101,6 @@ class Checked:
     line: int = 0
     column: int = 0
     written: str | None = None
-    correction: str = ""
-    figure: Figure | None = None
     faulty: bool = False
 
     def __repr__(self) -> str:
@@ -205,7 +200,6 @@ class Checked:
             "flags": list(self.flags),
             "reason": self.reason,
             "impossible": self.impossible,
-            "correction": self.correction,
         }
 
     @property

@@ -97,7 +97,7 @@ def _table(rows: Sequence[list[str]], clip: bool = False) -> list[str]:
 def _row(claim: Checked, several: bool, strict: bool) -> list[str]:
     """The row of a claim: mark, place, what is said, what is right, why."""
     why = _why(claim)
-    right = clipped(visible(claim.correction or claim.derived), RIGHT)
+    right = clipped(visible(claim.derived), RIGHT)
     if NUMBERLESS.fullmatch(claim.claimed):  # says nothing without its sentence
         why = ": ".join(filter(None, (claim.says or str(claim.claim.relation or ""), why)))
     return [

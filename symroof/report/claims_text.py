@@ -13,10 +13,9 @@ from symroof.table_formats import text_table, width
 
 if TYPE_CHECKING:
     from symroof.claims.checked import Checked, Report
-    from symroof.claims.corrected_copies import Copy
     from symroof.claims.slips.explanation import SlipExplanation
 
-HEADER = ("line", "sentence", "claimed", "derived", "verdict", "known mistake", "correction")
+HEADER = ("line", "sentence", "claimed", "derived", "verdict", "known mistake")
 NARROWEST, WIDEST = 60, 160
 SENTENCE, CELL = 28, 22
 """Minimum width of the sentence column, maximum width of any other cell."""
@@ -45,16 +44,6 @@ OPTIONS = (
     "engine",
 )
 HOW_TO_BEGIN = "no claims; add one after a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
-LEVELS = {
-    "wrong": "error",
-    "inconsistent": "error",
-    "conditional": "warning",
-    "plausible": "notice",
-    "unchecked": "notice",
-}
-"""GitHub's level of each reported verdict; a correct claim is not reported."""
-LONGEST = 1000
-"""Characters of an annotation."""
 MARKED = {
     "does_not_fit": "this configuration does not fit in memory",
     "dimension": "the units do not agree",
@@ -93,7 +82,7 @@ def claims_table(claims: Sequence[Checked], room: int) -> str:
         named = (names(slips) + ("" if slips[0].named else "?") for slips in put_forward(c))
         needs = ", ".join(c.assumptions_needed)
         slip = f"needs {needs}" if needs else ", ".join(named)
-        row = [str(c.line), c.says or c.id, c.claimed, c.derived, verdict, slip, c.correction]
+        row = [str(c.line), c.says or c.id, c.claimed, c.derived, verdict, slip]
         rows.append([visible(cell) for cell in row])
     kept = [i for i in range(len(HEADER)) if i < 5 or any(row[i] for row in rows)]
     widths = {i: min(CELL, max(width(row[i]) for row in rows)) for i in kept if i != 1}
@@ -120,7 +109,7 @@ def explained(claim: Checked, room: int = 120) -> list[str]:
 
 
 def findings(claim: Checked) -> list[str]:
-    """What is known of a claim: the size of the error, its reason, the likely mistake, the correction."""
+    """What is known of a claim: the size of the error, its reason, the likely mistake."""
     lines = []
     if claim.claimed and claim.derived:
         far = off(claim.ratio) if claim.verdict == "wrong" else ""
@@ -130,37 +119,7 @@ def findings(claim: Checked) -> list[str]:
         f"{'known mistake' if slips[0].named else 'perhaps'}: {names(slips)}: {slips[0].text}{odds(slips[0].chance)}"
         for slips in put_forward(claim)
     ]
-    lines += [f"note: {MARKED.get(flag, flag)}" for flag in claim.flags]
-    return [*lines, f"write: {claim.correction}"] if claim.correction else lines
-
-
-def github_annotations(report: Report, strict: bool = False) -> list[str]:
-    """A workflow command for each claim that does not hold, which GitHub shows at its line."""
-    found = []
-    for claim in report.claims:
-        level = LEVELS.get(claim.verdict, "warning" if claim.flags else "")
-        if level and not claim.faulty:
-            level = "error" if claim.finding(strict) else level
-            said = f"{claim.says.rstrip('.')}. " if claim.says else ""
-            message = visible(f"{said}{'; '.join([claim.verdict, *findings(claim)])}")
-            message = message if len(message) <= LONGEST else message[: LONGEST - 1] + "…"
-            place = (claim.file, claim.line, claim.column)
-            found.append(annotation(level, *place, f"symroof: {claim.verdict}", message))
-    return found
-
-
-def annotation(kind: str, file: str, line: int, column: int, title: str, message: str) -> str:
-    """A workflow command, escaped as GitHub's runner reads it.
-
-    >>> annotation("error", "a,b.md", 3, 1, "symroof: wrong", "62 %\\n::error::x")
-    '::error file=a%2Cb.md,line=3,col=1,title=symroof%3A wrong::62 %25%0A::error::x'
-    """
-
-    def data(text: str) -> str:
-        return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-    name, head = (data(text).replace(":", "%3A").replace(",", "%2C") for text in (file, title))
-    return f"::{kind} file={name},line={line},col={column},title={head}::{data(message)}"
+    return lines + [f"note: {MARKED.get(flag, flag)}" for flag in claim.flags]
 
 
 def put_forward(claim: Checked) -> list[list[SlipExplanation]]:
@@ -186,22 +145,6 @@ def odds(chance: float) -> str:
     (' (16 % of random errors would fit too)', '')
     """
     return f" ({chance * 100:.0f} % of random errors would fit too)" if chance >= TELLING else ""
-
-
-def corrections(copy: Copy) -> str:
-    """The result for each wrong number of a note: corrected, or left unchanged and why."""
-    count = len(copy.corrected)
-    counts = f"{count} number{'' if count == 1 else 's'} corrected"
-    counts += f", {len(copy.uncorrected)} left" if copy.uncorrected else ""
-    fates = []
-    for claim in copy.corrected:
-        fates.append((claim, f"{claim.claimed} is now {claim.correction}"))
-    for claim, why in copy.uncorrected:
-        fates.append((claim, f"{claim.claimed or claim.says or claim.id} stays: {why}"))
-    fates.sort(key=lambda row: (row[0].line, row[0].column))
-    rows = [f"  line {claim.line}: {fate}" for claim, fate in fates]
-    head = f"wrote {copy.path}" if copy.written else "nothing written"
-    return "\n".join(map(visible, [f"{head}: {counts}", *rows]))
 
 
 def off(ratio: float | None) -> str:

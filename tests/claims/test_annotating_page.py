@@ -61,7 +61,7 @@ def test_an_example_gives_what_is_printed_under_it(form, text, kind, printed, tm
         }
         slips = [slip.slip for slip in claim.slips[:1] if slip.named]
         found = {
-            "right": claim.correction,
+            "right": claim.derived,
             "slip": slips[0] if slips else "",
             "needs": claim.assumptions_needed,
             "flag": claim.flags,

@@ -26,7 +26,6 @@ FIELDS = {
     "slips",
     "flags",
     "reason",
-    "correction",
 }
 
 

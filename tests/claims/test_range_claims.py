@@ -89,7 +89,7 @@ def test_a_number_of_a_case_of_ranges(value, verdict):
     """From 7.29 to 62.2 ms, 33.9 ms in the middle: what lies within was wrong and impossible, and written over by the middle."""
     note = f"It takes {value}. <!-- symroof: ttft model=llama-3-8b hardware=h100-sxm prompt=512..4096 -->"
     (claim,) = check_text(note, "note.md").claims
-    assert (claim.verdict, claim.correction) == (verdict, "")
+    assert claim.verdict == verdict
     assert claim.assumptions_needed == (
         ("some prompt of 512..4096",) if verdict == "conditional" else ()
     )

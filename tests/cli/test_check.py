@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from . import KV, NEEDS, RIGHT, ROOT, WRONG, call, everything_under, good, refused
+from . import KV, NEEDS, RIGHT, ROOT, WRONG, call, good, refused
 
 POST = ROOT / "docs" / "blog-post.md"
 
@@ -96,32 +96,6 @@ def test_json_stays_one_object_whatever_is_bad(note, tmp_path):
     assert "errors" not in call("check", note(RIGHT), "--json").json
 
 
-def test_a_note_with_a_bad_annotation_is_not_corrected(note, tmp_path):
-    """Nor is any other file of that call: what is written is whole, or it is not written."""
-    first, second = (
-        note(f"{WRONG}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"),
-        note(WRONG, "b.md"),
-    )
-    outcome = call("check", first, second, "--fix", "--in-place")
-    assert outcome.code == 2
-    assert outcome.err.startswith("nothing was corrected; fix these errors first:\n")
-    assert second.read_text(encoding="utf-8") == WRONG
-    assert everything_under(tmp_path) == ["a.md", "b.md"]
-
-
-def test_usage_errors(note):
-    path = note(RIGHT)
-    for arguments in (
-        ["--json", "--format", "github"],
-        ["-o", "x.md"],
-        ["--in-place"],
-        ["--fix", "--in-place", "-o", "x.md"],
-        ["--format", "xml"],
-    ):
-        refused("check", path, *arguments)
-    refused("check")
-
-
 def test_the_first_screen_is_the_answer(monkeypatch):
     """Sixteen claims, four of them wrong: how many, then where, what is said, what is right, the mistake."""
     monkeypatch.setenv("COLUMNS", "100")
@@ -130,7 +104,8 @@ def test_the_first_screen_is_the_answer(monkeypatch):
     assert lines[1].endswith("; 11 are right") and lines[0].startswith("✗ ")
     assert re.search(r"line +the text says +correct +why$", lines[2])
     assert re.fullmatch(
-        r"✗  8     2\.62 MB +0\.328 MB +query heads used for KV heads in the cache \(×8\)", lines[4]
+        r"✗  8     2\.62 MB +327\.68 kB/token +query heads used for KV heads in the cache \(×8\)",
+        lines[4],
     )
     assert len(lines) <= 25
     assert max(map(len, lines)) <= 100
@@ -165,7 +140,7 @@ def test_text_of_strangers_cannot_steer_a_terminal(note):
     assert not re.search(r"[\x00-\x08\x0b-\x1f\u202e]", out)
 
 
-# ------------------------------------------------------------------------------------------ findings, files, corrections
+# ------------------------------------------------------------------------------------------ files
 
 
 @pytest.mark.parametrize("name", ["paper.pdf", "paper.tex", "code.py", "notes.txt", "page.html"])
