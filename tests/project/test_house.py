@@ -45,10 +45,10 @@ BUDGETS = {
     "servers": 1904,
     "sweep": 1326,
     "calibrate": 1252,
-    "check": 6948,
-    "report": 6403,
-    "cli": 3950,
-    "tests": 41914,
+    "check": 6717,
+    "report": 6346,
+    "cli": 3896,
+    "tests": 41731,
     "other": 3906,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
