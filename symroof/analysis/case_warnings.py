@@ -1,19 +1,14 @@
-"""What a reader must know before the numbers of a case: what does not fit, has no effect or is counted otherwise; and why no batch is good enough."""
+"""What a reader must know before the numbers of a case: what does not fit, has no effect or is counted otherwise."""
 
 from collections.abc import Collection, Iterator
-
-from sympy import Symbol
 
 from symroof.analysis.case_titles import devices
 from symroof.analysis.verdict import MEMORY_OF_A_DEVICE
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import VARIANT
-from symroof.cases.quantity_result import Result
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
 from symroof.specs.precision import BITS
-from symroof.symbolic.expressions import symbol
 from symroof.theory.layout import shapes_layout
-from symroof.theory.quantities import OF_THE_MIX
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.units import format_quantity
 
@@ -45,7 +40,6 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
             for name, used in _set_by_hand(bound_case, *BY_TOOLS)
             if not used and name not in targets
         ),
-        *kinds_of_requests(bound_case),
         *_wide_arithmetic(bound_case),
     ]
     for share in ACHIEVED:
@@ -120,69 +114,3 @@ def published_mismatch(bound_case: BoundCase) -> str | None:
         return None
     both = (format_quantity(count, "parameter") for count in (counted.value, published))
     return f"{model.name}: counted {', published '.join(both)}"
-
-
-def kinds_of_requests(bound_case: BoundCase) -> list[str]:
-    """A remark for the kind of requests whose mean first token misses the target that the mean of all requests meets, throughout the ranges of both."""
-    limit, decided = bound_case.targets.get("ttft"), bound_case.case.given.get("loaded_ttft")
-    if limit is None or decided != symbol(OF_THE_MIX["loaded_ttft"]):
-        return []
-
-    def slowest(name: str) -> float | None:
-        found = bound_case.get(name)
-        if found is None:
-            return None
-        return float(found.value if found.high is None else found.high)
-
-    mean = slowest("mix_loaded_ttft")
-    if mean is None or mean > limit:
-        return []
-    kinds = {"the case's own": "mix_own_ttft", "long": "mix_long_ttft"}
-    return [
-        f"{whose} requests miss the TTFT target that the mean of all requests meets, at {bound_case.result(name).text()}: {name}"
-        for whose, name in kinds.items()
-        if (worst := slowest(name)) is not None and worst > limit
-    ]
-
-
-BEST = frozenset({"best_batch", "max_goodput"})
-"""The quantities that are 0 where no batch is good enough."""
-
-HELD = {"judged_itl": "itl_target", "judged_ttft": "ttft_target"}
-"""What rises with the batch, and the target it is compared with."""
-
-
-def why_no_batch(bound_case: BoundCase) -> str | None:
-    """The reason for a ``best_batch`` of 0 under targets: what a batch of 1 breaks, or that no batch keeps up; None where there is a batch, or it is not known.
-
-    >>> from symroof.analysis.study import Study
-    >>> study = Study("llama-3.1-8b", "l40s", prompt=2048, output=300, itl_target="15 ms")
-    >>> why_no_batch(study.first)
-    'no batch works: a batch of 1 already has a sustained_itl of 22.92 ms, over its target of 15 ms'
-    """
-    case = bound_case.case
-    missing = not bound_case.targets or not case.has_value("best_batch")
-    if missing or case.value("best_batch") != 0:
-        return None
-    alone, room = case.changed({"batch": 1}), int(case.value("concurrency"))
-    if room < 1:
-        return (
-            f"no batch works: a batch of 1 does not fit, it {memory_needed(bound_case.at(alone))}"
-        )
-    missed = []
-    for name, limit in HELD.items():
-        if limit in case.given and alone.has_value(name) and alone.value(name) > case.value(limit):
-            metric, symbol = case.theory.definitions[name], case.theory.symbol(name)
-            value, target = (Result(symbol, alone.value(each)).plain() for each in (name, limit))
-            shown = metric.name if isinstance(metric, Symbol) else name
-            missed.append(f"a {shown} of {value}, over its target of {target}")
-    if missed:
-        return f"no batch works: a batch of 1 already has {' and '.join(missed)}"
-    if "arrival_rate" not in case.given:
-        return None
-    largest = case.changed({"batch": room})
-    if largest.has_value("load") and largest.value("load") >= 1:
-        load = Result(case.theory.symbol("load"), largest.value("load")).plain()
-        few = f"requests arrive faster than they are served; at the largest that fits, {room:,}, load is {load}"
-        return f"no batch works: {few}"
-    return "no batch works: none that fits keeps up with the arrivals and meets the targets"

@@ -12,21 +12,16 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import (
-    ONE,
     At,
     Expr,
-    Min,
     Total,
-    at,
     mentions,
     names,
     parts,
     rebuild,
     symbol,
 )
-from symroof.symbolic.expressions import relation as compared
 from symroof.symbolic.printing import latex, text
-from symroof.symbolic.reading import parse
 from symroof.theory.quantity import ImplicitDefinition
 from symroof.theory.symbols import STEP_INDEX, UNDECLARED_NAMES, Symbol
 from symroof.units import is_whole, readable, scaled, significant, strict
@@ -142,40 +137,6 @@ def _rendered(value: Any, symbol: Symbol) -> RenderedValue:
     return RenderedValue(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}")
 
 
-def implicit(name: str, bound_case: BoundCase) -> Expr | None:
-    """The relation in the quantity's own name: the fixed point it is the least of, or what the largest whole number meets; None for any other.
-
-    >>> from symroof.analysis.study import Study
-    >>> from symroof.symbolic.printing import text
-    >>> text(implicit("disaggregated_batch", Study().first))
-    'disaggregated_batch = min(slot_steps*loaded_decode_time(batch = max(disaggregated_batch, 1))*prefill_request_rate, batch)'
-    >>> implicit("itl", Study().first) is None
-    True
-    """
-    search = bound_case.case.search(name)
-    if search is None:
-        return None
-    high, there = parse(search.high), _there(parse(search.body), search.unknown, name, bound_case)
-    return (
-        compared("=", there, ONE)
-        if search.kind == "largest"
-        else compared("=", symbol(name), Min(there, high))
-    )
-
-
-def _there(tree: Expr, unknown: str, name: str, bound_case: BoundCase) -> Expr:
-    """The body where the unknown is the searched quantity, also in quantities that other changes move."""
-    if tree.is_Symbol or isinstance(tree, At):
-        if tree == symbol(unknown):
-            return symbol(name)
-        changes = tree.changes if isinstance(tree, At) else ()
-        made = tuple((key, _there(value, unknown, name, bound_case)) for key, value in changes)
-        moved = unknown in bound_case.case.dependencies(tree.name) and unknown not in dict(made)
-        changes = (*made, *([(unknown, symbol(name))] if moved else []))
-        return at(tree.name, changes) if changes else tree
-    return rebuild(tree, lambda part: _there(part, unknown, name, bound_case))
-
-
 class Derivation:
     """The derivation of one quantity in one case, symbolic where inputs are missing.
 
@@ -239,26 +200,6 @@ class Derivation:
     def expanded(self) -> Any:
         """The expansion to inputs as a SymPy expression."""
         return in_sympy(self._expansion, self.bound_case)
-
-    @property
-    def implicit(self) -> Any:
-        """The relation that a searched quantity solves, in SymPy: the fixed point that it is, or what the largest whole number meets; else None.
-
-        >>> from symroof.analysis.study import Study
-        >>> import sympy
-        >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, batch=32, prefill_devices=1)
-        >>> relation = study.derive("disaggregated_batch").implicit
-        >>> bool(abs((relation.lhs - relation.rhs).xreplace(study.values(quantities=True)).doit()) < sympy.Rational(1, 10**12))
-        True
-        """
-        relation = implicit(self.name, self.bound_case)
-        return None if relation is None else in_sympy(relation, self.bound_case)
-
-    @property
-    def implicit_text(self) -> str:
-        """The same in the grammar of formulas; empty where a formula gives the quantity."""
-        relation = implicit(self.name, self.bound_case)
-        return "" if relation is None else text(relation)
 
     @property
     def text(self) -> str:
@@ -334,7 +275,7 @@ class Derivation:
 
     def as_json(self) -> dict[str, Any]:
         """The form of the contract, ``symroof/derive/1``."""
-        own, implied = step_of(self.name, self.bound_case), implicit(self.name, self.bound_case)
+        own = step_of(self.name, self.bound_case)
         unknown = {"value": None, "reason": self.why_unknown}
         return {
             "schema": "symroof/derive/1",
@@ -346,7 +287,6 @@ class Derivation:
             "substituted": own.substituted._asdict(),
             **(self.bound_case.json_with_bound(self.name) if self.result else unknown),
             "steps": [self._step_json(step) for step in self.steps],
-            **({} if implied is None else {"implicit": self._both(implied)}),
             "elasticities": [elasticity.as_json() for elasticity in self.elasticities],
             **self.bound_case.ledger((self.name,), everything=False),
         }

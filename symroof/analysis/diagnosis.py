@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from symroof.analysis.study import Study
@@ -13,7 +14,9 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.cases.request import Request, request_of
 from symroof.errors import InputError, Problem
+from symroof.resources import data_folder
 from symroof.specs.precision import BITS
+from symroof.strict_yaml import load
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.sympy_input import known
 from symroof.units import is_whole
@@ -41,19 +44,22 @@ ALIKE = 0.05
 
 @dataclass(frozen=True)
 class Cause:
-    """Something that is often not as assumed.
+    """Something that is often not as assumed (``templates/causes.yaml``): its name in JSON, what it is, and what shows it on a server.
 
-    Attributes:
-        name: its name in JSON.
-        title: what it is.
-        check: what shows whether it is so, on a server.
-        free: whether its size is not known, so that it explains more figures by chance.
+    ``free``: its size is not known, so that it explains more figures by chance.
     """
 
     name: str
     title: str
     check: str
     free: bool = False
+
+
+@lru_cache(maxsize=1)
+def causes() -> dict[str, Cause]:
+    """The usual causes by name."""
+    data = load(data_folder("templates") / "causes.yaml").data
+    return {name: Cause(name, **fields) for name, fields in data.items()}
 
 
 @dataclass(frozen=True)
@@ -211,7 +217,7 @@ def _explanation(
     if predicted is None or (off := _off(predicted, measured)) >= _off(expected, measured):
         return None
     holds, seen = _holds(predicted, measured), _signature(case, there, name)
-    return Explanation(CAUSES[cause], said, reads, predicted, holds, off, seen)
+    return Explanation(causes()[cause], said, reads, predicted, holds, off, seen)
 
 
 def _signature(
@@ -288,77 +294,3 @@ def _variants(case: BoundCase) -> Iterator[tuple[str, str, Request | None]]:
             yield "prefix_cache", said, asked(cached_prefix=cached)
     if is_set("output"):
         yield "prefills_between", "", None
-
-
-CAUSES = {
-    cause.name: cause
-    for cause in (
-        Cause(
-            "eager",
-            "eager execution: every kernel is launched by the host, no CUDA graphs",
-            "the log of the start says enforce_eager=True or no graph capture; nsys shows gaps between kernels; the GPU is idle at batch 1",
-        ),
-        Cause(
-            "weights_format",
-            "the weights are in another precision than thought",
-            "the log of the start prints dtype= and quantization=; memory of the weights (`Model loading took ... GiB`) over the parameters",
-        ),
-        Cause(
-            "cache_format",
-            "the cache is in another precision than thought",
-            "the log prints kv_cache_dtype=, and how many tokens the cache holds",
-        ),
-        Cause(
-            "sampling",
-            "time outside the model: sampling with top-k, top-p or penalties, detokenization",
-            "temperature 0 without top-k, top-p and penalties is faster, and narrower weights are not; nsys shows the GPU idle or sorting between steps",
-            free=True,
-        ),
-        Cause(
-            "clocks",
-            "power, heat or a clock limit: the device runs below its peak",
-            "nvidia-smi -q -d PERFORMANCE,CLOCK,POWER under load: throttle reasons, SM and memory clock against their maximum",
-            free=True,
-        ),
-        Cause(
-            "pcie",
-            "devices talk over the host's link, not their own",
-            "nvidia-smi topo -m: NV# between the devices, not PHB or SYS; NCCL_DEBUG=INFO says P2P",
-        ),
-        Cause(
-            "batch",
-            "another batch than thought",
-            "the metric vllm:num_requests_running, or `Running: N reqs` of the log",
-            free=True,
-        ),
-        Cause(
-            "context",
-            "longer or shorter prompts than thought",
-            "the metrics vllm:request_prompt_tokens and vllm:request_generation_tokens, their means",
-            free=True,
-        ),
-        Cause(
-            "tp",
-            "fewer devices work on a request than thought",
-            "the log prints tensor_parallel_size=; nvidia-smi: as many devices hold memory",
-        ),
-        Cause(
-            "replica_down",
-            "a replica is down: the others serve its share",
-            "requests per replica in the router; the health of each",
-        ),
-        Cause(
-            "prefix_cache",
-            "the prefix cache is not as thought",
-            "vllm:prefix_cache_hits over vllm:prefix_cache_queries; a second run of the same prompt is faster or not",
-            free=True,
-        ),
-        Cause(
-            "prefills_between",
-            "prompts of other requests are prefilled between the tokens",
-            "the longest gaps between tokens (p99) are as long as a step with a chunk; "
-            "none with one request at a time",
-        ),
-    )
-}
-"""The usual causes, in the order in which they are tried."""

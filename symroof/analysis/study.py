@@ -326,8 +326,8 @@ class Study:
         """A quantity of the first case as a SymPy expression in the symbols of :mod:`symroof.symbols`.
 
         Sums stay ``Sum`` (``.doit()`` adds them up), truths are relations, and labels are a ``Piecewise``. Numbers are exact and in base units.
-        A quantity that is found by a search (``steady_batch``, ``best_batch``) stays a symbol: :meth:`values` has its number, ``derive(name).implicit``
-        its equation. Substitute with ``xreplace``, which takes milliseconds where ``subs`` takes seconds; ``study.value(expression)`` is faster still.
+        A quantity that is found by a search (``steady_batch``, ``best_batch``) stays a symbol: :meth:`values` has its number.
+        Substitute with ``xreplace``, which takes milliseconds where ``subs`` takes seconds; ``study.value(expression)`` is faster still.
 
         Args:
             name: a quantity or input, by name or symbol.

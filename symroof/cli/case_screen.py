@@ -100,7 +100,7 @@ def marked(warnings: Iterable[str]) -> list[str]:
     return [f"† {text}" if text.startswith("does not fit") else text for text in warnings]
 
 
-def screen_warnings(case: BoundCase, reason: str | None) -> list[str]:
+def screen_warnings(case: BoundCase) -> list[str]:
     """What to know before any number; targets have lines of their own."""
     known = [text for text in case_warnings(case) if not text.startswith("whether this fits")]
     unjudged = target_warnings(case) if unknown_targets(case) else []
@@ -108,7 +108,6 @@ def screen_warnings(case: BoundCase, reason: str | None) -> list[str]:
         *marked(known),
         *filter(None, [beyond_measurements(case)]),
         *(text for text in unjudged if text.startswith("whether ")),
-        *([reason] if reason and not case.never_fits else []),
     ]
 
 

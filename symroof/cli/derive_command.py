@@ -56,7 +56,7 @@ ALL = "--all shows every step, the expansion to inputs, all elasticities, inputs
 def derivation_lines(derivation: Derivation, everything: bool) -> list[str]:
     """The value, the formula, the steps next to it and what moves it; all of each with ``everything``."""
     from symroof.analysis.case_titles import case_title
-    from symroof.analysis.case_warnings import BEST, case_warnings, why_no_batch
+    from symroof.analysis.case_warnings import case_warnings
     from symroof.cli.case_screen import assumed, chosen, ledger
 
     name, case = derivation.name, derivation.bound_case
@@ -67,8 +67,7 @@ def derivation_lines(derivation: Derivation, everything: bool) -> list[str]:
     if derivation.result is None:
         return lines if everything else [*lines, *wrapped(ALL)]
     lines += _steps(derivation, everything)
-    reason = why_no_batch(case) if name in BEST else None
-    warnings = [*case_warnings(case), *([reason] if reason else [])]
+    warnings = case_warnings(case)
     lines += warning_lines(warnings, len(warnings) if everything else 4)
     lines += _elasticities(derivation, everything)
     return [*lines, *(ledger(case, (name,)) if everything else assumed(case, (name,), remark=ALL))]
@@ -101,8 +100,6 @@ def _definition(derivation: Derivation, everything: bool) -> list[str]:
     name = derivation.name
     own = f": {derivation.search}" if derivation.search else f" = {derivation.text}"
     lines = wrapped(name + own, "      ", "  ")
-    if everything and derivation.search:
-        lines += wrapped(derivation.implicit_text, "      ", "  ")
     if derivation.expanded_text != derivation.text and (everything or not derivation.result):
         expanded = wrapped(f"{name} = {derivation.expanded_text}", "      ", "  ")
         if len(expanded) > MOST_EXPANDED and not everything:

@@ -60,7 +60,6 @@ def command(
 def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything: bool) -> str:
     """The cases for people: some quantities, all there is, one screen, or one row a case."""
     from symroof.analysis.case_titles import case_label
-    from symroof.analysis.case_warnings import why_no_batch
     from symroof.cli.case_screen import screen, screen_warnings
     from symroof.cli.cases_table import comparison, single
 
@@ -68,19 +67,19 @@ def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything
         titles = [f"{case_label(case)}\n" if len(cases) > 1 else "" for case in cases]
         texts = [single(case, quantities) for case in cases]
         return "\n\n".join(map("".join, zip(titles, texts, strict=True)))
-    warnings = {id(case): screen_warnings(case, why_no_batch(case)) for case in cases}
+    warnings = {id(case): screen_warnings(case) for case in cases}
     if len(cases) > 1 and not everything and not cases[0].theory_only:
         return comparison(cases, [text for case in cases for text in warnings[id(case)]])
     return "\n\n".join(screen(case, warnings[id(case)], everything) for case in cases)
 
 
 def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
-    """One case as JSON, with all quantities or those chosen; warnings are of the case, of missed targets, and why no batch meets them."""
-    from symroof.analysis.case_warnings import case_warnings, why_no_batch
+    """One case as JSON, with all quantities or those chosen; warnings are of the case and of missed targets."""
+    from symroof.analysis.case_warnings import case_warnings
     from symroof.analysis.verdict import target_warnings
     from symroof.cases.measured_efficiencies import beyond_measurements
 
-    said = filter(None, [beyond_measurements(answers), why_no_batch(answers)])
+    said = filter(None, [beyond_measurements(answers)])
     shown = [name for name in answers.known if not chosen or name in chosen]
     return {
         "model": answers.model.name if answers.model else None,

@@ -2,7 +2,6 @@
 
 import pytest
 
-from symroof.analysis.case_warnings import why_no_batch
 from symroof.analysis.verdict import constraints, passes
 from symroof.api import Study
 
@@ -75,52 +74,3 @@ def test_what_passes_over_ranges(span, state):
 
 def test_what_is_not_known_to_fit_does_not_pass():
     assert passes(Study(**CASE).first) is False
-
-
-BATCHED = {
-    "params": 10**10,
-    "peak_flops": "1000 TFLOP/s",
-    "mem_bandwidth": "2 TB/s",
-    "prompt": 1000,
-    "output": 20,
-    "assume": {"detail": "weights"},
-    "kv_bytes_per_token": "100 kB",
-    "state_bytes": 0,
-    "mem_capacity": "80 GB",
-}
-NO_BATCH = "no batch works: "
-OVER = f"{NO_BATCH}a batch of 1 already has "
-TTFT = "a loaded_ttft of 20 ms, over its target of 15 ms"
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("more", "reason"),
-    [
-        ({"itl_target": "9.99 ms"}, f"{OVER}a sustained_itl of 10 ms, over its target of 9.99 ms"),
-        ({"itl_target": "10 ms"}, None),
-        (
-            {"itl_target": "10 ms", "ttft_target": "15 ms"},
-            f"{OVER}{TTFT}",
-        ),  # what is met exactly is no reason
-        (
-            {"itl_target": "5 ms", "ttft_target": "15 ms"},
-            f"{OVER}a sustained_itl of 10 ms, over its target of 5 ms and {TTFT}",
-        ),
-        # weights and one cache of 1,019 tokens of 100 kB
-        (
-            {"itl_target": "15 ms", "mem_capacity": "20101899999 byte"},
-            f"{NO_BATCH}a batch of 1 does not fit, it needs 20.10 GB, and 20.10 GB of memory are usable",
-        ),
-        ({"itl_target": "15 ms", "mem_capacity": "20101900000 byte"}, None),
-        # each of two slots prefills in one of 20 steps: none does in 0.9025 of them, one beside a token of the other, 20.02 ms, in 0.095, both in 0.0025:
-        # 11.027 ms for a tenth of a request, and twenty of these a second
-        (
-            {"ttft_target": "1 s", "mem_capacity": "20.3 GB", "arrival_rate": "20 request/s"},
-            f"{NO_BATCH}requests arrive faster than they are served; at the largest that fits, 2, load is 2.205",
-        ),
-        ({"output": 1, "itl_target": "15 ms"}, None),  # no step between tokens, and so not known
-    ],
-)
-def test_why_by_hand(more, reason):
-    assert why_no_batch(Study(**{**BATCHED, **more}).first) == reason

@@ -96,24 +96,6 @@ SERVER = {
 }
 
 
-def test_what_is_searched_says_the_relation_it_solves():
-    served = sr.Study(**SERVER)
-    for name in ("steady_batch", "disaggregated_batch"):
-        relation = served.derive(name).implicit
-        assert served.sympy(name) == symbols.symbol(name) and relation.lhs == symbols.symbol(name)
-    assert (relation.lhs - relation.rhs).xreplace(served.values(quantities=True)).doit() == 0
-    assert served.derive("itl").implicit is None
-
-
-def test_the_largest_batch_meets_its_relation_and_the_next_does_not():
-    served = sr.Study(**SERVER, itl_target="7 ms", assume={"scheduling": "exclusive"})
-    relation, best = served.derive("best_batch").implicit, served.value("best_batch")
-    values = served.values(quantities=True)
-    assert relation.xreplace(values).doit() == True  # noqa: E712
-    beyond = {**values, symbols.best_batch: sympy.Integer(int(best) + 1)}
-    assert relation.xreplace(beyond).doit() == False  # noqa: E712
-
-
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("threshold", "why"),
