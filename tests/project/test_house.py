@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 5380,
     "specs": 5514,
     "checkpoints": 4002,
-    "study": 8412,
+    "study": 8212,
     "select": 2770,
     "simulate": 2096,
     "servers": 1904,
@@ -47,8 +47,8 @@ BUDGETS = {
     "calibrate": 1252,
     "check": 6717,
     "report": 6346,
-    "cli": 3896,
-    "tests": 41731,
+    "cli": 3891,
+    "tests": 41605,
     "other": 3906,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
