@@ -19,7 +19,6 @@ from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol
 from symroof.theory.theory_files import column
-from symroof.theory.thresholds import FULL_MEMORY
 
 TARGET_METRICS: dict[str, str] = column("targets", "metric")
 """The metric each target is compared with: latencies of a server under load, the price of the whole group, and of the fleet."""
@@ -237,9 +236,6 @@ def target_warnings(bound_case: BoundCase) -> list[str]:
 WAITS = (TARGET_METRICS["ttft"], AT_A_RATE[TARGET_METRICS["itl"]])
 """Latencies that are searched for at an arrival rate, and have no value where prompts pile up."""
 
-UNBOUNDED = 1e300
-"""The share of its limit that a wait without end takes up."""
-
 
 @dataclass(frozen=True)
 class Constraint:
@@ -248,10 +244,6 @@ class Constraint:
     name: str
     metric: str
     limit: str
-
-    @property
-    def equation(self) -> str:
-        return FULL_MEMORY if self.name == MEMORY else f"{self.metric} = {self.limit}"
 
     def bound(self, case: Case) -> float:
         """The limit as a number."""
@@ -305,19 +297,6 @@ class Constraint:
             if isinstance(error, UndefinedValue) or not endless:
                 raise
             return False
-
-    def share(self, case: Case) -> float:
-        """How much of its limit the metric takes up; a wait that has no end more than any number of times."""
-        try:
-            return float(case.value(self.metric)) / self.bound(case)
-        except NoValue:
-            if not waits_without_end(self.name, case) and self.metric != WAITS[1]:
-                raise
-            return UNBOUNDED
-
-    def has_wait(self, case: Case) -> bool:
-        """Whether the metric holds an estimated wait, which no formula gives: it is searched."""
-        return self.metric in WAITS and "arrival_rate" in case.given
 
 
 def constraints(bound_case: BoundCase) -> list[Constraint]:

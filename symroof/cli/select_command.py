@@ -1,12 +1,10 @@
 """``symroof select``: hardware and configuration against targets.
 
 ``--json``: ``recommendation`` and ``reason``, ``targets``, ``basis``, ``sorted_by``, ``passing``, ``best``, ``fronts``, and ``configurations`` in the order of
-the table. The first ``--show`` of them are evaluated in detail (``worked_out``), and ``--lacks`` of the nearest misses solved for; of each
+the table. The first ``--show`` of them are evaluated in detail (``worked_out``); of each
 
 - ``layout`` and ``copies`` are what was chosen: given these, ``eval`` says the same; ``batch`` is where it is judged, ``batches`` all that pass;
-- ``checks`` have a slack in the metric's unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges;
-- ``lacks``: for each input alone the value that makes everything pass, or null and what goes wrong instead; ``together``: several at once;
-- ``keeps``: of one that passes, the last value of each input that still does.
+- ``checks`` have a slack in the metric's unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges.
 """
 
 from __future__ import annotations
@@ -46,14 +44,6 @@ MOST_DETAILED = 20
     metavar="N",
     help="Maximum table rows; --json lists all and gives details of this many.  [default: 12; 20 of details]",
 )
-@click.option(
-    "--lacks",
-    type=click.IntRange(0),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="For how many failing configurations, the nearest first, --details solves what they need.",
-)
 @details_option
 @click.option("--strict", is_flag=True, help="Exit 1 unless every configuration passes.")
 @study_options
@@ -66,7 +56,6 @@ def command(
     among: tuple[str, ...],
     by: str | None,
     show: int | None,
-    lacks: int,
     everything: bool,
     strict: bool,
     as_json: bool,
@@ -92,12 +81,12 @@ def command(
     made = with_candidates(study_from(study, options, needs_case=not rest), rest, True)
     choice = select_from(made, by, progress_bar, counts)
     if as_json:
-        data = selection_json(choice, progress_bar, show or MOST_DETAILED, lacks)
+        data = selection_json(choice, progress_bar, show or MOST_DETAILED)
         found = recommended_of(choice)
         data |= found.as_json(serve_command(found.pick))
         say(json_text(data))
     elif everything:
-        say_marked(details(choice, show or MOST_DETAILED, lacks))
+        say_marked(details(choice, show or MOST_DETAILED))
     else:
         from symroof.cli.selection_screen import MOST_ROWS, screen
 
@@ -106,13 +95,13 @@ def command(
     return int(passing < len(choice.configurations) if strict else not passing)
 
 
-def details(choice: Selection, show: int, lacks: int) -> str:
+def details(choice: Selection, show: int) -> str:
     """Tables, warnings, inputs and assumptions."""
     from symroof.report.selection_tables import headline, ledger, parts, warnings
 
     lines = [line for text in (headline(choice), *choice.basis) for line in wrapped(text)]
     lines += warning_lines((*choice.hints, *warnings(choice, show)), most=100)
-    for part in (*parts(choice, show, lacks), *ledger(choice, show)):
+    for part in (*parts(choice, show), *ledger(choice, show)):
         heading = f"{part.title} ({part.says})" if part.says else part.title
         short = [[RANGE.sub("", cell) for cell in row] for row in part.rows]
         rows = part.rows if fits([part.header, *part.rows]) else short  # the ranges are in --json

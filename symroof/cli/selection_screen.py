@@ -43,7 +43,7 @@ MEANING = {
     FAILS: "misses one",
     "?": "cannot be judged",
 }
-DETAILS = "--details shows every candidate, what the others need, headroom, intervals and sources."
+DETAILS = "--details shows every candidate, intervals and sources."
 
 
 def screen(found: Recommendation, show: int, words: Sequence[str] = ()) -> str:
@@ -125,7 +125,7 @@ def _devices(found: Recommendation, show: int) -> list[str]:
 
 
 MOST_REVIEWED = 4  # devices, where none was named
-WITH_VALUE = ("--by", "--show", "--lacks")
+WITH_VALUE = ("--by", "--show")
 """Options with a value that a review does not take."""
 
 

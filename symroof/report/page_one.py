@@ -9,9 +9,6 @@ import math
 import shlex
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from symroof.analysis.compile import compile
 from symroof.analysis.verdict import (
     LOAD,
     MEMORY,
@@ -46,10 +43,8 @@ from symroof.report.purchase_text import (
 )
 from symroof.report.recommendation import Reviewed
 from symroof.report.view_case import NO_STEADY_STATE, decision_metrics
-from symroof.report.view_flips import change_in_words, flip_rows, then_text
+from symroof.select.configuration import PRICED
 from symroof.specs.efficiencies import shipped_efficiencies
-from symroof.symbolic.blocks import Array
-from symroof.symbolic.searches import largest_whole
 from symroof.table_formats import UNKNOWN
 from symroof.units import significant
 from symroof.vllm.serve_line import serve_command
@@ -60,10 +55,16 @@ if TYPE_CHECKING:
 Text = list[str]
 """A sentence in pieces, of which some are code."""
 
-MOST_ROWS, MOST_CHANGES, FURTHEST = 6, 3, 64
+MOST_ROWS, FURTHEST = 6, 64
 NARROW = 0.9
 """Share of a target from which on its worst case meets it narrowly."""
 LATENCIES = ("ttft", "itl")
+BROKEN = {
+    MEMORY: "does not fit",
+    LOAD: "does not keep up",
+    "ttft": "misses TTFT",
+    "itl": "misses ITL",
+}
 TARGETS = {
     "ttft": "time to first token",
     "itl": "time between tokens",
@@ -279,18 +280,23 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
     if review.pick and stays is not None and math.isfinite(stays):
         price = f"more than {usd(stays)} USD/hour each (now {usd(one.prices_now)})"
         said.append([f"{device_word(one)} costs {price}: then {named(ranking.rivals[0])}"])
-    for name, value in breaks(one).items():
-        much, now = Result(case.case.theory.symbol(name), value).plain(DIGITS), _now(name, case)
-        if name == "prompt":
-            slow = case.slow_end.case.changed({name: value})
-            wrong = [c.name for c in constraints(case) if not c.holds(slow)]
-            where = "" if wrong == [MEMORY] else "in the worst case of the 80 % interval "
-            then = (
-                f"prompts are {much} or longer (now {now}): {where}it then {then_text(wrong, True)}"
-            )
-        else:
-            then = f"more than {much} (now {now}) arrive: in the worst case of the 80 % interval it then needs another replica"
-        said.append([then])
+    if review.pick and (prompt := _too_long(one)):
+        much = Result(case.case.theory.symbol("prompt"), prompt).plain(DIGITS)
+        slow = case.slow_end.case.changed({"prompt": prompt})
+        wrong = [c.name for c in constraints(case) if not c.holds(slow)]
+        misses = ", ".join(BROKEN.get(name, f"misses {name}") for name in wrong)
+        where = "" if wrong == [MEMORY] else "in the worst case of the 80 % interval "
+        said.append(
+            [f"prompts are {much} or longer (now {_now('prompt', case)}): {where}it then {misses}"]
+        )
+    if review.pick and one.highest_rate:
+        rate = Result(case.case.theory.symbol("arrival_rate"), one.highest_rate).plain(DIGITS)
+        now = _now("arrival_rate", case)
+        said.append(
+            [
+                f"more than {rate} (now {now}) arrive: in the worst case of the 80 % interval it then needs another replica"
+            ]
+        )
     if not review.asks and (held := case.get("concurrency")):
         said.append([f"more than {held.plain(DIGITS)} run at a time: memory is full"])
     if less := review.opened:
@@ -303,37 +309,35 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
     return said
 
 
+def _too_long(one: Purchase) -> float | None:
+    """The first prompt with which it does not fit or misses a latency in the worst case; None where that is beyond what the model reads."""
+    case, model = one.case, one.case.model
+    if "prompt" not in case.given or not case.targets.keys() & {*LATENCIES}:
+        return None
+    most = FURTHEST * int(case.case.value("prompt"))
+    most = min(most, (model.max_context if model else None) or most)
+    longest = one.longest("prompt", most)
+    return longest + 1.0 if longest and longest < most else None
+
+
 def _in_full(one: Purchase) -> str:
     return f"{named(one)}, {layout_text(one)}, {paid_text(one)}"
 
 
-def breaks(one: Purchase) -> dict[str, float]:
-    """The first prompt that does not fit or misses a latency in the worst case, and the highest arrival rate; without what is beyond what the model reads, or takes simulations."""
-    found = {"arrival_rate": one.highest_rate} if one.highest_rate else {}
-    case, model = one.case.slow_end, one.case.model
-    limits = {metrics_of(n, case.case)[0]: case.targets[n] for n in LATENCIES if n in case.targets}
-    if not one.passes or not limits or "prompt" not in case.given or one.run.simulated:
-        return found
-    most = FURTHEST * int(case.case.value("prompt"))
-    most = min(most, (model.max_context if model else None) or most)
-    sizes = {"memory_bytes": float(case.case.value("usable_memory"))} if case.fits else {}
-    function = compile([*limits, *sizes], ["prompt"], case)
-    ends = [*map(float, limits.values()), *sizes.values()]
-
-    def met(prompts: Array) -> Array:
-        values = zip(function.codes(prompts), ends, strict=True)
-        return np.asarray(np.logical_and.reduce([value <= end for value, end in values]))
-
-    longest = int(largest_whole(met, np.array([most]))[0])
-    return ({"prompt": longest + 1.0} if longest < most else {}) | found
-
-
 def _repairs(review: Reviewed) -> list[Text]:
-    """What would make the first case pass: one input at another value, or other targets."""
-    subject = review.subject
-    found = flip_rows(subject)
-    said = [[change_in_words(row)] for row in (found["mending"] if found else [])[:MOST_CHANGES]]
-    if needed := needed_text(review.shown.best[0]):
+    """What would make the first case pass: shorter prompts, fewer requests, other targets."""
+    one, said = review.shown.best[0], []
+    missed = {*one.run.missed, *one.run.missed_as_expected, *one.run.missed_when_slow}
+    for name in ("prompt", "batch") if not missed & PRICED else ():
+        if name in one.case.given and name not in one.case.box:
+            now = int(one.case.case.value(name))
+            if most := one.longest(name, now):
+                much = Result(one.case.case.theory.symbol(name), most).plain(DIGITS)
+                said.append([f"the {name} is at most {much} (now {now:,})"])
+    if not missed & PRICED and (rate := one.highest_rate):
+        much = Result(one.case.case.theory.symbol("arrival_rate"), rate).plain(DIGITS)
+        said.append([f"at most {much} arrive (now {_now('arrival_rate', one.case)})"])
+    if needed := needed_text(one):
         said.append([needed])
     if opened := review.opened:
         said.append([f"parallelism, batch and replicas may change: {_in_full(opened)}"])
@@ -346,7 +350,7 @@ def _next(review: Reviewed, one: Purchase) -> list[Text]:
     file = shlex.quote(document.file.replace("\\", "/").rpartition("/")[2]) if document else ""
     if review.asks and not review.pick:
         look = Code(f"symroof select {file} --details")
-        return [["See what each candidate lacks:", look]] if file else []
+        return [["See every candidate:", look]] if file else []
     if command := serve_command(one):
         apart = " (each instance that decodes)" if len(one.group) > 1 else ""
         said.append([f"Serve it{apart}:", Code(command)])

@@ -1,13 +1,12 @@
 """The parts of a review, in order: the sections of its data that each one shows, and its pictures."""
 
-BRIEF = ("verdict", "alternatives", "memory", "time", "flips", "assumes", "claims", "against")
+BRIEF = ("verdict", "alternatives", "memory", "time", "assumes", "claims", "against")
 """The parts of a review before its appendix."""
 PARTS = (
     *BRIEF,
     "derivations",
     "serving",
     "thresholds",
-    "all-flips",
     "sensitivities",
     "ledger",
     "sources",

@@ -1,4 +1,4 @@
-"""The tables of a selection as plain text: verdicts with slack, the best configurations, required changes, headroom, fronts, inputs."""
+"""The tables of a selection as plain text: verdicts with headroom, the best configurations, fronts, inputs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,20 +8,17 @@ from symroof.analysis.case_warnings import case_warnings, unused_inputs
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, limit_of, metrics_of
 from symroof.cases.quantity_result import Result
 from symroof.report.purchase_text import purchase_rows
-from symroof.report.view_flips import change, lacking
 from symroof.select.configuration import PRICE, PRICED, Configuration, Run, prices_move
 from symroof.select.recommend import recommended_of
-from symroof.select.required_changes import last_passing, margins
-from symroof.select.selection import NEAREST_MISSES, Selection, nearest_misses
+from symroof.select.selection import Selection
 from symroof.select.selection_json import QUANTITIES
 from symroof.table_formats import UNKNOWN
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.units import significant
 
-NEAREST, MOST_SHOWN = 5, 3
-"""Configurations whose headroom is computed; configurations and values named in a line."""
-HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
+MOST_SHOWN = 3
+"""Configurations and values named in a line."""
 GIVES = ("sustained_throughput_per_device", "cost_per_mtok")
 """What a configuration that fits gives, beside latencies."""
 MISSES = {MEMORY: "does not fit", LOAD: "does not keep up"}
@@ -63,15 +60,11 @@ class SelectionTable:
     notes: tuple[str, ...] = ()
 
 
-def parts(
-    choice: Selection, most: int, lacking_ones: int = NEAREST_MISSES
-) -> tuple[SelectionTable, ...]:
-    """The non-empty tables, each with at most ``most`` configurations; required changes are solved for ``lacking_ones`` near misses."""
+def parts(choice: Selection, most: int) -> tuple[SelectionTable, ...]:
+    """The non-empty tables, each with at most ``most`` configurations."""
     every = (
         SelectionTable("What to buy", *purchase_rows(recommended_of(choice).best[:most])),
         _verdicts(choice, most),
-        required_changes_table(choice, lacking_ones),
-        _keeps(choice, most),
         fronts_table(choice, most),
     )
     return tuple(part for part in every if part.rows)
@@ -173,38 +166,6 @@ def slack(check: TargetCheck) -> str:
     if check.met is None:
         return f"{share}, met in part"
     return f"{share}, at the median price" if check.straddles else share
-
-
-def required_changes_table(choice: Selection, most: int) -> SelectionTable:
-    """The required change of each input alone for failing configurations, then the required device."""
-    failing = nearest_misses(choice)
-    rows = [
-        ("" if i else c.label, *line)
-        for c in failing[:most]
-        for i, line in enumerate(lacking(c.run.bound_case))
-    ]
-    says = "each input alone, solved with all conditions together; everything else unchanged"
-    if len(failing) > most:
-        says += f"; the {most} nearest of {len(failing):,}, --lacks {len(failing)} solves all"
-    header = ("configuration", "input", "now", "passes with", "change")
-    return SelectionTable("Required changes of failing configurations", header, rows, says)
-
-
-def _keeps(choice: Selection, most: int) -> SelectionTable:
-    first, count = choice.passing[: min(most, NEAREST)], len(choice.passing)
-    kept: dict[str, dict[str, str]] = {}
-    for c in first:
-        kept[c.label] = {
-            flip.name: f"{Result(flip.now.symbol, last_passing(flip)).plain()} ({change(flip.factor)})"
-            for flip in margins(c.run.bound_case.slow_end, HEADROOM)
-        }
-    names = [name for name in HEADROOM if any(name in own for own in kept.values())]
-    rows = [(label, *(own.get(name, "") for name in names)) for label, own in kept.items()]
-    says = "each input alone, solved: the last value that still passes, and its change"
-    says += ", in the worst case of the 80 % interval" if any(c.run.slow for c in first) else ""
-    says += f"; the first {len(first)} of {count:,}" * (len(first) < count)
-    title = "Headroom of passing configurations"
-    return SelectionTable(title, ("configuration", *names), rows if names else (), says)
 
 
 def fronts_table(choice: Selection, most: int) -> SelectionTable:

@@ -19,7 +19,6 @@ from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.report import (
     page_one,
     view_case,
-    view_flips,
     view_thresholds,
     view_times,
 )
@@ -99,9 +98,6 @@ def view(
         name: section(study, subject) if {*shown} & {*parts} else None
         for name, (section, shown) in SECTIONS.items()
     }
-    flips = None
-    if {"flips", "all-flips"} & {*parts}:
-        flips = view_flips.flip_view(subject, page_one.breaks(review.shown.best[0]))
     page = page_one.page_one(review) if "verdict" in parts else None
     header, candidates = purchase_rows(review.shown.best)
     found, does_not_fit = review.found, subject.does_not_fit
@@ -117,7 +113,6 @@ def view(
         "bound_by": {step: view_times.bound_of(step, subject) for step in ("prefill", "decode")},
         "basis": efficiency_basis(subject),
         **sections,
-        "flips": flips,
         "against": against(*other) if other else None,
         "recommended": found.as_json(serve_command(found.pick)) if found else None,
         "parts": parts,

@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.analysis.tipping_points import flips
 from symroof.analysis.verdict import (
     ISOLATED_METRICS,
     TARGET_METRICS,
@@ -23,6 +22,7 @@ from symroof.table_formats import UNKNOWN
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import TARGET_SYMBOLS
+from symroof.theory.theory_files import column
 
 
 def shown(result: Result | None) -> str:
@@ -92,15 +92,16 @@ def bounds(study: Study, subject: BoundCase) -> list[list[str]]:
 
 
 MOST_INPUTS = 8
+CHANGED = {*column("moving", "assumed")} - {"mfu", "mbu"}
+"""Inputs whose defaults people change most often."""
 
 
 def assumes(study: Study, subject: BoundCase) -> list[list[str]]:
-    """Rows of input, value and source: efficiencies, then defaults that could change the result."""
+    """Rows of input, value and source: efficiencies, then defaults that people change."""
     latencies = ("ttft", "itl") if subject.get("itl") else ("ttft",)
     inputs = subject.inputs((*latencies, "fits"), everything=False)
-    flipping = {flip.name for flip in flips(subject.slow_end)} - {"mfu", "mbu"}
     names = [n for n in FITTED if n in inputs and (n in ("mfu", "mbu") or not inputs[n].defaulted)]
-    names += [name for name, entry in inputs.items() if entry.defaulted and name in flipping]
+    names += [name for name, entry in inputs.items() if entry.defaulted and name in CHANGED]
     rows = []
     for name in names[:MOST_INPUTS]:
         entry, words = inputs[name], input_name(name, subject)

@@ -12,7 +12,7 @@ import numpy as np
 
 from symroof.analysis.compile import compile
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import LOAD, MEMORY, metrics_of, queues
+from symroof.analysis.verdict import LOAD, MEMORY, MEMORY_OF_A_DEVICE, metrics_of, queues
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.errors import InputError
@@ -158,32 +158,46 @@ class Purchase:
 
     @cached_property
     def highest_rate(self) -> float | None:
-        """The largest arrival rate that these replicas serve within the targets, at the slow end; None where it would take simulations."""
+        """The largest arrival rate that these replicas serve within the targets, at the slow end; None where none is, or it would take simulations."""
         run, case = self.run, self.case.slow_end
-        if not self.passes or not queues(case.case) or run.simulated:
+        if not queues(case.case) or run.simulated:
             return None
         now, meets = float(case.case.value("arrival_rate")), self._meets("arrival_rate", case)
         most = now / float(case.case.value(LOAD)) / PARTS
         found = most * float(largest_whole(lambda parts: meets(most * parts), np.array([PARTS]))[0])
-        return found if found >= now * (1 - CLOSE) else now
+        return max(found, now if self.passes else 0.0) or None
+
+    def longest(self, name: str, most: int) -> int | None:
+        """The largest whole number of an input, of ``most`` at most, with which it fits and keeps its latencies at the slow end; None where it would take simulations."""
+        if self.run.simulated:
+            return None
+        try:
+            meets = self._meets(name, self.case.slow_end)
+        except InputError:
+            return None
+        return int(largest_whole(meets, np.array([most]))[0])
 
     def _meets(self, by: str, case: BoundCase) -> Callable[[Array], Array]:
-        """Whether the targets are met, at values of an input."""
+        """Whether it fits, keeps up and meets its latencies, at values of an input."""
         times = case.targets.keys() - PRICED  # more requests cost no more
         limits = {metrics_of(n, case.case)[0]: float(case.targets[n]) for n in sorted(times)}
-        function = compile([LOAD, *limits], [by], case)
+        if case.fits is not None:
+            used, usable = MEMORY_OF_A_DEVICE
+            limits[used] = float(case.case.value(usable))
+        loads = [LOAD] if queues(case.case) else []
+        function = compile([*limits, *loads], [by], case)
 
         def meets(values: Array) -> Array:
-            load, *metrics = function.codes(values)
-            met = (x <= y * (1 + CLOSE) for x, y in zip(metrics, limits.values(), strict=True))
-            return np.asarray(np.logical_and.reduce([load < 1, *met]))
+            found = dict(zip(function.outputs, function.codes(values), strict=True))
+            met = [found[name] <= limit * (1 + CLOSE) for name, limit in limits.items()]
+            return np.asarray(np.logical_and.reduce([*met, *(found[name] < 1 for name in loads)]))
 
         return meets
 
     @cached_property
     def enough_as_predicted(self) -> int | None:
         """Devices in fewer replicas that keep the targets at the predicted values, though not at the slow end of their intervals; None where there are none."""
-        if self.highest_rate is None or self.case.slow_end is self.case:
+        if not self.passes or not self.highest_rate or self.case.slow_end is self.case:
             return None
         copies = np.arange(self.run.copies_of, self.run.copies, self.run.copies_of)
         enough = copies[self._meets("dp", self.case)(copies.astype(float))]

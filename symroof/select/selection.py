@@ -70,8 +70,6 @@ RANK = {"passes": 0, "in part": 2, "unpriced": 3, "fails": 4, "unknown": 5}
 """The order of the states, and of what passes but for a price that is not known; between the first two, what fails at its batch and passes at another."""
 MOST_NAMED = 6
 """Devices without a price that are named; more are counted."""
-NEAREST_MISSES = 3
-"""Failing configurations for which what they lack is solved, unless more are asked for."""
 
 
 @dataclass(frozen=True)
@@ -210,11 +208,6 @@ class Selection:
                 f"no price of {', '.join(names[:MOST_NAMED])}{more} was found: ranked last, and what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device"
             )
         return tuple(said)
-
-
-def nearest_misses(choice: Selection) -> list[Configuration]:
-    """The configurations that fail a condition, the nearest miss first."""
-    return [c for c in choice.configurations if c.state in ("fails", "in part") and c.run.missed]
 
 
 def select(

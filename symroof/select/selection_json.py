@@ -5,46 +5,36 @@ from typing import Any
 
 from symroof.analysis.case_warnings import case_warnings
 from symroof.analysis.study import Track, untracked
-from symroof.analysis.tipping_points import Flip
 from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, metrics_of
 from symroof.cases.quantity_result import plain_value
 from symroof.select.configuration import Configuration, Run
-from symroof.select.required_changes import (
-    Lever,
-    combined_change,
-    last_passing,
-    margins,
-    required_changes,
-)
-from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, nearest_misses
+from symroof.select.selection import BESTS, Front, Selection
 from symroof.theory.switches import SWITCHES
 from symroof.theory.theory_files import listed
 
 QUANTITIES = listed("shown", "selection")
 """The quantities of each run; what a selection shows depends on nothing else."""
 COMPUTED = 20
-"""Configurations with exact quantities and headroom; of the others the verdict and what they are compared by."""
+"""Configurations with exact quantities; of the others the verdict and what they are compared by."""
 
 
 def selection_json(
-    choice: Selection, track: Track = untracked, most: int = COMPUTED, lacking: int = NEAREST_MISSES
+    choice: Selection, track: Track = untracked, most: int = COMPUTED
 ) -> dict[str, Any]:
-    """The whole selection, the first ``most`` configurations computed, and what ``lacking`` of the nearest misses lack.
+    """The whole selection, the first ``most`` configurations computed.
 
     The form is in the docstring of :mod:`symroof.cli.select_command`.
     """
-    short = {id(c) for c in nearest_misses(choice)[:lacking]}
-    worked_out = {id(c) for c in choice.configurations[:most]} | short
     owner = {id(run): i for i, c in enumerate(choice.configurations) for run in (c.run, *c.runs)}
     return {
         "schema": "symroof/select/1",
-        "targets": {name: _target(choice, name) for name in choice.targets},
+        "targets": {name: target_json(choice, name) for name in choice.targets},
         "sorted_by": choice.order,
         "basis": list(choice.basis),
         "passing": len(choice.passing),
         "configurations": [
-            configuration_json(c, id(c) in worked_out, id(c) in short)
-            for c in track(choice.configurations, "solving for configurations")
+            configuration_json(c, place < most)
+            for place, c in enumerate(track(choice.configurations, "evaluating configurations"))
         ],
         "best": {
             what: _place(best, owner, [BESTS[what][0]]) if (best := choice.best(what)) else None
@@ -54,7 +44,7 @@ def selection_json(
     }
 
 
-def _target(choice: Selection, name: str) -> dict[str, Any]:
+def target_json(choice: Selection, name: str) -> dict[str, Any]:
     """A target: its limit, what it is compared with, and the percentile that it is of."""
     case = choice.configurations[0].run.own.case
     unit = case.theory.symbol(TARGET_METRICS[name]).unit
@@ -64,16 +54,14 @@ def _target(choice: Selection, name: str) -> dict[str, Any]:
     return own | ({"statistic": statistic} if statistic else {})
 
 
-def configuration_json(
-    c: Configuration, worked_out: bool = True, short: bool = True
-) -> dict[str, Any]:
-    """One configuration: what it is, its verdict, what it gives; computed also its checks and its sensitivities; ``short`` what it lacks."""
-    solved = worked_out or not c.run.quick
-    if solved:
-        return {**_verdict(c), "worked_out": solved, **_solved(c, short)}
+def configuration_json(c: Configuration, worked_out: bool = True) -> dict[str, Any]:
+    """One configuration: what it is, its verdict, what it gives; computed also its checks and its inputs."""
+    computed = worked_out or not c.run.quick
+    if computed:
+        return {**_verdict(c), "worked_out": computed, **_computed(c)}
     unit_of = c.run.own.case.theory.symbol
     compared = {name: {"value": x, "unit": unit_of(name).unit} for name, x in c.run.quick.items()}
-    return {**_verdict(c), "worked_out": solved, "quantities": compared}
+    return {**_verdict(c), "worked_out": computed, "quantities": compared}
 
 
 def _verdict(c: Configuration) -> dict[str, Any]:
@@ -95,25 +83,15 @@ def _verdict(c: Configuration) -> dict[str, Any]:
     }
 
 
-def _solved(c: Configuration, short: bool) -> dict[str, Any]:
-    """What takes solving."""
+def _computed(c: Configuration) -> dict[str, Any]:
+    """What takes an evaluation of the whole case."""
     bound_case, assumed = c.run.bound_case, c.run.bound_case.assumptions
-    failing = bool(c.state in ("fails", "in part") and c.run.missed)
-    lacks: list[Any] | None = None if failing else []
-    bought = None
-    if failing and short:
-        lacks = [lever_json(lever) for lever in required_changes(bound_case)]
-        bought = combined_change(bound_case)
-    keeps = margins(bound_case.slow_end) if c.run.passes else ()
     inputs = bound_case.inputs(tuple(_quantities(c.run)), False)
     return {
         "checks": {check.name: check_json(check) for check in c.run.checks},
         "unknown": c.run.unknown,
         "quantities": _quantities(c.run),
         "at_largest_batch": _quantities(c.largest) if c.largest else None,
-        "lacks": lacks,
-        "together": {name: one.as_json() for name, one in bought.items()} if bought else None,
-        "keeps": [margin_json(keep) for keep in keeps],
         "inputs": {name: entry.as_json() for name, entry in inputs.items()},
         "assumptions": {
             s: {"value": assumed[s], "defaulted": assumed.defaulted(s)} for s in SWITCHES
@@ -140,44 +118,6 @@ def check_json(check: TargetCheck) -> dict[str, Any]:
 def _quantities(run: Run) -> dict[str, dict[str, Any]]:
     case = run.bound_case
     return {name: case.json_with_bound(name) for name in QUANTITIES if case.get(name) is not None}
-
-
-def lever_json(lever: Lever) -> dict[str, Any]:
-    """One input of a failing configuration: the value at which everything holds, or what keeps it from that."""
-    flip = lever.flip
-    ends = map(plain_value, flip.spread if flip else ())
-    return {
-        "input": lever.name,
-        "now": plain_value(lever.now.value),
-        "unit": lever.now.symbol.unit,
-        "value": plain_value(lever.value),
-        "side": _side(flip) if flip else None,
-        **dict(zip(("low", "high"), ends, strict=False)),
-        "cures": {name: plain_value(cure.value) for name, cure in lever.cures},
-        "stuck": {
-            name: {**best.as_json(), "metric": best.name} if best else None
-            for name, best in lever.stuck
-        },
-        "unsolved": list(lever.unsolved),
-        "breaks": list(lever.breaks),
-    }
-
-
-def _side(flip: Flip, past: bool = True) -> str:
-    """Which side of a value passes: past a flip, or before it."""
-    return "at_least" if flip.up == past else "at_most"
-
-
-def margin_json(flip: Flip) -> dict[str, Any]:
-    """One input of a passing configuration: the last value that passes, and the condition that breaks behind it."""
-    return {
-        "input": flip.name,
-        "now": plain_value(flip.now.value),
-        "unit": flip.now.symbol.unit,
-        "value": plain_value(last_passing(flip)),
-        "side": _side(flip, past=False),
-        "breaks": flip.condition,
-    }
 
 
 def _place(run: Run, owner: dict[int, int], names: list[str]) -> dict[str, Any]:

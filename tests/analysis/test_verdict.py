@@ -6,7 +6,6 @@ import pytest
 
 from symroof.analysis.verdict import (
     LOAD,
-    UNBOUNDED,
     all_met,
     constraints,
     findings,
@@ -102,17 +101,8 @@ def test_a_load_of_one_is_too_much(rate, load):
     over = middle >= 2
     assert (overloaded(answers), waits_without_end("ttft", answers.case)) == (over, over)
     assert [check.name for check in others] == ([] if over else ["ttft"])
-    stated = {
-        condition.name: (condition.holds(answers.case), condition.share(answers.case))
-        for condition in constraints(answers)
-    }
-    assert list(stated) == ["memory", LOAD, "ttft"]
-    assert (
-        stated["memory"][0] is True
-        and stated[LOAD] == near((not over, middle / 2))
-        and stated["ttft"][0] is not over
-    )
-    assert (stated["ttft"][1] == UNBOUNDED) is over
+    stated = {each.name: each.holds(answers.case) for each in constraints(answers)}
+    assert stated == {"memory": True, LOAD: not over, "ttft": not over}
     words = {
         False: "does not keep up with the arriving requests: ",
         None: "keeps up with the arriving requests in part of the range only: ",

@@ -1,11 +1,8 @@
-"""Ranges of thresholds and flips of which some corner has none: the end is named, and the value at the middle lies inside."""
+"""Ranges of thresholds of which some corner has none: the end is named, and the value at the middle lies inside."""
 
 import pytest
 
 from symroof.api import Study
-from symroof.report.recommendation import reviewed
-from symroof.report.view import view
-from symroof.report.view_flips import flip_rows
 
 RIDGE = {
     "model": "llama-3-8b",
@@ -83,22 +80,3 @@ def test_a_limit_that_allows_nothing_at_the_slow_end_is_none(late):
         0,
         1,
     )
-
-
-def test_what_changes_the_result_stands_where_targets_are_judged(late):
-    """At the slow end, in one number: page one and the table below say the same."""
-    rows = flip_rows(late.first)["better"]
-    assert next(row["at"] for row in rows if row["name"] == "mem_bandwidth").endswith("TB/s")
-    study = Study(
-        "llama-3-8b", "h100-sxm", prompt=1024, output=256, batch=16, targets={"ttft": "200 ms"}
-    )
-    found = reviewed(study)
-    said = view(found, "symroof report x.yaml", ("verdict", "flips"))
-    longer = next(row for row in said["flips"]["worse"] if row[0] == "prompt length")
-    changes = next(block for block in said["page"]["blocks"] if block["name"] == "Changes if")
-    first = longer[2].removeprefix("at least ")
-    assert any(text[0].startswith(f"prompts are {first} or longer") for text in changes["texts"])
-    tokens = int(first.partition(" ")[0].replace(",", ""))
-    slow = found.subject.slow_end.case
-    times = [slow.changed({"prompt": n}).value("loaded_ttft") for n in (tokens - 1, tokens)]
-    assert times[0] <= 0.2 < times[1]

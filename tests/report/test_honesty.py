@@ -244,7 +244,7 @@ def test_a_review_marks_what_does_not_fit(stem, kind):
 
 def text_blocks(stem, kind):
     """The blocks of a review that speak about its subject: no tables of other cases, no inputs."""
-    of_others = (ISOLATED, BOUNDS, *CHANGES)
+    of_others = (ISOLATED, BOUNDS)
     for block in blocks(text_of(stem, kind), kind):
         others = block.section in of_others and block.kind == "row"
         captions = any(word in block.text for word in OF_ALL_CASES)
@@ -252,7 +252,6 @@ def text_blocks(stem, kind):
             yield block
 
 
-CHANGES = ("What would change the result", "Appendix: all that would change the result")
 SKIPPED = {
     "",
     "Every candidate",
