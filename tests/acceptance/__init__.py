@@ -2,11 +2,14 @@
 
 A number written as text is held to half a unit of its last digit shown (``"66.51 ms"`` means 66.505 to 66.515 ms); an int
 or a Fraction is held exactly; a label or a truth must be equal. Expected numbers come from the five sources or from a formula
-written out by hand beside them, never from the engine.
+written out by hand beside them, never from the engine. What a row of ``tools/docs/pages/validation/systems.yaml`` holds
+(`test_systems.py` runs each) has no row here.
 """
 
+import contextlib
 import math
 import re
+import shlex
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,38 +17,17 @@ from typing import Any
 import pytest
 
 from symroof.api import Study
+from symroof.symbolic.reading import parse
+from symroof.theory.switches import SWITCHES
 
 from ..near import near
 
-UNITS = {
-    "": 1,
-    "x": 1,
-    "%": Fraction(1, 100),
-    "s": 1,
-    "ms": Fraction(1, 10**3),
-    "us": Fraction(1, 10**6),
-    "B": 1,
-    "MB": 10**6,
-    "GB": 10**9,
-    "TB": 10**12,
-    "MiB": 2**20,
-    "GiB": 2**30,
-    "GFLOP": 10**9,
-    "TFLOP": 10**12,
-    "PFLOP": 10**15,
-    "TFLOP/s": 10**12,
-    "TB/s": 10**12,
-    "tok/s": 1,
-    "FLOP/byte": 1,
-    "µs": Fraction(1, 10**6),
-    "byte": 1,
-    "kB": 10**3,
-    "GB/s": 10**9,
-    "request/s": 1,
-    "J/token": 1,
-    "USD": 1,
-    "USD/hour": Fraction(1, 3600),
-}
+PREFIXES = {prefix: 10 ** (3 * i) for i, prefix in enumerate(("", "k", "M", "G", "T", "P"))}
+PREFIXES |= {"m": Fraction(1, 10**3), "u": Fraction(1, 10**6), "Mi": 2**20, "Gi": 2**30}
+PLAIN = ("s", "B", "byte", "FLOP", "FLOP/s", "B/s", "tok/s", "FLOP/byte", "request/s", "J/token")
+UNITS = {prefix + unit: size for prefix, size in PREFIXES.items() for unit in PLAIN}
+UNITS |= {"": 1, "x": 1, "%": Fraction(1, 100), "USD": 1, "USD/hour": Fraction(1, 3600)}
+UNITS["µs"] = UNITS["us"]
 WEIGHTS, KV, ATTENTION = ({"detail": level} for level in ("weights", "kv", "attention"))
 H100 = {"hardware": "h100-sxm", "mem_capacity": "80 GB", "engine": "ideal"}
 """The H100 of the sources: the label's 80 GB, not the total that the driver reports, and no engine that keeps a part of it."""
@@ -60,20 +42,77 @@ TUTORIAL = {"preset": "tutorial-mlsysim", "model": "llama-3-8b"}
 @dataclass(frozen=True)
 class Row:
     what: str
-    quantity: Any
+    quantity: str
     expected: Any
     case: dict
-    over: dict | None = None
+    over: dict
 
 
 def row(what, quantity, expected, over=None, **case):
     """One row; with ``over`` the value is divided by that of the case so changed."""
-    return pytest.param(Row(what, quantity, expected, case, over), id=what)
+    return pytest.param(Row(what, quantity, expected, case, over or {}), id=what)
+
+
+def rows(names, text):
+    """Rows of a table: a quantity, what it must be, a case, and what the row is about where that is not plain.
+
+    After ``=`` stands an expression of Python, with the names of the module, that is held exactly.
+    """
+    found = []
+    for quantity, expected, words, *what in table(text):
+        changed = " ".join(word[5:] for word in words.split() if word[:5] == "over:")
+        own = " ".join(word for word in words.split(" ") if word[:5] != "over:")
+        value = eval(expected[1:], names) if expected[0] == "=" else expected
+        named = what[0] if what else f"{quantity} {words}"
+        found.append(row(named, quantity, value, case_of(changed, names), **case_of(own, names)))
+    return found
+
+
+def table(text):
+    """The cells of the lines of a table; those that begin with ``#`` say what follows."""
+    lines = [line for line in text.strip().splitlines() if line and line[0] != "#"]
+    return [[cell.strip() for cell in line.split(" | ")] for line in lines]
+
+
+def case_of(words, names):
+    """A case: cases by their names (those above, or of the module), then ``input=value`` and ``switch=value``.
+
+    >>> case_of("H100 detail=kv batch=8 price='2 USD/hour'", {"H100": {"hardware": "h100-sxm"}})
+    {'hardware': 'h100-sxm', 'batch': 8, 'price': '2 USD/hour', 'assume': {'detail': 'kv'}}
+    """
+    case, assumed = {}, {}
+    for word in shlex.split(words):
+        name, mark, value = word.partition("=")
+        if not mark:
+            part = names[name] if name in names else globals()[name]
+            case |= part
+            assumed |= part.get("assume", {})
+        elif name == "detail" or value in getattr(SWITCHES.get(name), "values", ()):
+            assumed[name] = value
+        else:
+            case[name] = plain(value)
+    return case | ({"assume": assumed} if assumed else {})
+
+
+def plain(value):
+    """A number, or a text that is none."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(value)
+    return value
 
 
 def got(quantity, case):
+    """A quantity or a formula of some; the slope or the elasticity of one by another; the answer of an equation."""
     study = Study(**{"engine": "ideal"} | case)
-    return quantity(study) if callable(quantity) else study.value(quantity)
+    verb, *names = quantity.split()
+    if verb == "solve":
+        return study.solve(*names).value
+    if verb == "slope":
+        return study.first.case.slope(*names)
+    if verb == "elasticity":
+        return study.first.case.elasticities(names[0], names[1:])[names[1]]
+    return study.first.case.evaluate(parse(quantity)) if names else study.value(quantity)
 
 
 def held(text):
@@ -105,14 +144,6 @@ def agree(result, expected, what=""):
 
 def check(row):
     result = got(row.quantity, row.case)
-    if row.over is not None:
+    if row.over:
         result = Fraction(result) / Fraction(got(row.quantity, {**row.case, **row.over}))
     agree(result, row.expected, row.what)
-
-
-def slope(quantity, by):
-    return lambda study: study.first.case.slope(quantity, by)
-
-
-def elasticity(quantity, by):
-    return lambda study: study.first.case.elasticities(quantity, (by,))[by]

@@ -7,145 +7,34 @@ import pytest
 from symroof.api import Study
 
 from ..near import near
-from . import ATTENTION, B8, B70, H100, WEIGHTS, check, row
+from . import ATTENTION, B8, B70, H100, WEIGHTS, check, rows
 
 P8, KAPPA8, CORE8 = 8_030_000_000, 131_072, 524_288
 """Parameters, cache of a token, and FLOPs of a pair (4 FLOP, 32 layers, 32 heads, 128 wide) of Llama-3-8B."""
-STEP = {
-    **B70,
-    "assume": WEIGHTS,
-    "prompt": 1000,
-    "output": 11,
-    "peak_flops": "1000 TFLOP/s",
-    "mem_bandwidth": "3.5 TB/s",
-    "mem_capacity": "1 TB",
-}
+DEVICE = {"peak_flops": "1000 TFLOP/s", "mem_bandwidth": "3.5 TB/s", "mem_capacity": "1 TB"}
+STEP = {**B70, **DEVICE, "price": "3600 USD/hour", "prompt": 1000, "output": 11, "assume": WEIGHTS}
 """140 GB of weights at 3.5 TB/s: a step of 40 ms; 0.14 ms a token of a prompt."""
-STEP_LINKS = {"link_latency": "10 us", "link_bandwidth": "16.384 GB/s", "link_share": 1}
+LINKS = {"link_latency": "10 us", "link_bandwidth": "16.384 GB/s", "link_share": 1}
 """A vector of 8,192 16-bit numbers takes 1 µs, and 10 to begin."""
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        # two devices read half each, 20 ms; 2*80 all-reduces send 2*(1/2) of the vector each: 160*11 us; 80*60 launches of 10 us take 48 ms from the start on
-        row(
-            "launches hide behind links too",
-            "itl",
-            Fraction(48, 1000),
-            **{
-                **STEP,
-                **STEP_LINKS,
-                "tp": 2,
-                "kernel_launch": "10 us",
-                "kernels_per_layer": 60,
-                "assume": {**WEIGHTS, "launches": "hidden"},
-            },
-        ),
-        row("one stage sends nothing", "decode_link_time", 0, **STEP, **STEP_LINKS, pp=1),
-        row(
-            "two stages send once",
-            "decode_link_time",
-            Fraction(11, 10**6),
-            **STEP,
-            **STEP_LINKS,
-            pp=2,
-        ),
-        row(
-            "four stages send three times",
-            "decode_link_time",
-            Fraction(33, 10**6),
-            **STEP,
-            **STEP_LINKS,
-            pp=4,
-        ),
-        # eight responses: ten steps of 40 ms, and two prefills of 4,000 tokens at 0.14 ms; a device costs 1 USD a second
-        row(
-            "prefills of four",
-            "cost_per_request",
-            (10 * Fraction(4, 100) + 2 * Fraction(56, 100)) / 8,
-            **{
-                **STEP,
-                "batch": 8,
-                "prefill_batch": 4,
-                "price": "3600 USD/hour",
-                "assume": {**WEIGHTS, "scheduling": "exclusive"},
-            },
-        ),
-        row(
-            "only the prompt's cache is handed over",
-            "transfer_time",
-            Fraction(4096 * 327_680, 50 * 10**9),
-            **B70,
-            prompt=4096,
-            context=9000,
-            network_bandwidth="50 GB/s",
-        ),
-        row(
-            "blocks of 16, one token short of the edge",
-            "kv_reserved_bytes",
-            1008 * KAPPA8,
-            **B8,
-            prompt=1007,
-            output=1,
-            assume={"kv_reserve": "paged"},
-        ),
-        row(
-            "blocks of 16, on the edge",
-            "kv_reserved_bytes",
-            1008 * KAPPA8,
-            **B8,
-            prompt=1008,
-            output=1,
-            assume={"kv_reserve": "paged"},
-        ),
-        row(
-            "blocks of 16, one token past the edge",
-            "kv_reserved_bytes",
-            1024 * KAPPA8,
-            **B8,
-            prompt=1009,
-            output=1,
-            assume={"kv_reserve": "paged"},
-        ),
-        row(
-            "chunks behind a prefix",
-            "chunk_steps",
-            4,
-            **B8,
-            prompt=1000,
-            cached_prefix=100,
-            chunk=256,
-        ),
-        row(
-            "the last of them",
-            "last_chunk",
-            1000 - 100 - 3 * 256,
-            **B8,
-            prompt=1000,
-            cached_prefix=100,
-            chunk=256,
-        ),
-        row(
-            "chunks that come out even",
-            "chunk_steps",
-            3,
-            **B8,
-            prompt=868,
-            cached_prefix=100,
-            chunk=256,
-        ),
-        row(
-            "the last of those is whole",
-            "last_chunk",
-            256,
-            **B8,
-            prompt=868,
-            cached_prefix=100,
-            chunk=256,
-        ),
-    ],
+LAUNCHES = {"kernel_launch": "10 us", "kernels_per_layer": 60}
+ROWS = rows(
+    globals(),
+    """
+# two devices read half each, 20 ms; 2*80 all-reduces send 2*(1/2) of the vector each: 160*11 us;
+# 80*60 launches of 10 us take 48 ms from the start on
+itl | = 48/1000 | STEP LINKS LAUNCHES tp=2 launches=hidden
+decode_link_time | = 0        | STEP LINKS pp=1
+decode_link_time | = 11/10**6 | STEP LINKS pp=2
+decode_link_time | = 33/10**6 | STEP LINKS pp=4
+# eight responses: ten steps of 40 ms, and two prefills of 4,000 tokens at 0.14 ms
+cost_per_request | = (0.4 + 1.12)/8 | STEP batch=8 prefill_batch=4 scheduling=exclusive
+# only the prompt's cache is handed over
+transfer_time | = 4096*327_680/50e9 | B70 prompt=4096 context=9000 network_bandwidth='50 GB/s'
+""",
 )
+
+
+@pytest.mark.parametrize("row", ROWS)
 def test_row(row):
     check(row)
 

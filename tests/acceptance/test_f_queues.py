@@ -1,7 +1,6 @@
 """Queues, targets and bursts (systems 42, 43, 60): closed forms against a queue that is simulated request by request."""
 
 import random
-from fractions import Fraction
 
 import pytest
 
@@ -9,201 +8,31 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.symbolic.evaluation import NoValue
 
-from ..near import near
-from . import B8, B70, H100, H100_989, KV, TUTORIAL, WEIGHTS, agree, check, row
+from . import check, rows
 
-HELD = {"service_time": "133 ms", "ttft": "133 ms"}
-ROWS = [
-    row(
-        "M/M/1 at half load: one service",
-        "queue_wait",
-        2,
-        service_time="2 s",
-        arrival_rate="0.25/s",
-    ),
-    row(
-        "M/D/1: half of it",
-        "queue_wait",
-        1,
-        service_time="2 s",
-        arrival_rate="0.25/s",
-        assume={"queue": "md1"},
-    ),
-    row(
-        "M/G/1 of no spread is M/D/1",
-        "queue_wait",
-        1,
-        service_time="2 s",
-        arrival_rate="0.25/s",
-        service_spread=0,
-        assume={"queue": "mg1"},
-    ),
-    row(
-        "M/G/1 of spread 3",
-        "queue_wait",
-        4,
-        service_time="2 s",
-        arrival_rate="0.25/s",
-        service_spread=3,
-        assume={"queue": "mg1"},
-    ),
-    row("without arrivals no wait", "queue_wait", 0, service_time="2 s", arrival_rate="0/s"),
-    row(
-        "seven of ten in time",
-        "goodput",
-        Fraction(7, 10),
-        sustained_requests="1 request/s",
-        slo_share="70 %",
-    ),
-    row(
-        "two copies",
-        "goodput",
-        Fraction(14, 10),
-        sustained_requests="1 request/s",
-        slo_share="70 %",
-        dp=2,
-    ),
-    row(
-        "a target that is missed",
-        "goodput",
-        0,
-        sustained_requests="1 request/s",
-        sustained_itl="51 ms",
-        output=2,
-        itl_target="50 ms",
-    ),
-    row(
-        "half are in time without any wait",
-        "share_in_time",
-        Fraction(1, 2),
-        service_time="2 s",
-        ttft="2 s",
-        ttft_target="2 s",
-        arrival_rate="0.25/s",
-    ),
-    row(
-        "none where the prefill alone is too slow",
-        "share_in_time",
-        0,
-        service_time="2 s",
-        ttft="2 s",
-        ttft_target="1.9 s",
-        arrival_rate="0.25/s",
-    ),
-    row(
-        "a burst of 20 a second where 8 are served",
-        "burst_backlog",
-        120,
-        service_time="125 ms",
-        burst_rate="20/s",
-        burst_duration="10 s",
-    ),
-    row(
-        "no burst",
-        "burst_backlog",
-        0,
-        service_time="125 ms",
-        burst_rate="7/s",
-        burst_duration="10 s",
-    ),
-    row(
-        "gone at 8 - 2 a second",
-        "burst_drain_time",
-        20,
-        service_time="125 ms",
-        burst_rate="20/s",
-        burst_duration="10 s",
-        arrival_rate="2/s",
-    ),
-]
-
-SLA = [
-    row("T4", "fits", False, **TUTORIAL, hardware="t4", prompt=4096),
-    row(
-        "A100",
-        lambda s: s.value("ttft") > Fraction(1, 5),
-        True,
-        **TUTORIAL,
-        hardware="a100-80gb-sxm",
-        prompt=4096,
-    ),
-    row(
-        "A100 at MFU 1",
-        "prefill_time",
-        "210.8 ms",
-        **B8,
-        hardware="a100-80gb-sxm",
-        prompt=4096,
-        assume=WEIGHTS,
-    ),
-    *(
-        row(
-            device,
-            lambda s: s.value("ttft") < Fraction(1, 5),
-            True,
-            **TUTORIAL,
-            hardware=device,
-            prompt=4096,
-        )
-        for device in ("h100-sxm", "h200")
-    ),
-    row(
-        "least MFU",
-        lambda s: s.solve("min_mfu_ttft").value,
-        "0.333",
-        **B8,
-        **H100_989,
-        prompt=4096,
-        ttft_target="200 ms",
-        assume=WEIGHTS,
-    ),
-    row(
-        "tokens of cache that 50 ms allow, 70B",
-        lambda s: s.solve("max_context_itl").whole,
-        83_923,
-        **B70,
-        **H100,
-        prompt=1,
-        itl_target="50 ms",
-        assume=KV,
-    ),
-    row(
-        "8B",
-        lambda s: s.solve("max_context_itl").whole,
-        1_155_395,
-        **B8,
-        **H100,
-        prompt=1,
-        itl_target="50 ms",
-        assume=KV,
-    ),
-]
+ROWS = rows(
+    globals(),
+    """
+queue_wait    | = 0    | service_time='2 s' arrival_rate=0/s
+goodput       | = 1.4  | sustained_requests='1 request/s' slo_share='70 %' dp=2
+goodput       | = 0    | sustained_requests=1 sustained_itl='51 ms' output=2 itl_target='50 ms'
+# half are in time without any wait; none where the prefill alone is too slow
+share_in_time | = 1/2  | service_time='2 s' ttft='2 s' ttft_target='2 s' arrival_rate=0.25/s
+share_in_time | = 0    | service_time='2 s' ttft='2 s' ttft_target='1.9 s' arrival_rate=0.25/s
+burst_backlog | = 0    | service_time='125 ms' burst_rate=7/s burst_duration='10 s'
+""",
+)
 
 
-@pytest.mark.parametrize("case", [*ROWS, *SLA])
+@pytest.mark.parametrize("case", ROWS)
 def test_row(case):
     check(case)
 
 
-@pytest.mark.parametrize(("queue", "rate"), [("mm1", "2.52"), ("md1", "3.77")])
-def test_highest_rate_for_a_wait(queue, rate):
-    """w = 67 ms beside s = 133: rho = w/(s + w), 2w/(s + 2w)."""
-    result = Study(**HELD, ttft_target="200 ms", assume={"queue": queue}).solve(
-        "queue_wait + ttft = ttft_target", for_="arrival_rate"
-    )
-    wait, served = Fraction(67, 1000), Fraction(133, 1000)
-    load = wait / (served + wait) if queue == "mm1" else 2 * wait / (served + 2 * wait)
-    assert result.values == near((load / served,))
-    agree(result.value, rate)
-
-
 def test_a_target_below_the_prefill_is_met_at_no_rate():
-    assert (
-        Study(**HELD, ttft_target="100 ms")
-        .solve("queue_wait + ttft = ttft_target", for_="arrival_rate")
-        .verdict
-        == "lhs_above"
-    )
+    study = Study(service_time="133 ms", ttft="133 ms", ttft_target="100 ms")
+    solution = study.solve("queue_wait + ttft = ttft_target", for_="arrival_rate")
+    assert solution.verdict == "lhs_above"
 
 
 # ---------------------------------------------------------------------------------------------------------- simulated queues
@@ -253,17 +82,6 @@ def test_quantiles_and_shares_of_a_simulated_queue(share):
     )
 
 
-def test_a_burst_second_by_second():
-    """Twenty come and eight go in each of ten seconds, then two come and eight go."""
-    waiting, seconds = 10 * (20 - 8), 0
-    while waiting > 0:
-        waiting, seconds = waiting + 2 - 8, seconds + 1
-    study = Study(
-        service_time="125 ms", burst_rate="20/s", burst_duration="10 s", arrival_rate="2/s"
-    )
-    assert study.value("burst_drain_time") == seconds
-
-
 # --------------------------------------------------------------------------------------------------------- what has no value
 
 
@@ -296,14 +114,8 @@ def test_what_has_no_closed_form_says_so(name, queue):
         assume={"queue": queue},
     )
     assert study.first.why_unknown(name) == f"no closed form under queue={queue}"
+    half = "0.5" if name == "share_in_time" else "0.5 s"
     with pytest.raises(InputError, match=f"no closed form under queue={queue}"):
-        study.solve(
-            f"{name} = 0.5", for_="arrival_rate"
-        ) if name == "share_in_time" else study.solve(f"{name} = 1 s", for_="arrival_rate")
-    given = Study(
-        service_time="2 s",
-        arrival_rate="0.1/s",
-        assume={"queue": queue},
-        **{name: "0.5" if name == "share_in_time" else "0.5 s"},
-    )
-    assert given.value(name) == Fraction(1, 2), "a value that is given needs no formula"
+        study.solve(f"{name} = {half}", for_="arrival_rate")
+    given = Study(service_time="2 s", arrival_rate="0.1/s", assume={"queue": queue}, **{name: half})
+    assert given.value(name) == 0.5, "a value that is given needs no formula"

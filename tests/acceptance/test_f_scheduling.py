@@ -7,163 +7,35 @@ import pytest
 from symroof.api import Study
 
 from ..near import near
-from . import B8, B70, H100, KV, WEIGHTS, agree, check, row
+from . import B8, H100, KV, agree, check, rows
 
-ON = {**B70, **H100, "assume": WEIGHTS}
-CACHED = {**B70, **H100, "prompt": 4096, "batch": 32, "assume": KV}
 PEAK, RATE = Fraction(989_400 * 10**9), Fraction(3350 * 10**9)
 MATRICES, HEAD, CORE, KAPPA = 6_979_321_856, 4096 * 128_256, 4 * 32 * 32 * 128, 131_072
 """Llama-3-8B: parameters of its matrices and its head, FLOPs of a pair, bytes of a token's cache."""
-
-LOOPS = [
-    row(
-        "tokens without a cache",
-        "uncached_tokens",
-        sum(1000 + j for j in range(500)),
-        prompt=1000,
-        output=500,
-    ),
-    row("tokens with one", "cached_tokens", 1499, prompt=1000, output=500),
-    row(
-        "417 times the work",
-        lambda s: s.value("uncached_flops") / s.value("cached_flops"),
-        "417",
-        params=8 * 10**9,
-        prompt=1000,
-        output=500,
-        assume=WEIGHTS,
-    ),
-    row(
-        "4.2 times the time",
-        lambda s: s.value("uncached_time") / s.value("response_time"),
-        "4.2",
-        params=8 * 10**9,
-        prompt=1000,
-        output=500,
-        assume=WEIGHTS,
-        **H100,
-    ),
-    row(
-        "every text read anew, exactly",
-        "uncached_flops",
-        sum(2 * MATRICES * n + 2 * HEAD + CORE * n * (n + 1) // 2 for n in range(300, 340)),
-        model="llama-3-8b",
-        prompt=300,
-        output=40,
-    ),
-    row(
-        "every token once, exactly",
-        "cached_flops",
-        2 * MATRICES * 339 + 2 * HEAD * 40 + CORE * 339 * 340 // 2,
-        model="llama-3-8b",
-        prompt=300,
-        output=40,
-    ),
-]
-
-WAITS = [
-    row(
-        "31 more to come at 4 a second, half of them on average",
-        "static_fill_wait",
-        Fraction(31, 8),
-        batch=32,
-        arrival_rate="4/s",
-    ),
-    row(
-        "half a step",
-        "continuous_join_wait",
-        (140 * 10**9 + 32 * 4096 * 327_680) / RATE / 2,
-        **CACHED,
-    ),
-    row("Little", "in_flight", 10, arrival_rate="4/s", response_time="2.5 s"),
-]
-
-ASYMPTOTES = [
-    row(
-        "of the cache",
-        "bandwidth_throughput_limit",
-        RATE / (KAPPA * 2048),
-        **B8,
-        **H100,
-        prompt=2048,
-    ),
-    row(
-        "at mbu 0.8 on two",
-        "bandwidth_throughput_limit",
-        Fraction(16, 10) * RATE / (KAPPA * 2048),
-        **B8,
-        **H100,
-        prompt=2048,
-        mbu=0.8,
-        tp=2,
-    ),
-    row(
-        "of compute",
-        "compute_throughput_limit",
-        PEAK / (2 * 8_030_000_000 + CORE * 2048),
-        **B8,
-        **H100,
-        prompt=2048,
-        assume={"detail": "attention"},
-    ),
-    row(
-        "neither moves with the batch",
-        "compute_throughput_limit",
-        PEAK / (2 * 8_030_000_000),
-        **B8,
-        **H100,
-        prompt=2048,
-        batch=77,
-        assume=KV,
-    ),
-    row(
-        "a window bounds the cache",
-        "bandwidth_throughput_limit",
-        RATE / (2 * 32 * 8 * 128 * 2 * 4096),
-        model="mistral-7b-v0.1",
-        **H100,
-        prompt=100_000,
-    ),
-]
-
-CHUNKS = [
-    row("2,048 at a time", "mixed_time", "289.9 ms", **ON, chunk=2048),
-    row("512 beside 32", "mixed_time", "77.0 ms", **ON, chunk=512, batch=32),
-    row("budget of a step", "step_tokens", 544, chunk=512, batch=32),
-    row("4,000 in steps of 512", "chunk_steps", 8, prompt=4000, chunk=512),
-    row("what is left for the last", "last_chunk", 416, prompt=4000, chunk=512),
-    row("nothing is left over of a whole number", "last_chunk", 512, prompt=4096, chunk=512),
-    row(
-        "TTFT, every step full",
-        "chunked_ttft",
-        8 * 544 * 140 * 10**9 / PEAK,
-        **ON,
-        prompt=4000,
-        chunk=512,
-        batch=32,
-    ),
-    row(
-        "TTFT, the last as short as it is",
-        "chunked_ttft_alone",
-        (7 * 544 + 448) * 140 * 10**9 / PEAK,
-        **ON,
-        prompt=4000,
-        chunk=512,
-        batch=32,
-    ),
-    row("a prefix cached", "chunk_steps", 4, prompt=4000, cached_prefix=2000, chunk=512),
-    row(
-        "short chunks leave the step on the memory roof",
-        "mixed_time",
-        140 * 10**9 / RATE,
-        **ON,
-        chunk=64,
-        batch=32,
-    ),
-]
+UNCACHED = sum(2 * MATRICES * n + 2 * HEAD + CORE * n * (n + 1) // 2 for n in range(300, 340))
+"""FLOPs of 40 tokens after 300 where every text is read anew."""
+ROWS = rows(
+    globals(),
+    """
+uncached_flops | = UNCACHED | model=llama-3-8b prompt=300 output=40
+cached_flops | = 2*MATRICES*339 + 2*HEAD*40 + CORE*339*170 | model=llama-3-8b prompt=300 output=40
+bandwidth_throughput_limit | = 1.6*RATE/(KAPPA*2048) | B8 H100 prompt=2048 mbu=0.8 tp=2
+compute_throughput_limit   | = PEAK/16.06e9 | B8 H100 prompt=2048 batch=77 detail=kv
+# a window of 4,096 bounds the cache
+bandwidth_throughput_limit | = RATE/(KAPPA*4096) | H100 model=mistral-7b-v0.1 prompt=100_000
+step_tokens | = 544 | chunk=512 batch=32
+# chunks behind a prefix, with a rest and without
+chunk_steps | = 4   | prompt=1000 cached_prefix=100 chunk=256
+last_chunk  | = 132 | prompt=1000 cached_prefix=100 chunk=256
+chunk_steps | = 3   | prompt=868 cached_prefix=100 chunk=256
+last_chunk  | = 256 | prompt=868 cached_prefix=100 chunk=256
+# short chunks leave the step on the memory roof
+mixed_time  | = 140e9/RATE | B70 H100 detail=weights chunk=64 batch=32
+""",
+)
 
 
-@pytest.mark.parametrize("case", [*LOOPS, *WAITS, *ASYMPTOTES, *CHUNKS])
+@pytest.mark.parametrize("case", ROWS)
 def test_row(case):
     check(case)
 
@@ -229,23 +101,6 @@ def test_first_token_of_a_chunked_prompt_step_by_step():
     full = [step(300, past) for past in (0, 300, 600)]
     assert study.value("chunked_ttft_alone") == near(sum(full) + step(100, 900))
     assert study.value("chunked_ttft") == near(sum(full) + step(300, 900))
-
-
-def test_largest_chunk_within_the_target_and_the_free_one():
-    """C + B <= T F/(2P) = 353 at 50 ms; (b_w/2) R (1 + B S kappa/W) - B = 353 behind the 54.6 ms of 32 requests at 4,096."""
-    assert Study(**ON, itl_target="50 ms").solve("max_chunk_itl").integer == {"at_most": 352}
-    assert Study(**ON, batch=300, itl_target="50 ms").solve("max_chunk_itl").integer == {
-        "at_most": 53
-    }
-    free = Study(**CACHED).solve("free_chunk")
-    assert free.value == near(PEAK / RATE * (1 + Fraction(32 * 4096 * 327_680, 140 * 10**9)) - 32)
-    assert free.integer == {"at_most": 353}
-    assert (
-        Study(**{**CACHED, "batch": 300, "prompt": 1, "assume": WEIGHTS})
-        .solve("free_chunk")
-        .verdict
-        == "lhs_above"
-    )
 
 
 # ----------------------------------------------------------------------------------------------------------- batch limits

@@ -9,33 +9,23 @@ import pytest
 from symroof.api import Study
 
 from ..near import near
-from . import check, row
+from . import case_of, check, rows
 
 P, KAPPA = 70_553_706_496, 327_680
 F, BETA = Fraction(989 * 10**12), Fraction(335 * 10**10)
-HAND = {
-    "model": "llama-3.1-70b",
-    "peak_flops": "989 TFLOP/s",
-    "mem_bandwidth": "3.35 TB/s",
-    "mem_capacity": "1 TB",
-    "prompt": 2048,
-    "output": 256,
-    "batch": 64,
-    "price": "2.5 USD/hour",
-    "network_bandwidth": "50 GB/s",
-}
+HAND = case_of(
+    "model=llama-3.1-70b peak_flops=989e12 mem_bandwidth=3.35e12 mem_capacity='1 TB' prompt=2048 "
+    "output=256 batch=64 price='2.5 USD/hour' network_bandwidth='50 GB/s' engine=ideal "
+    "detail=weights scheduling=chunked",
+    {},
+)
 """64 requests of 2,048 tokens in and 256 out on one device, memory aside."""
 D, PREFILL = Fraction(2 * P, BETA), Fraction(2048 * 2 * P, F)
 """A decode step reads the weights; a prefill multiplies them."""
 
 
 def under(scheduling="chunked", **more):
-    return {
-        **HAND,
-        "engine": "ideal",
-        "assume": {"detail": "weights", "scheduling": scheduling},
-        **more,
-    }
+    return {**HAND, "assume": {"detail": "weights", "scheduling": scheduling}, **more}
 
 
 def step(tokens):
@@ -61,156 +51,54 @@ def whole(batch, new=2048, output=256):
 STEP, ITL = whole(64)
 
 
-DEPLOYMENTS = [
-    row("a decode step", "loaded_decode_time", "42.122 ms", **under()),
-    row("a prefill", "prefill_time", "292.20 ms", **under()),
-    row("whole prompts: prompt tokens of a step", "even_chunk", "514.01", **under()),
-    row("whole prompts: the chance of none", "decode_only_share", "77.84 %", **under()),
-    row(
-        "whole prompts: a step, 0.7785*42.122 + 0.14268 ms*(64*2048/256 + 63.75 - 0.7785*64)",
-        "mean_step_time",
-        "107.83 ms",
-        **under(),
-    ),
-    row("whole prompts: tokens, 64/0.10783 s", "sustained_throughput", "593.5 tok/s", **under()),
-    row(
-        "whole prompts: every number of them at once",
-        "sustained_requests",
-        Fraction(64, 256) / STEP,
-        **under(),
-    ),
-    row("whole prompts: cost", "cost_per_mtok", "1.1700 USD", **under()),
-    row("decode alone: tokens", "decode_throughput", "1,519.4 tok/s", **under()),
-    row("decode alone: cost", "decode_cost_per_mtok", "0.4570 USD", **under()),
-    row(
-        "budget 2,048: longest step, 2,049 prompt tokens beside 63",
-        "worst_itl",
-        step(2049 + 64 - Fraction(2049, 2048)),
-        **under(chunk=2048),
-    ),
-    row(
-        "exclusive: tokens",
-        "sustained_throughput",
-        256 * 64 / (255 * D + 64 * PREFILL),
-        **under("exclusive"),
-    ),
-    row("exclusive, as written", "sustained_throughput", "556.5 tok/s", **under("exclusive")),
-    row(
-        "exclusive: a token waits for the 63 others",
-        "sustained_itl",
-        D + 63 * PREFILL / 255,
-        **under("exclusive"),
-    ),
-    row("exclusive: longest wait for a token", "worst_itl", D + PREFILL, **under("exclusive")),
-    row(
-        "exclusive, two prefilled together",
-        "sustained_requests",
-        64 / (255 * D + 64 * PREFILL),
-        **under("exclusive", prefill_batch=2),
-    ),
-    row(
-        "apart: tokens",
-        "sustained_throughput",
-        "876.1 tok/s",
-        **under("disaggregated", prefill_devices=1),
-    ),
-    row(
-        "apart: the prefill is slower",
-        "sustained_requests",
-        1 / PREFILL,
-        **under("disaggregated", prefill_devices=1),
-    ),
-    row(
-        "apart: those it keeps busy decode",
-        "disaggregated_batch",
-        255 * D / PREFILL,
-        **under("disaggregated", prefill_devices=1),
-    ),
-    row(
-        "apart: two prefill devices, the decode is slower",
-        "sustained_requests",
-        64 / (255 * D),
-        **under("disaggregated", prefill_devices=2),
-    ),
-    row(
-        "apart: first token, 64 prompts in turn less the decode",
-        "loaded_ttft",
-        64 * PREFILL - 255 * D,
-        **under("disaggregated", prefill_devices=1),
-    ),
-    row(
-        "apart: first token with eight prefill devices",
-        "loaded_ttft",
-        PREFILL + Fraction(2048 * KAPPA, 50 * 10**9),
-        **under("disaggregated", prefill_devices=8),
-    ),
-    row(
-        "three copies, a million tokens of one request of 256 a second",
-        "cost_per_mtok_at_rate",
-        Fraction(3 * 5, 2 * 3600) * 10**6 / 256,
-        **under(dp=3, arrival_rate=1),
-    ),
-    row(
-        "apart: cost of two devices",
-        "cost_per_mtok",
-        Fraction(5, 3600) * 10**6 / (256 / PREFILL),
-        **under("disaggregated", prefill_devices=1),
-    ),
-]
-
-PIECES = [
-    row(
-        "a budget beyond any number of prompts",
-        "sustained_requests",
-        Fraction(64, 256) / STEP,
-        **under(chunk=64 * 2048),
-    ),
-    row(
-        "too small a budget: every step full, 320 tokens for 2,048 + 255",
-        "chunked_batch",
-        Fraction(320 * 255, 2303),
-        **under(chunk=256),
-    ),
-    row("a full step", "sustained_itl", step(320), **under(chunk=256)),
-    row("and its rate", "sustained_requests", Fraction(320, 2303) / step(320), **under(chunk=256)),
-    row(
-        "a prefix cached: half a prompt",
-        "sustained_requests",
-        Fraction(64, 256) / whole(64, 1024)[0],
-        **under(cached_prefix=1024),
-    ),
-    row(
-        "responses of one token: prefills alone",
-        "sustained_requests",
-        1 / PREFILL,
-        **under(output=1),
-    ),
-    row(
-        "the same where they stop the decode",
-        "sustained_requests",
-        1 / PREFILL,
-        **under("exclusive", output=1),
-    ),
-    row(
-        "the same elsewhere",
-        "sustained_requests",
-        2 / PREFILL,
-        **under("disaggregated", output=1, prefill_devices=2),
-    ),
-    row(
-        "four copies of the instance: its own rate",
-        "sustained_requests",
-        Fraction(64, 256) / STEP,
-        **under(dp=4),
-    ),
-    row(
-        "the fleet's load",
-        "load",
-        10 * STEP / Fraction(64, 256) / 4,
-        **under(dp=4, arrival_rate="10 request/s"),
-    ),
-    row("price of the fleet", "fleet_price", Fraction(10, 3600), **under(dp=4)),
-]
+ALONE, APART = under("exclusive"), under("disaggregated", prefill_devices=1)
+ROWS = rows(
+    globals(),
+    """
+loaded_decode_time | 42.122 ms | HAND
+prefill_time       | 292.20 ms | HAND
+# whole prompts: a step is 0.7785*42.122 + 0.14268 ms*(64*2048/256 + 63.75 - 0.7785*64)
+even_chunk         | 514.01    | HAND
+decode_only_share  | 77.84 %   | HAND
+mean_step_time     | 107.83 ms | HAND
+sustained_throughput | 593.5 tok/s | HAND
+sustained_requests | = 64/256/STEP | HAND
+cost_per_mtok      | 1.1700 USD | HAND
+decode_throughput  | 1,519.4 tok/s | HAND
+decode_cost_per_mtok | 0.4570 USD | HAND
+# a budget of 2,048: the longest step has 2,049 prompt tokens beside 63
+worst_itl          | = step(2049 + 64 - Fraction(2049, 2048)) | HAND chunk=2048
+# prefills that stop the decode: a token waits for the 63 others
+sustained_throughput | = 256*64/(255*D + 64*PREFILL) | ALONE
+sustained_throughput | 556.5 tok/s | ALONE
+sustained_itl      | = D + 63*PREFILL/255 | ALONE
+worst_itl          | = D + PREFILL | ALONE
+sustained_requests | = 64/(255*D + 64*PREFILL) | ALONE prefill_batch=2
+# prefills elsewhere: the slower side decides
+sustained_throughput | 876.1 tok/s | APART
+sustained_requests | = 1/PREFILL | APART
+disaggregated_batch | = 255*D/PREFILL | APART
+sustained_requests | = 64/(255*D) | APART prefill_devices=2
+loaded_ttft        | = 64*PREFILL - 255*D | APART
+loaded_ttft        | = PREFILL + 2048*KAPPA/(50*10**9) | APART prefill_devices=8
+cost_per_mtok      | = 5e6/3600/(256/PREFILL) | APART
+cost_per_mtok_at_rate | = 3*5e6/(2*3600)/256 | HAND dp=3 arrival_rate=1
+# a budget beyond any number of prompts; one so small that every step is full, 320 tokens of 2,303
+sustained_requests | = 64/256/STEP | HAND chunk=131072
+chunked_batch      | = 320*255/2303 | HAND chunk=256
+sustained_itl      | = step(320) | HAND chunk=256
+sustained_requests | = 320/2303/step(320) | HAND chunk=256
+sustained_requests | = 64/256/whole(64, 1024)[0] | HAND cached_prefix=1024
+# responses of one token: prefills alone
+sustained_requests | = 1/PREFILL | HAND output=1
+sustained_requests | = 1/PREFILL | ALONE output=1
+sustained_requests | = 2/PREFILL | APART output=1 prefill_devices=2
+# four copies: the instance's own rate, the fleet's load and price
+sustained_requests | = 64/256/STEP | HAND dp=4
+load               | = 10*STEP/(64/256)/4 | HAND dp=4 arrival_rate=10
+fleet_price        | = 10/3600 | HAND dp=4
+""",
+)
 
 
 def test_the_first_token_of_users_in_turn():
@@ -219,7 +107,7 @@ def test_the_first_token_of_users_in_turn():
     assert float(Study(**under()).value("loaded_ttft")) == pytest.approx(by_hand, rel=0.1)
 
 
-@pytest.mark.parametrize("case", [*DEPLOYMENTS, *PIECES])
+@pytest.mark.parametrize("case", ROWS)
 def test_row(case):
     check(case)
 

@@ -4,7 +4,8 @@ import pytest
 
 from tests.cli import call, good
 
-WORK = (
+DEPLOYED = "--model llama-3.1-8b --hardware h100-sxm"
+WORK = [
     "--prompt",
     "2048",
     "--output",
@@ -14,43 +15,23 @@ WORK = (
     "--target",
     "itl=40ms",
     "--target",
-    "ttft=2 s",
-)
-CASE = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm", *WORK)
+    "ttft=2s",
+]
+CASE = (*DEPLOYED.split(), *WORK)
+SERVE = "vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 64"
 COMMANDS = {
     "select": ("select", *CASE, "--efficiency", "peak"),
-    "vllm": (
-        "vllm",
-        "vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 64",
-        "--hardware",
-        "h100-sxm",
-        *WORK,
-    ),
+    "vllm": ("vllm", SERVE, "--hardware", "h100-sxm", *WORK),
     "replicas": ("solve", "min_copies_arrival", *CASE, "--batch", "32"),
 }
-GIVEN = (
-    "cached_prefix=1024",
-    "hit_rate=0.5",
-    "draft_tokens=4",
-    "acceptance=0.7",
-    "long_share=0.3",
-    "long_prompt=9000",
-    "output_spread=0.5",
-    "burst_rate=9 request/s",
-    "slo_share=0.5",
-    "percentile=0.9",
-    "queue_time=5 ms",
-    "cost_target=0.5 USD",
-    "fleet_price_target=1 USD/hour",
-    "price_target=1 USD/hour",
-    "margin=0.2",
-    "step_overhead=1 ms",
-    "memory_reserve=2 GB",
-    "price=3 USD/hour",
-    "chunk=1024",
-    "link_latency=5 us",
-    "power=600 W",
+FEW = ("acceptance=0.7", "output_spread=0.5", "cost_target=0.5 USD")
+"""Asked of every command: a selection and a review of a line take seconds each."""
+MANY = (
+    *("cached_prefix=1024", "draft_tokens=4", "long_share=0.3", "output_spread=0.5"),
+    *("slo_share=0.5", "queue_time=5 ms", "fleet_price_target=1 USD/hour", "margin=0.2"),
+    *("memory_reserve=2 GB", "chunk=1024", "power=600 W"),
 )
+ASKED = [(name, given) for name in COMMANDS for given in (MANY if name == "replicas" else FEW)]
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +46,6 @@ def numbers(answer):
         for key, value in answer.items()
         if key not in ("warnings", "inputs", "assumptions", "assumed")
     }
-
-
-FEW = ("acceptance=0.7", "output_spread=0.5", "cost_target=0.5 USD")
-"""Asked of every command: a selection and a review of a line take seconds each."""
-ASKED = [
-    (name, given) for name in COMMANDS for given in (GIVEN[::2] if name == "replicas" else FEW)
-]
 
 
 @pytest.mark.full
@@ -96,57 +70,21 @@ def test_hits_without_a_cached_prefix_are_hits_of_nothing():
 
 def test_what_an_overloaded_server_is_held_to_is_all_said():
     """Its wait has no end, which misses a target on the first token; its cost is that of the rate it is given."""
-    found = call(
-        "eval",
-        *LOADED,
-        "--set",
-        "arrival_rate=60/s",
-        "--target",
-        "ttft=1 s",
-        "--target",
-        "itl=30 ms",
-    ).out
+    loaded = f"{DEPLOYED} --prompt 2000 --output 300 --batch 32 --set arrival_rate=60/s"
+    found = call("eval", *loaded.split(), *["--target", "ttft=1s", "--target", "itl=30ms"]).out
     assert "✗ TTFT unbounded, target 1 s: the queue grows" in found and "✗ load" in found
     assert found.count("cost per million tokens") == 1
 
 
 def test_every_chunk_meets_at_the_peak_what_only_small_ones_are_expected_to():
     """Chunks of 64 to 8,189 tokens keep a mean step of 60 ms at the peak."""
-    line = (
-        "--model",
-        "deepseek-v3",
-        "--hardware",
-        "h200",
-        "--tp",
-        "8",
-        "--prompt",
-        "131072",
-        "--output",
-        "1000",
-        "--batch",
-        "3",
-        "--target",
-        "itl=60 ms",
-    )
-    expected = call("solve", "max_chunk_sustained_itl", *line, "--json").json
+    case = "--model deepseek-v3 --hardware h200 --tp 8 --prompt 131072 --output 1000 --batch 3"
+    line = (*case.split(), "--target", "itl=60 ms", "--json")
+    expected = call("solve", "max_chunk_sustained_itl", *line).json
     assert 64 < expected["integer"]["at_most"] < 512
-    peak = (*line, "--efficiency", "peak", "--json")
+    peak = (*line, "--efficiency", "peak")
     found = call("solve", "max_chunk_sustained_itl", *peak).json
     assert found["verdict"] == "lhs_below" and found["integer"] is None
     for chunk in (64, 8189):
         evaluated = call("eval", *peak, "--set", f"chunk={chunk}", "-q", "sustained_itl").json
         assert evaluated["cases"][0]["quantities"]["sustained_itl"]["value"] < 0.06
-
-
-LOADED = (
-    "--model",
-    "llama-3.1-8b",
-    "--hardware",
-    "h100-sxm",
-    "--prompt",
-    "2000",
-    "--output",
-    "300",
-    "--batch",
-    "32",
-)

@@ -99,9 +99,7 @@ def contradictions(case, itl):
     answers = chosen.run.bound_case
     row = configuration_json(chosen, worked_out=False)
     repeated = Study(
-        **{**case, **row["layout"]},
-        assume={"scheduling": row["scheduling"]},
-        targets={"itl": itl},
+        **{**case, **row["layout"]}, assume={"scheduling": row["scheduling"]}, targets={"itl": itl}
     )
     for name in ("sustained_itl", "sustained_requests", "cost_per_mtok"):
         result = answers.get(name)

@@ -11,106 +11,51 @@ import pytest
 import symroof as sr
 from symroof.analysis.waterfall import waterfall
 
-DEVICES = {
-    "h100": {
-        "hardware": "h100-sxm",
-        "peak_flops": "989 TFLOP/s",
-        "mem_bandwidth": "3350 GB/s",
-        "link_bandwidth": "450 GB/s",
-    },
-    "a100": {
-        "hardware": "a100-80gb-sxm",
-        "peak_flops": "312 TFLOP/s",
-        "mem_bandwidth": "2039 GB/s",
-        "link_bandwidth": "300 GB/s",
-    },
+H100 = {
+    "hardware": "h100-sxm",
+    "peak_flops": "989 TFLOP/s",
+    "mem_bandwidth": "3350 GB/s",
+    "link_bandwidth": "450 GB/s",
+    "batch": 1,
+    "prompt": 2048,
+    "efficiency": "peak",
 }
 
 
-def case(device, batch, prompt, preset=None, model="llama-3-8b", **more):
-    return sr.Study(
-        model,
-        preset=preset,
-        batch=batch,
-        prefill_batch=batch,
-        prompt=prompt,
-        **{**DEVICES.get(device, {"hardware": device}), "efficiency": "peak", **more},
-    )
-
-
-def printed(value, text):
-    """Whether a value rounds to a printed number."""
-    step = Fraction(1, 10 ** len(text.partition(".")[2]))
-    return abs(Fraction(value) - Fraction(text)) <= step / 2
+def case(preset):
+    return sr.Study("llama-3-8b", preset=preset, **H100)
 
 
 @pytest.mark.parametrize(
-    ("batch", "cache", "milliseconds"),
+    ("cache", "batch", "milliseconds"),
     [
-        *(
-            (b, "6.7 GB", t)
-            for b, t in (
-                (1, "4.98"),
-                (8, "12.13"),
-                (16, "20.30"),
-                (32, "36.65"),
-                (64, "69.33"),
-                (240, "249.09"),
-            )
-        ),
-        *(
-            (b, "1.34 GB", t)
-            for b, t in (
-                (1, "4.17"),
-                (8, "5.60"),
-                (16, "7.23"),
-                (32, "10.50"),
-                (64, "17.04"),
-                (240, "52.99"),
-            )
-        ),
+        (cache, batch, printed)
+        for cache, row in (
+            (6.7, (4.98, 12.13, 20.30, 36.65, 69.33, 249.09)),
+            (1.34, (4.17, 5.60, 7.23, 10.50, 17.04, 52.99)),
+        )
+        for batch, printed in zip((1, 8, 16, 32, 64, 240), row, strict=True)
     ],
 )
 def test_the_scaling_book_s_table_of_step_times(batch, cache, milliseconds):
     """LLaMA 2-13B on 8 TPU v5e: 26 GB of weights, 6.7 GB of cache a request, a fifth of it with grouped heads. Its own last digits
     are off by up to one: 32.7/6.56 is 4.985, 27.34/6.56 is 4.168."""
-    token = f"{float(cache.split()[0]) * 1e9 / 8192} byte/token"
-    book = sr.Study(
-        params=13e9,
-        preset="scaling-book",
-        tp=8,
-        batch=batch,
-        context=8192,
-        kv_bytes_per_token=token,
-        mem_bandwidth="0.82 TB/s",
-        peak_flops="197 TFLOP/s",
-    )
-    assert 1000 * float(book.value("itl")) == pytest.approx(float(milliseconds), abs=0.0101)
+    device = {"tp": 8, "mem_bandwidth": "0.82 TB/s", "peak_flops": "197 TFLOP/s"}
+    token = {"context": 8192, "kv_bytes_per_token": f"{cache * 1e9 / 8192} byte/token"}
+    book = sr.Study(params=13e9, preset="scaling-book", batch=batch, **device, **token)
+    assert 1000 * float(book.value("itl")) == pytest.approx(milliseconds, abs=0.0101)
 
 
 def test_the_scaling_book_s_quiz():
     """30B parameters in int8 on 16 TPU v5e: 2.5 ms for 4 requests, 21 ms for 256, where the multiplications bind."""
-    quiz = {
-        "params": 30e9,
-        "preset": "scaling-book",
-        "weights": "int8",
-        "tp": 16,
-        "context": 8192,
-        "kv_bytes_per_token": "100 kB",
-    }
-    step = {
-        batch: 1000
-        * float(
-            sr.Study(
-                **quiz, batch=batch, mem_bandwidth="0.81 TB/s", peak_flops="197 TFLOP/s"
-            ).value("itl")
-        )
+    device = {"tp": 16, "mem_bandwidth": "0.81 TB/s", "peak_flops": "197 TFLOP/s"}
+    quiz = {"params": 30e9, "preset": "scaling-book", "weights": "int8", **device}
+    few, many = (
+        sr.Study(**quiz, batch=batch, context=8192, kv_bytes_per_token="100 kB").value("itl")
         for batch in (4, 256)
-    }
-    assert step[4] == pytest.approx((4 * 819.2e6 + 30e9) / (16 * 8.1e11) * 1000)
-    assert step[256] == pytest.approx(
-        ((256 * 819.2e6) / (16 * 8.1e11) + (2 * 256 * 30e9) / (16 * 1.97e14)) * 1000
     )
+    assert few == pytest.approx((4 * 819.2e6 + 30e9) / (16 * 8.1e11))
+    assert many == pytest.approx(256 * 819.2e6 / (16 * 8.1e11) + 2 * 256 * 30e9 / (16 * 1.97e14))
 
 
 def test_vllm_sizes_the_cache_in_whole_blocks():
@@ -140,9 +85,7 @@ def test_hf_mem_adds_the_cache_to_the_weights():
 
 
 def steps(one, other, quantity="ttft"):
-    found = waterfall(
-        case("h100", 1, 2048, one).first, case("h100", 1, 2048, other).first, quantity
-    )
+    found = waterfall(case(one).first, case(other).first, quantity)
     return {
         step.changes[0].name.removeprefix("prefill_time: "): float(1000 * step.effect)
         for step in found.steps
@@ -175,9 +118,8 @@ def test_what_llm_viewer_adds_to_the_multiplications():
     assert 1.112 + scores == pytest.approx(
         10.537, abs=2e-3
     )  # causal attention, by hand, and what the tool counts beside it
-    assert float(
-        1000 * case("h100", 1, 2048, "llm-viewer").value("ttft")
-    ) - 28.905 - 1.763 - 0.314 == pytest.approx(10.537, abs=2e-3)
+    total = float(1000 * case("llm-viewer").value("ttft"))
+    assert total - 28.905 - 1.763 - 0.314 == pytest.approx(10.537, abs=2e-3)
 
 
 def test_the_vllm_preset_leaves_room_for_activations():
