@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 6717,
     "report": 6078,
     "cli": 3880,
-    "tests": 40738,
+    "tests": 37130,
     "other": 3906,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
