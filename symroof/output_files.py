@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 PREFIX = ".symroof-"
 DESCRIPTORS = {"/dev/stdout": 1, "/dev/stderr": 2}
@@ -37,8 +36,8 @@ class Destination:
     stream: bool = False
 
 
-def destination(path: str | os.PathLike[str], folder: bool = False) -> Destination:
-    """Resolve an output path; with ``folder`` it may be a folder.
+def destination(path: str | os.PathLike[str]) -> Destination:
+    """Resolve an output path.
 
     Raises:
         OSError: it is a folder, a socket or a block device, or its links form a cycle.
@@ -51,7 +50,7 @@ def destination(path: str | os.PathLike[str], folder: bool = False) -> Destinati
             mode = goal.stat().st_mode
         except FileNotFoundError:
             mode = stat.S_IFREG  # a new file, possibly the target of a link
-        if stat.S_ISDIR(mode) and not folder:
+        if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, "is a folder, and the output is a file")
         if stat.S_ISSOCK(mode) or stat.S_ISBLK(mode):
             kind = "socket" if stat.S_ISSOCK(mode) else "block device"
@@ -71,8 +70,10 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
     goal = destination(path)
     with with_path(goal.path):
         if goal.stream:
-            with open_stream(goal) as stream:
-                stream.write(data)
+            number = _descriptor(goal.path)
+            sys.stdout.flush()
+            with goal.path.open("wb") if number is None else os.fdopen(os.dup(number), "wb") as out:
+                out.write(data)
             return
         folder = goal.file.parent
         folder.mkdir(parents=True, exist_ok=True)
@@ -124,15 +125,6 @@ def write_new(path: str | os.PathLike[str], content: str) -> None:
     if not destination(path).stream and os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, "exists already", str(path))
     write_atomic(path, content)
-
-
-def open_stream(goal: Destination) -> BinaryIO:
-    """Open a device, FIFO or descriptor for writing; a FIFO waits for its reader."""
-    number = _descriptor(goal.path)
-    if number is None:
-        return goal.path.open("wb")
-    sys.stdout.flush()
-    return os.fdopen(os.dup(number), "wb")
 
 
 def replace(temporary: str | os.PathLike[str], file: Path) -> None:

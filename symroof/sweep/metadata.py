@@ -5,6 +5,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from symroof.analysis.case_warnings import published_mismatch
 from symroof.analysis.verdict import basis_lines
 from symroof.cases.quantity_result import Result
@@ -67,7 +69,10 @@ def inputs(grid: Grid) -> dict[str, Any]:
 
 def _distinct(grid: Grid, entries: Sequence[T]) -> list[tuple[dict[str, str], T]]:
     """What the cases say, once for each combination of the labels along which they differ."""
-    differing = grid.differing([json.dumps(entry) for entry in entries])
+    shape = [len(axis) for axis in grid.labelled]
+    cube = np.array([json.dumps(entry) for entry in entries]).reshape(shape)
+    first = (np.take(cube, [0], axis=k) for k in range(cube.ndim))
+    differing = {a.name for a, at in zip(grid.labelled, first, strict=True) if (cube != at).any()}
     distinct: dict[tuple[str, ...], tuple[dict[str, str], T]] = {}
     combinations = itertools.product(*(axis.values for axis in grid.labelled))
     for labels, entry in zip(combinations, entries, strict=True):

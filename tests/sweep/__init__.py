@@ -44,27 +44,13 @@ def _grid(path):
 
 
 def _rows(found):
-    dims = list(found.indexes)
-    for at in np.ndindex(*(found.sizes[name] for name in dims)):
-        place = dict(zip(dims, at, strict=True))
-        yield {
-            **{name: found[name].values[i].item() for name, i in place.items()},
-            **{
-                name: _plain(
-                    variable,
-                    variable.isel(
-                        {k: v for k, v in place.items() if k in variable.dims}
-                    ).values.item(),
-                )
-                for name, variable in found.data_vars.items()
-            },
-        }
+    for at in np.ndindex(*found.sizes.values()):
+        place = dict(zip(found.sizes, at, strict=True))
+        axes = {name: found[name].values[i].item() for name, i in place.items()}
+        here = found.isel(place).data_vars
+        yield axes | {name: _plain(value.values.item()) for name, value in here.items()}
 
 
-def _plain(variable, value):
-    if "flag_meanings" in variable.attrs:
-        word = variable.attrs["flag_meanings"].split()[
-            list(variable.attrs["flag_values"]).index(value)
-        ]
-        return {"none": None, "yes": True, "no": False}.get(word, word)
-    return None if isinstance(value, float) and np.isnan(value) else value
+def _plain(value):
+    missing = value == "" or (isinstance(value, float) and np.isnan(value))
+    return None if missing else value

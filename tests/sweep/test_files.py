@@ -4,7 +4,7 @@ import json
 import os
 import random
 import socket
-import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from symroof.sweep import dataset as sweep_dataset
 from symroof.sweep import grid as sweep_grid
 from symroof.sweep.axes import axes_of
 from symroof.sweep.sweep_files import write
+from symroof.symbolic.blocks import blocks
 
 from . import FORMATS, points
 
@@ -40,7 +41,7 @@ def in_parts(monkeypatch):
     """What is larger than memory, or than a block of rows, is so at once."""
     monkeypatch.setattr(sweep_dataset, "IN_MEMORY", 10)
     monkeypatch.setattr(sweep_dataset, "CHUNK", 5)
-    monkeypatch.setattr(sweep_grid, "ROWS", 5)
+    monkeypatch.setattr(sweep_grid, "blocks", partial(blocks, most=5))
 
 
 def opened(path):
@@ -79,21 +80,21 @@ def test_points_read_back_are_those_of_cases_of_their_own(planned, kind, tmp_pat
 
 @pytest.mark.parametrize("kind", ["nc", "zarr"])
 @pytest.mark.parametrize("parts", [False, True], ids=["whole", "in parts"])
-def test_grids_say_units_and_keep_only_the_axes_that_matter(
-    planned, kind, parts, tmp_path, request
-):
+def test_grids_say_units(planned, kind, parts, tmp_path, request):
     memory = sr.Study(**CASE).sweep(QUANTITIES, **OVER)
     if parts:
         request.getfixturevalue("in_parts")
     write(planned, tmp_path / f"grid.{kind}")
     with opened(tmp_path / f"grid.{kind}") as found:
-        assert found.attrs == memory.attrs
+        counted = "12 of 48 points do not fit in memory"
+        assert found.attrs.keys() == memory.attrs.keys() and found.inputs == memory.inputs
+        assert (counted in found.warnings) != parts  # which may take as long as the sweep
         for name in ("itl", "ttft", "queue_wait", "kv_bytes_per_token", "fits"):
             assert found[name].dims == memory[name].dims
             np.testing.assert_allclose(found[name].values, memory[name].values, rtol=1e-15)
             assert {k: found[name].attrs[k] for k in ("units", "long_name")} == memory[name].attrs
         assert found.fits.dtype == bool
-        assert found.decode_bound.flag_meanings == "none compute memory link overhead"
+        assert set(found.decode_bound.values.ravel().tolist()) == {"memory", "compute"}
         assert found.hardware.values.tolist() == ["h100-sxm", "h200-nvl"]
         meaning = "decode batch size: requests decoded together"
         assert found.batch.attrs == {"units": "request", "long_name": meaning}
@@ -140,11 +141,10 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("stopped", [KeyboardInterrupt(), OSError(28, "No space left on device")])
-@pytest.mark.parametrize("kind", ["csv", "zarr"])
 def test_a_sweep_that_stops_leaves_the_old_file_and_nothing_else(
-    planned, kind, stopped, tmp_path, monkeypatch
+    planned, stopped, tmp_path, monkeypatch
 ):
-    goal = tmp_path / f"grid.{kind}"
+    goal = tmp_path / "grid.csv"
     other = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=1)
     write(other.planned_sweep(axes_of([("batch", [3])]), ["itl"]), goal)
     old = contents(tmp_path)
@@ -152,7 +152,7 @@ def test_a_sweep_that_stops_leaves_the_old_file_and_nothing_else(
     def stop(*_):
         raise stopped
 
-    monkeypatch.setattr(sweep_grid.Grid, "values", stop)
+    monkeypatch.setattr(sweep_grid.Grid, "at", stop)
     with pytest.raises((KeyboardInterrupt, InputError)) as caught:
         write(planned, goal)
     if isinstance(stopped, OSError):
@@ -166,9 +166,9 @@ GOALS = {
     "near": ("grid.parqet", "did you mean '.parquet'?"),
     "no folder": ("nowhere/grid.csv", "there is no folder"),
     "a folder": ("folder.csv", "is a folder"),
-    "no store": ("folder.zarr", "not a Zarr store"),
-    "a file": ("file.zarr", "is a file"),
+    "a store": ("folder.zarr", "a Zarr store is not replaced"),
     "below a file": ("file.zarr/grid.csv", "Not a directory"),
+    "a pipe": ("fifo.csv", "is no regular file"),
     "a circle": ("circle.csv", "symbolic links"),
     "a socket": ("socket.csv", "socket"),
     "standard output": ("/dev/stdout", "JSON goes to standard output"),
@@ -177,12 +177,13 @@ GOALS = {
 
 @pytest.mark.parametrize("name", GOALS)
 def test_goals_that_cannot_be_written_are_refused_at_once(planned, name, tmp_path, monkeypatch):
-    monkeypatch.setattr(sweep_grid.Grid, "values", None)  # nothing is worked out
+    monkeypatch.setattr(sweep_grid.Grid, "at", None)  # nothing is worked out
     for folder in ("folder.csv", "folder.zarr"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "mine").write_text("mine", encoding="utf-8")
     (tmp_path / "file.zarr").write_text("mine", encoding="utf-8")
     (tmp_path / "circle.csv").symlink_to("circle.csv")
+    os.mkfifo(tmp_path / "fifo.csv")
     with socket.socket(socket.AF_UNIX) as bound:
         monkeypatch.chdir(tmp_path)
         bound.bind("socket.csv")
@@ -202,15 +203,3 @@ def test_a_link_is_followed_and_a_mode_kept(planned, tmp_path):
     write(planned, link)
     assert link.is_symlink() and len(points(target)) == 48
     assert target.stat().st_mode & 0o777 == 0o640
-
-
-def test_a_fifo_is_written_into(planned, tmp_path):
-    fifo, plain = tmp_path / "fifo.csv", tmp_path / "plain.csv"
-    write(planned, plain)
-    os.mkfifo(fifo)
-    read = []
-    reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()), daemon=True)
-    reader.start()
-    write(planned, fifo)
-    reader.join(20)
-    assert read == [plain.read_bytes()] and fifo.is_fifo()
