@@ -34,7 +34,7 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1894,
+    "top level": 1886,
     "symbolic": 4908,
     "theory": 5380,
     "specs": 5514,
@@ -43,13 +43,13 @@ BUDGETS = {
     "select": 2501,
     "simulate": 2096,
     "servers": 1904,
-    "sweep": 1326,
+    "sweep": 1207,
     "calibrate": 1252,
     "check": 6717,
     "report": 6078,
     "cli": 3880,
-    "tests": 37130,
-    "other": 3906,
+    "tests": 37102,
+    "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02
