@@ -1,13 +1,13 @@
 """What a claimed number is of: ``141 GB per GPU`` is a claim of one device, whatever its quantity is of.
 
-The words around a number are read with it (:mod:`symroof.claims.read.written_units`); here they become the quantity divided by
+The words around a number are read with it (:mod:`symroof.claims.read.denominator_words`); here they become the quantity divided by
 so many devices, requests, layers or tokens. Words that mean nothing for a quantity change nothing.
 """
 
 from fractions import Fraction
 
-from symroof.claims.read.prose_numbers import figures
-from symroof.claims.read.written_units import TIMES, Denominator, denominators
+from symroof.claims.read.denominator_words import TIMES, Denominator, denominators
+from symroof.claims.read.numbers import figures
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.expressions import Expr, symbol

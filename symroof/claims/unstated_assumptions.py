@@ -15,7 +15,6 @@ from typing import Any
 from symroof.claims.catalogue_figures import catalogue_figure
 from symroof.claims.checked import Checked
 from symroof.claims.claim_settings import Settings, settings_text, study_of, with_settings
-from symroof.claims.read.prose_numbers import BOUND_WORD
 from symroof.claims.read.written_number import read_written
 from symroof.claims.slips.context import FAILURES
 from symroof.claims.slips.explain import explanations
@@ -94,7 +93,8 @@ def explain_failure(claim: ClaimSpec, judged: Checked, judge: Judge) -> Checked:
         return conditional(needs, f"holds at {needs}{otherwise}", every)
     # texts rather leave out that half is reached than count multiply-adds
     unexplained = first is None or first.slip == "mac_vs_flop"
-    plain = claim.form == "quantity" and not BOUND_WORD.match(judged.claimed)
+    written = judged.number_claimed
+    plain = claim.form == "quantity" and not (written and written.operator)
     share = _round_share(claim, judged.tolerance, judge) if unexplained and plain else ""
     return conditional(share, f"holds with {share}{otherwise}") if share else judged
 

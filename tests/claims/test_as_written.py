@@ -35,8 +35,6 @@ RIGHT = {
     # how numbers are written
     "4.179e-2 s": (f"itl {FIRST}", "4.179e-2 s"),
     "4.179 × 10⁻² s": (f"itl {FIRST}", "4.179 × 10⁻² s"),
-    "41,79 ms": (f"itl {FIRST}", "41,79 ms"),
-    "23,93 tps": (f"user_rate {FIRST}", "23,93 tps"),
     "24 tps": (f"user_rate {FIRST}", "24 tps"),
     "1.34 GB, or 1.25 GiB": (f"kv_cache_bytes {L70} prompt=4096", "1.25 GiB"),
     # what a number is of
@@ -104,7 +102,7 @@ def test_a_claim_takes_no_number_of_the_claim_before_it():
     ]
 
 
-@pytest.mark.parametrize("value", ["1.0e-2 s", "10 ms", "0,010 s", "1 × 10^-2 s", "1.00 × 10⁻² s"])
+@pytest.mark.parametrize("value", ["1.0e-2 s", "10 ms", "1 × 10^-2 s", "1.00 × 10⁻² s"])
 def test_a_value_in_a_file_is_read_as_one_number(value):
     text = f"claims: [{{id: a, quantity: expert, expression: 1 s/100, value: '{value}'}}]".replace(
         "quantity: expert, ", ""
@@ -217,37 +215,6 @@ def test_a_right_number_from_arithmetic_that_does_not_come_out():
 def test_steps_that_rest_on_a_wrong_one_are_named():
     chain = "claims: [{id: c, steps: [{name: a, expression: 2*3, value: 7}, {name: b, expression: a*2, value: 14}, {name: c, expression: 5*5, value: 25}]}]"
     assert check_text(chain, "c.yaml").claims[0].reason.endswith("passed on to b")
-
-
-# ------------------------------------------------------------------------------------------------------------- tables
-
-TABLE = """<!-- symroof: given model=llama-3-70b kv=fp16 -->
-
-| prompt | KV cache (GB) <!-- symroof: kv_cache_bytes --> | note |
-|---|---|---|
-| 4,096 | 1.34 | right |
-| 8,192 | 2.86 | two digits swapped |
-
-| batch | 1 | 8 |
-|---|---|---|
-| cache at 4K <!-- symroof: kv_cache_bytes prompt=4096 --> | 1.34 GB | 10.7 GB |
-
-| part | per GPU (GB) |
-|---|---|
-| weights | 35.3 <!-- symroof: weight_bytes tp=4 --> |
-| cache | 1.34 |
-"""
-
-
-def test_the_head_of_a_table_says_what_its_cells_are():
-    judged = [(claim.line, claim.claimed, claim.verdict) for claim in claims(TABLE)]
-    assert judged == [
-        (5, "1.34 GB", "rounded"),
-        (6, "2.86 GB", "wrong"),
-        (10, "1.34 GB", "rounded"),
-        (10, "10.7 GB", "rounded"),
-        (14, "35.3 GB", "rounded"),
-    ]
 
 
 # ------------------------------------------------------------------------------------------------- lengths with a k, rates

@@ -12,10 +12,10 @@ GIVEN = "<!-- symroof: given model=llama-3-70b kv=fp16 -->"
 WRONG = "A prompt of 4,096 tokens takes 10.7 GB, <!-- symroof: kv_cache_bytes prompt=4096 -->"  # 4,096 times 327,680 byte is 1.34 GB
 RIGHT = "and a \"token\" 328\u202fkB \\\\(or $0.328\\,\\text{MB}$). <!-- symroof: kv_bytes_per_token value='328 kB' -->"
 TABLE = [
-    "| prompt | KV cache (GB) <!-- symroof: kv_cache_bytes --> |",
+    "| prompt | KV cache |",
     "|---|---|",
-    "| 2,048 | 0.67 |",
-    "| 8,192 | 2.9 |",
+    "| 2,048 | 0.67 GB <!-- symroof: kv_cache_bytes prompt=2048 --> |",
+    "| 8,192 | 2.9 GB <!-- symroof: kv_cache_bytes prompt=8192 --> |",
 ]
 
 

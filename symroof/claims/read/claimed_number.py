@@ -9,7 +9,7 @@ from typing import Any
 
 from symroof.claims.claim_settings import declarations_of
 from symroof.claims.derive_claim import derived
-from symroof.claims.read.prose_numbers import Figure, figures
+from symroof.claims.read.numbers import Figure, figures
 from symroof.errors import InputError
 from symroof.specs.claims import FORMS, ClaimSpec
 from symroof.theory.declarations import NONE

@@ -16,12 +16,11 @@ from typing import Any
 
 from symroof.claims.claim_settings import declaring_file, merged_settings, normalized, with_theory
 from symroof.claims.read.annotations import AnnotationFields, annotation_fields
-from symroof.claims.read.claimed_number import claimed_number, expected_unit
+from symroof.claims.read.claimed_number import claimed_number
 from symroof.claims.read.markdown import FORMULA, Passage, blocks, line_starts, passages
 from symroof.claims.read.notebook_cells import NOTEBOOK, note_text
-from symroof.claims.read.prose_numbers import Figure, figures, without_marks
-from symroof.claims.read.spelled_arithmetic import MOST_CHARACTERS, equations_of_blocks
-from symroof.claims.read.tables import tables
+from symroof.claims.read.numbers import Figure, figures, without_marks
+from symroof.claims.read.spelled_arithmetic import equations_of_blocks
 from symroof.errors import Problem, why
 from symroof.strict_yaml import Document, Location
 
@@ -65,7 +64,6 @@ class Note:
         self.skipped: set[int] = set()
         self.figures: list[Figure | None] = []
         self.places: list[tuple[int, int]] = []
-        self.tables = tables(note) if "|" in note and len(note) <= MOST_CHARACTERS else []
         self.shared: list[frozenset[str]] = []
         self.problems: list[Problem] = []
         self.previous_end = 0
@@ -144,30 +142,14 @@ class Note:
             self.defaults, self.default_places, self.bad_default_line = {}, {}, 0
 
     def _claim(self, annotation: AnnotationFields, at: int, passage: Passage) -> None:
-        """A claim's data as its file would hold them, and the number it is about; of a table the numbers of a column or a row."""
+        """A claim's data as its file would hold them, and the number it is about."""
         given = annotation.data.get("given", {})
         data = {**annotation.data, "given": merged_settings(self.defaults, given)}
-        under = [one for one in self.tables if one.head[0].start <= passage.at < one.end]
-        table, numbers = (under[0] if under else None), figures(passage.prose)
-        for i, figure in enumerate(numbers if table else ()):
-            place = figure.start + passage.start
-            numbers[i] = table.completed(figure, table.column_at(place, table.row_at(place)))  # type: ignore[union-attr]
+        numbers = figures(passage.prose)
         owned = {figure.start - passage.start for figure in self.figures if figure}
         since = max(self.previous_end - passage.start, 0)
         claimed = claimed_number(data, passage.prose, numbers, since, owned)
         places = {location: at + place for location, place in annotation.places.items()}
-        if claimed.fault and table and "value" not in data:
-            cells = table.under(passage.at, expected_unit(data) or "")
-            for figure, inputs in cells:  # the comment wins over the table
-                settings = merged_settings(merged_settings(self.defaults, inputs), given)
-                own = {**data, "given": settings, "value": figure.written}
-                said = ", ".join(f"{name} {value}" for name, value in inputs.items())
-                # a fault of a row's cell is in that row
-                rows = {("given", name): figure.start for name in inputs.keys() - given.keys()}
-                words = without_marks(f"{said}: {figure.text}")
-                self._add(own, figure, words, passage.at, places | rows)
-            if cells:
-                return
         if claimed.fault:
             value_at = at + annotation.places[("value",)] if "value" in data else passage.at
             return self._complain(value_at, *claimed.fault)

@@ -16,45 +16,31 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
 
 from symroof.claims.read.markdown import FORMULA
-from symroof.claims.read.prose_numbers import Figure, figures
+from symroof.claims.read.numbers import Figure, single_figures
 from symroof.claims.read.written_number import CLOSE_ENOUGH, precision
 from symroof.symbolic.reading import FormulaError, parse
 from symroof.units import parse_unit, significant
 
 WORDS = r"(?:\s*(?:[A-Za-z][A-Za-z/_-]{0,20}|\([A-Za-z][^()\d=]{0,30}\))){0,4}"
 BETWEEN = re.compile(
-    rf"(?:{WORDS})\s*(?P<close>\)*){WORDS}\s*(?P<op>[×x*·+/÷−–-]|=|≈|≃)\s*(?P<open>\(*)\s*[~≈]?\s*(?:USD|\$)?\s*"
+    rf"{WORDS}\s*(?P<close>\)*){WORDS}(?:\s*(?P<op>[×x*·+/÷=≈≃])\s*|\s+(?P<minus>[-−–])\s+)"
+    r"(?P<open>\(*)\s*[~≈]?\s*(?:USD|\$)?\s*"
 )
 """What is allowed between two numbers of one calculation: words for what the first is of, an operator."""
-OPERATORS = {"×": "*", "x": "*", "·": "*", "÷": "/", "−": "-", "–": "-"}
-EQUALS = "=≈≃"
-LED = re.compile(rf"(?:[×*·/÷^√±−{FORMULA}]|(?<![\d\w)] )(?<!^)\+|\w\()\s*\(*\s*$")
+OPERATORS = {"×": "*", "x": "*", "·": "*", "÷": "/", "≈": "=", "≃": "="}
+LED = re.compile(rf"(?:[×*·/÷^√±−–{FORMULA}]|[\d\w)]-|(?<![\d\w)] )(?<!^)\+|\w\()\s*\(*\s*$")
 """What before the first number says that the calculation begins earlier, with what is no number."""
-GOES_ON = re.compile(rf"\s*(?:[×*·/÷^+]|\*\*)\s*[A-Za-z({FORMULA}√]|\s*\^")
+GOES_ON = re.compile(rf"\s*(?:[×*·/÷^+]|\*\*)\s*[A-Za-z({FORMULA}√]|\s*\^|[-–]\d")
 A_LETTER = re.compile(rf"\s*(?:{FORMULA}|[A-Za-z](?![A-Za-z]))")
 MOST_NUMBERS = 12
 LONGEST_BLOCK, MOST_CHARACTERS = 20_000, 400_000
 """Characters of a paragraph, and of a file, that are looked through."""
 COUNTED = ("", "device", "request", "token")
 """Units of results that are rounded to a whole number, up or down."""
-THOUSAND = Fraction(1000)
-UNITS_LEFT_OUT = (
-    *(Fraction(1), Fraction(8), Fraction(1, 8)),
-    *(Fraction(1024, 1000) ** power for power in (-3, -2, -1, 1, 2, 3)),
-)
-"""Factors of bits, and of 1,024, where a unit of such stands on one side only."""
-
-
-class Part(NamedTuple):
-    """A number of a calculation, with what stands between it and the next."""
-
-    figure: Figure
-    close: str = ""
-    operator: str = ""
-    open: str = ""
+Joint = re.Match[str]
+"""What stands between two numbers."""
 
 
 @dataclass(frozen=True)
@@ -73,36 +59,29 @@ class Equation:
     source: tuple[str, str]
     text: str
 
-    def shifted(self, by: int) -> Equation:
-        """The same in a text that begins so much earlier."""
-        operands = tuple(one.shifted(by) for one in self.operands)
-        return replace(self, operands=operands, result=self.result.shifted(by))
-
     @property
-    def values(self) -> list[tuple[Fraction, Fraction]]:
-        """The value of the arithmetic and of the result, as written and with their units."""
+    def values(self) -> list[tuple[str, Fraction, Fraction]]:
+        """The arithmetic, its value and the result, as written and with their units."""
         pairs = zip(self.source, (_number(self.result), _sized(self.result)), strict=True)
-        known = ((_value(source), result) for source, result in pairs)
-        return [(value, result) for value, result in known if value and result]
+        known = ((source, _value(source), result) for source, result in pairs)
+        return [(source, value, result) for source, value, result in known if value and result]
 
     @property
     def follows(self) -> bool:
         """Whether the result can come out, as far as the numbers were rounded."""
         room = max(sum(map(_loose, (*self.operands, self.result)), Fraction(0)), CLOSE_ENOUGH)
+        values = self.values
         whole = self.result.number.isdigit() and self.result.unit in COUNTED
         if whole and "/" in self.source[0]:  # 141 GB / 80 GB = 2 GPUs
-            room = max([room, *(1 / result for _, result in self.values)])
-        units = " ".join(figure.unit for figure in (*self.operands, self.result))
-        factors = UNITS_LEFT_OUT if re.search("bit|[KMGTPE]i", units) else UNITS_LEFT_OUT[:1]
-        tried = [value / result * factor for value, result in self.values for factor in factors]
-        return not tried or any(abs(_mantissa(ratio) - 1) <= room for ratio in tried)
+            room = max([room, *(1 / result for *_, result in values)])
+        ratios = [value / result for _, value, result in values]
+        return not ratios or any(abs(_mantissa(ratio) - 1) <= room for ratio in ratios)
 
     @property
     def scaled(self) -> str:
         """The arithmetic in symroof's grammar, in the unit that the result is written in."""
-        pairs = list(zip(self.values, self.source, strict=False))
-        (value, result), source = min(
-            pairs, key=lambda pair: abs(_mantissa(pair[0][0] / pair[0][1]) - 1)
+        source, value, result = min(
+            self.values, key=lambda one: abs(_mantissa(one[1] / one[2]) - 1)
         )
         factor = _number(self.result) * _mantissa(value / result) / value
         return f"({source})*{_text(factor)}"
@@ -115,12 +94,13 @@ class Equation:
 
 
 def equations_of_blocks(blocks: Iterable[tuple[int, str]]) -> list[Equation]:
-    """The calculations of a file's paragraphs and cells, their places counted in the file."""
+    """The calculations of a file's paragraphs and cells, the place of each result counted in the file."""
     left, every = MOST_CHARACTERS, []
     for start, prose in blocks:
-        if len(prose) <= LONGEST_BLOCK and any(sign in prose for sign in EQUALS):
+        if len(prose) <= LONGEST_BLOCK and re.search("[=≈≃]", prose):
             left -= len(prose)
-            every += [one.shifted(start) for one in equations(prose)] if left >= 0 else []
+            found = equations(prose) if left >= 0 else []
+            every += [replace(one, result=one.result.shifted(start)) for one in found]
     return every
 
 
@@ -131,61 +111,61 @@ def equations(text: str) -> list[Equation]:
     []
     """
     found: list[Equation] = []
-    run: list[Part] = []
-    every = figures(text)
+    numbers: list[Figure] = []
+    joints: list[Joint] = []
+    every = list(single_figures(text))
     for figure, after in itertools.zip_longest(every, every[1:]):
-        end = (figure.range_end or figure).unit_end
-        joined = BETWEEN.fullmatch(text, end, after.start) if after else None
-        if joined and len(run) < MOST_NUMBERS:
-            run.append(Part(figure, joined["close"], joined["op"], joined["open"]))
-            continue
-        found += _equations(text, [*run, Part(figure)])
-        run = []
+        numbers.append(figure)
+        joint = BETWEEN.fullmatch(text, figure.unit_end, after.start) if after else None
+        if joint and len(numbers) < MOST_NUMBERS:
+            joints.append(joint)
+        else:
+            found += _equations(text, numbers, joints)
+            numbers, joints = [], []
     return found
 
 
-def _equations(text: str, run: list[Part]) -> Iterator[Equation]:
+def _equations(text: str, numbers: list[Figure], joints: list[Joint]) -> Iterator[Equation]:
     """The calculations of numbers that operators join: each side of a sign of equality that is
     arithmetic, with the number on the other."""
-    first, last = run[0].figure, run[-1].figure.range_end or run[-1].figure
+    first, last = numbers[0], numbers[-1]
     goes_on = GOES_ON.match(text, last.unit_end) or (
         last.unit == "x" and A_LETTER.match(text, last.unit_end)  # 160 × n
     )
-    begun = LED.search(text[max(first.start - 12, 0) : first.start])
-    ranges = [part.figure for part in run if part.figure.range_end]
-    differences = [f for f in ranges if re.search(r"\s-\s", text[f.end : f.range_end.start])]  # type: ignore[union-attr]
-    if len(run) + len(ranges) < 3 or begun or goes_on or ranges != differences:
+    if len(numbers) < 3 or goes_on or LED.search(text[max(first.start - 12, 0) : first.start]):
         return
-    sides: list[list[Part]] = [[]]
-    for part in run:
-        sides[-1].append(part)
-        if part.operator and part.operator in EQUALS:
-            sides.append([])
+    signs = [i + 1 for i, joint in enumerate(joints) if _operator(joint) == "="]
+    sides = [slice(a, b) for a, b in itertools.pairwise((0, *signs, len(numbers)))]
     opened = len(re.search(r"\(*\s*$", text[: first.start])[0].strip())  # type: ignore[index]
     for i, (left, right) in enumerate(itertools.pairwise(sides)):
-        plain = len(left) == 1 and not left[0].figure.range_end
-        sum_, result = (right, left) if plain and len(sides) == 2 else (left, right)
-        numbers = [one for part in sum_ for one in (part.figure, part.figure.range_end) if one]
-        if len(result) > 1 or result[0].figure.range_end or len(numbers) < 2:
+        backwards = len(numbers[left]) == 1 and len(sides) == 2  # 16 GB = 8B × 2 bytes
+        side, result = (right, left) if backwards else (left, right)
+        operands = numbers[side]
+        if len(numbers[result]) > 1 or len(operands) < 2:
             continue
-        source, sized = (_source(sum_, number) for number in (_number, _sized))
+        between = joints[side.start : side.stop - 1]
+        closed = joints[side.stop - 1]["close"] if side.stop <= len(joints) else ""
+        source, sized = (_source(operands, between, of) + closed for of in (_number, _sized))
         missing = source.count(")") - source.count("(")
-        if 0 <= missing <= (opened if i == 0 and sum_ is left else 0):
-            begin = "(" * missing
-            shown = text[numbers[0].start : numbers[-1].unit_end]
+        if 0 <= missing <= (opened if i == 0 and side is left else 0):
+            shown = text[operands[0].start : operands[-1].unit_end]
             shown = re.sub(r"[`$]|\*\*", "", " ".join(shown.split())).replace("*", "×").strip()
-            sources = (begin + source, begin + sized)
-            yield Equation(tuple(numbers), result[0].figure, sources, shown)
+            sources = ("(" * missing + source, "(" * missing + sized)
+            yield Equation(tuple(operands), numbers[result][0], sources, shown)
 
 
-def _source(side: list[Part], number: Callable[[Figure], Fraction]) -> str:
+def _operator(joint: Joint) -> str:
+    sign = joint["op"] or "-"
+    return OPERATORS.get(sign, sign)
+
+
+def _source(
+    operands: list[Figure], between: list[Joint], number: Callable[[Figure], Fraction]
+) -> str:
     """One side in symroof's grammar."""
-    source = ""
-    for part in side:
-        ends = (one for one in (part.figure, part.figure.range_end) if one)
-        source += " - ".join(_text(number(one)) for one in ends) + part.close
-        if part is not side[-1]:
-            source += OPERATORS.get(part.operator, part.operator) + part.open
+    source = _text(number(operands[0]))
+    for joint, figure in zip(between, operands[1:], strict=True):
+        source += joint["close"] + _operator(joint) + joint["open"] + _text(number(figure))
     return source
 
 
@@ -220,8 +200,8 @@ def _loose(figure: Figure) -> Fraction:
 
 def _mantissa(ratio: Fraction) -> Fraction:
     """A ratio without its powers of a thousand, as near to one as it gets."""
-    while ratio * ratio > THOUSAND:
-        ratio /= THOUSAND
-    while ratio * ratio < 1 / THOUSAND:
-        ratio *= THOUSAND
+    while ratio * ratio > 1000:
+        ratio /= 1000
+    while ratio * ratio < Fraction(1, 1000):
+        ratio *= 1000
     return ratio

@@ -13,8 +13,8 @@ import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symroof.claims.read.prose_numbers import BOUND_WORD, HEDGE, Figure, figures
-from symroof.claims.read.written_units import DENOMINATOR
+from symroof.claims.read.denominator_words import end_of_denominators
+from symroof.claims.read.numbers import QUALIFIER, Figure, figures
 from symroof.symbolic.kernels import holds, nearly_equal
 from symroof.units import (
     COUNTED,
@@ -157,16 +157,15 @@ def read_written(written: object, unit: str) -> WrittenNumber:
     plain = re.sub(r"(?<=\d)_(?=\d)", "", spaced).removeprefix("+")
     found = figures(plain)
     if not found or plain[: found[0].begin].strip():
-        if HEDGE.match(text) or BOUND_WORD.match(text):
+        if QUALIFIER.match(text):
             raise ValueError(f"{text!r} holds no number")
         if re.match(r"[+-]?[\d.]", text):
             raise ValueError(f"{text[:40]!r} is not a number with a unit")
         return WrittenNumber(text, word=WORDS.get(text.lower(), text))
     figure, last = found[0], found[0].range_end or found[0]
-    end = last.unit_end
-    while of := DENOMINATOR.match(plain, end):
-        end = of.end()
-    if plain[end:].strip():  # a unit that prose does not have: s*byte
+    if plain[
+        end_of_denominators(plain, last.unit_end) :
+    ].strip():  # a unit that prose does not have: s*byte
         last = replace(last, unit=plain[last.number_end :].strip())
     figure = replace(figure, unit=figure.unit or last.unit) if figure.range_end else last
     operator = figure.qualifier if figure.qualifier != "about" else ""
