@@ -45,10 +45,10 @@ BUDGETS = {
     "servers": 1904,
     "sweep": 1207,
     "calibrate": 1252,
-    "check": 6717,
+    "check": 6357,
     "report": 6078,
     "cli": 3880,
-    "tests": 37102,
+    "tests": 37021,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
