@@ -13,7 +13,6 @@ from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.report.purchase_text import price_text
 from symroof.table_formats import text_table
 from symroof.theory.theory_files import column, listed
-from symroof.vllm.flags import SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -112,8 +111,7 @@ def _details(advised: Review) -> list[str]:
         text_table(limits, ["", "at", "from", "meaning"], indent="  "),
         "",
     ]
-    source = served.line.engine.source or SOURCE
-    return [*lines, *switches(served.study.first), f"flags as in {source}"]
+    return [*lines, *switches(served.study.first), f"flags as in {served.line.engine.source}"]
 
 
 def _quantities(found: Mapping[str, Result], case_of: Callable[[str], BoundCase]) -> str:

@@ -12,7 +12,6 @@ from dataclasses import replace
 import click
 
 from symroof.errors import Problem, meant_by, nearest
-from symroof.vllm.flags import NOT_MODELLED
 
 NEAR, VERY_NEAR = 0.6, 0.8
 """How alike two names are for one to be suggested: a command of few, an option of many."""
@@ -115,6 +114,8 @@ def _meant(flag: str, own: Mapping[str, str]) -> list[str]:
 
 def _option_hint(error: click.NoSuchOption) -> str:
     """The option that was meant: in other words, for JSON, or spelled alike."""
+    from symroof.vllm.engines import NOT_MODELLED
+
     params = error.ctx.command.params if error.ctx else []
     own = {p.name or "": max(p.opts, key=len) for p in params if isinstance(p, click.Option)}
     if meant := _meant(error.option_name.partition("=")[0], own):

@@ -86,7 +86,6 @@ def review_json(advised: Review, idle: list[str]) -> dict[str, Any]:
     from symroof.analysis.case_warnings import case_warnings
     from symroof.analysis.solution_text import solution_json
     from symroof.analysis.verdict import efficiency_basis
-    from symroof.vllm.flags import SOURCE
 
     answers, made = advised.served.study.first, advised.served
     pick = advised.pick
@@ -121,5 +120,5 @@ def review_json(advised: Review, idle: list[str]) -> dict[str, Any]:
         ),
         **answers.ledger(tuple(advised.facts), everything=False),
         "warnings": list(dict.fromkeys((*idle, *case_warnings(answers), *advised.warnings))),
-        "read": made.line.engine.source or SOURCE,
+        "read": made.line.engine.source,
     }

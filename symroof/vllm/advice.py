@@ -218,7 +218,8 @@ def _others(served: ServedCase) -> Iterator[Advice]:
     """The precisions that options say over the command; a length that the workload has room in, where the line has less and the model has as much."""
     for role, flag in (("kv", "kv-cache-dtype"), ("weights", "quantization")):
         chosen = served.chosen.precision.get(role)
-        words = {says: word for word, says in reversed(served.line.engine.flag(flag).choices)}
+        choices = served.line.engine.flag(flag).choices or {}
+        words = {says: word for word, says in reversed(choices.items())}
         stored = served.spec.quantization if role == "weights" else None
         if chosen and chosen[0] in words and stored is None:
             yield Advice(flag, words[chosen[0]], f"as chosen: {role} {chosen[0]}")

@@ -14,8 +14,16 @@ from typing import Any
 from symroof.errors import InputError, LocatedText, Problem, nearest
 from symroof.strict_yaml import load
 from symroof.units import UnitError, parse_number
-from symroof.vllm.engines import ENGINES, TRTLLM, VLLM, Engine, engine_of_image
-from symroof.vllm.flags import CHOICE, COUNT, JSON, NOT_MODELLED, SHARE, SWITCH, VALUELESS, Flag
+from symroof.vllm.engines import (
+    ENGINES,
+    NOT_MODELLED,
+    TRTLLM,
+    VALUELESS,
+    VLLM,
+    Engine,
+    Flag,
+    engine_of_image,
+)
 
 NAME = "vllm line"
 MAX_LENGTH, MAX_WORDS, MAX_JSON = 8_192, 256, 2_048
@@ -221,11 +229,11 @@ class _CommandParser:
         off = plain != written and self.engine.spellings.get(plain, plain) in known
         name = self._full_name(plain if off else written, spelled, word)
         base, _, key = name.partition(".")
-        if base not in known or (key and self.engine.flag(base).kind != JSON):
+        if base not in known or (key and self.engine.flag(base).kind != "json"):
             self._other(word, bool(equals), written)
             return
         flag, following = self.engine.flag(base), self.words[0].text if self.words else "--"
-        if flag.kind == SWITCH:
+        if flag.kind == "switch":
             if not equals and following.lower() in ("true", "false"):
                 value = self.words.pop(0).text
             on = (value or "true").lower() == "true"
@@ -243,7 +251,7 @@ class _CommandParser:
     def _value(self, name: str, flag: Flag, value: str, column: int, key: bool = False) -> None:
         if VARIABLE.search(self._known(LocatedText(value, column))):
             return
-        if flag.kind == JSON and not key and not value.startswith('{"'):
+        if flag.kind == "json" and not key and not value.startswith('{"'):
             # without quotes around it a shell, and shlex, drop those inside
             value = next(iter(self.line.source[column - 1 :].split(" ")), value)
         try:
@@ -289,7 +297,7 @@ class _CommandParser:
             if name not in self.engine.spellings.values():
                 words = [f"--{key[:60]}"] + [_text(value)[:60]] * (value is not True)
                 self.others.setdefault(name, words)
-            elif self.engine.flag(name).kind == SWITCH:
+            elif self.engine.flag(name).kind == "switch":
                 self._note(FlagValue(name, value is True, str(value), file.column))
             else:
                 self._value(name, self.engine.flag(name), _text(value), file.column)
@@ -361,7 +369,7 @@ def _share(flag: Flag, text: str) -> Fraction:
 
 
 def _choice(flag: Flag, text: str) -> str:
-    known = [value for value, _ in flag.choices]
+    known = list(flag.choices or ())
     if text not in known and flag.name != "quantization":
         hint = nearest(text, known) or f"there are: {', '.join(known)}"
         raise ValueError(f"{text[:40]!r} is not modelled here; {hint}")
@@ -375,15 +383,15 @@ def _json(flag: Flag, text: str) -> dict[str, Any]:
         value = None
     if not isinstance(value, dict):
         raise ValueError(
-            'is not a JSON object, such as \'{"model": "...", "num_speculative_tokens": 4}\''
+            'is not a "json" object, such as \'{"model": "...", "num_speculative_tokens": 4}\''
         )
     return value
 
 
 READERS: dict[str, Callable[[Flag, str], Any]] = {
-    COUNT: _count,
-    SHARE: _share,
-    CHOICE: _choice,
-    JSON: _json,
+    "count": _count,
+    "share": _share,
+    "choice": _choice,
+    "json": _json,
     "text": lambda flag, text: text,
 }

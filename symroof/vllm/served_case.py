@@ -13,9 +13,9 @@ from symroof.specs.model_files import read_model
 from symroof.units import format_quantity
 from symroof.vllm.batch_limits import requests_per_rank
 from symroof.vllm.command_line import ServeCommand
-from symroof.vllm.engines import LLAMA, SGLANG, VLLM
-from symroof.vllm.flags import CONTEXT_DEGREES, NOT_MODELLED, FlagNote
+from symroof.vllm.engines import CONTEXT_DEGREES, LLAMA, NOT_MODELLED, SGLANG, VLLM
 from symroof.vllm.served_flags import (
+    FlagNote,
     Notes,
     degrees_of,
     formats_of,

@@ -2,6 +2,7 @@
 
 import os
 import re
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -15,8 +16,18 @@ from symroof.specs.checkpoint_precisions import precision_width, quantization_at
 from symroof.specs.model import ModelSpec
 from symroof.vllm.batch_limits import solved, with_values
 from symroof.vllm.command_line import AUTO, FlagValue, ServeCommand
-from symroof.vllm.engines import LLAMA, SGLANG, VLLM
-from symroof.vllm.flags import Flag, FlagNote
+from symroof.vllm.engines import LLAMA, SGLANG, VLLM, Flag
+
+
+@dataclass(frozen=True)
+class FlagNote:
+    """A flag, the inputs it sets, and its meaning; ``defaulted`` where its value is the engine's default."""
+
+    flag: str
+    value: str
+    sets: str
+    says: str
+    defaulted: bool = False
 
 
 def resolve_model(name: str) -> tuple[str, str]:
@@ -163,7 +174,7 @@ def _split(note: Notes) -> dict[str, Any]:
     written, mode = line.flags.get("tensor-split"), line.flags.get("split-mode")
     words = re.split(r"[,/;]", written.text if written else "1")
     shares = [share for share in words if share.strip() not in ("", "0", "0.0")]
-    by = dict(line.engine.flag("split-mode").choices)[mode.value] if mode else "layer"
+    by = (line.engine.flag("split-mode").choices or {})[mode.value] if mode else "layer"
     count = 1 if by == "none" else max(len(shares), 1)
     symbol = "tp" if by == "row" else "pp"
     note("tensor-split", f"{symbol} = {count}", says="devices, taken as equal shares")
@@ -227,7 +238,7 @@ def formats_of(note: Notes, spec: ModelSpec) -> dict[str, Any]:
 
 def _choice(line: ServeCommand, name: str) -> str:
     written = line.flags.get(name)
-    return dict(line.engine.flag(name).choices).get(written.value, "") if written else ""
+    return (line.engine.flag(name).choices or {}).get(written.value, "") if written else ""
 
 
 def longest_of(note: Notes, spec: ModelSpec, study: Study) -> int | None:
