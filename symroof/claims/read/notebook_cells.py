@@ -7,14 +7,14 @@ a cell begins.
 import json
 import re
 from collections.abc import Iterator
-from json.decoder import scanstring  # type: ignore[attr-defined]
-from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from pathlib import Path
+from typing import Any
 
 from symroof.claims.read.markdown import CELL
 from symroof.errors import InputError, Problem
 
 NOTEBOOK = ".ipynb"
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 
 
@@ -65,29 +65,22 @@ def _unescaped(text: str) -> str:
     return ESCAPE.sub(plain, text)
 
 
-class _Placed(str):
-    """A string of a JSON text, with where it lies there, quotes included."""
-
-    span: tuple[int, int]
-
-
 def _markdown(text: str) -> Iterator[list[tuple[int, int]]]:
-    """Where the strings of the source of each Markdown cell lie."""
-    decoder = json.JSONDecoder()
-
-    def placed(text: str, begin: int, strict: bool = True) -> tuple[_Placed, int]:
-        value, end = scanstring(text, begin, strict)
-        found = _Placed(value)
-        found.span = (begin - 1, end)
-        return found, end
-
-    decoder.parse_string = placed  # type: ignore[attr-defined]
-    decoder.scan_once = py_make_scanner(decoder)  # type: ignore[attr-defined]
-    book = decoder.decode(text)
-    cells = book.get("cells") if isinstance(book, dict) else None
+    """Where the strings of the source of each Markdown cell lie, quotes included."""
+    # every string of the file begins with its own place, keys included
+    book = json.loads(STRING.sub(lambda match: f'"{match.start()} {match[0][1:]}', text))
+    cells = _entry(book, "cells")
     for cell in cells if isinstance(cells, list) else ():
-        if isinstance(cell, dict) and cell.get("cell_type") == "markdown":
-            source = cell.get("source")
+        kind, source = _entry(cell, "cell_type"), _entry(cell, "source")
+        if isinstance(kind, str) and kind.partition(" ")[2] == "markdown":
             strings = source if isinstance(source, list) else [source]
-            if spans := [one.span for one in strings if isinstance(one, _Placed)]:
-                yield spans
+            starts = [int(one.partition(" ")[0]) for one in strings if isinstance(one, str)]
+            if starts:
+                yield [STRING.match(text, start).span() for start in starts]  # type: ignore[union-attr]
+
+
+def _entry(data: Any, name: str) -> Any:
+    """A value of an object whose keys begin with their places; None where there is none."""
+    if not isinstance(data, dict):
+        return None
+    return next((value for key, value in data.items() if key.partition(" ")[2] == name), None)

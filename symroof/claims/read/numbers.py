@@ -161,8 +161,9 @@ class Figure:
         if self.unit in ("%", "x"):
             return 0 if not needed else 9
         if not self.unit:
-            count = not strict(needed) or describe(needed) == "FLOP/byte"
-            return (2 if count else 9) if needed else 1
+            if not needed:
+                return 1
+            return 2 if not strict(needed) or describe(needed) == "FLOP/byte" else 9
         if self.dimension == needed or (unit == "FLOP/s" and self.dimension == WORK):
             return 0
         if strict(self.dimension) == strict(needed) and strict(needed):
@@ -175,16 +176,9 @@ def figures(text: str) -> list[Figure]:
     """The numbers of a text with their units, in order, the two of a range as one."""
     numbers: list[Figure] = []
     for figure in single_figures(text):
-        before = numbers[-1] if numbers and not numbers[-1].range_end else None
-        joined = JOINED.fullmatch(text, before.unit_end, figure.start) if before else None
-        if before and joined and _range(text, before, figure, joined[1]):
-            gap, tail = text[before.end : figure.start], text[figure.end : figure.unit_end]
-            numbers[-1] = replace(
-                before,
-                text=without_marks(before.digits + gap + figure.digits + tail),
-                qualifier="about" if before.qualifier == "about" else "",
-                range_end=replace(figure, unit=figure.unit or before.unit),
-            )
+        joined = _joined(text, numbers[-1], figure) if numbers else None
+        if joined:
+            numbers[-1] = joined
         else:
             numbers.append(figure)
     return numbers
@@ -248,14 +242,27 @@ def _qualifier(text: str, start: int) -> tuple[str, int]:
     return sign, begin
 
 
-def _range(text: str, first: Figure, last: Figure, word: str | None) -> bool:
-    """Whether two adjacent numbers are the ends of a range."""
+def _joined(text: str, first: Figure, last: Figure) -> Figure | None:
+    """Two adjacent numbers as one range; None where they are not its ends."""
+    between = JOINED.fullmatch(text, first.unit_end, last.start)
+    if not between or first.range_end:
+        return None
     before = text[max(first.start - 12, 0) : first.start].lower()
-    if word == "and":
-        return bool(re.search(r"\bbetween\s+\W*$", before))
+    lead = re.search(r"\b(between|from)\s+\W*$", before)
+    word, lead_word = between[1], lead[1] if lead else ""
     alike = first.unit in ("", last.unit) or (first.unit == "USD" and not last.unit)
     alike |= bool(first.unit and last.unit) and first.dimension == last.dimension
-    return alike and not (word == "to" and re.search(r"\bfrom\s+\W*$", before))
+    if word == "and" and lead_word != "between":
+        return None
+    if word != "and" and (not alike or (word == "to" and lead_word == "from")):
+        return None
+    gap, tail = text[first.end : last.start], text[last.end : last.unit_end]
+    return replace(
+        first,
+        text=without_marks(first.digits + gap + last.digits + tail),
+        qualifier="about" if first.qualifier == "about" else "",
+        range_end=replace(last, unit=last.unit or first.unit),
+    )
 
 
 def unit_at(text: str, place: int) -> tuple[str, int]:
