@@ -58,9 +58,10 @@ OF_CHECKPOINTS = {
 OF_CLAIMS = {
     "A slip": [
         Insert(
-            "symroof/claims/slips/slip_catalogue.py",
-            '    Slip("queries_cached", (CaseChange("queries cached beside keys and values", _times("3/2", *CACHE)),)),\n',
-            '    Slip("k_and_v_factor", (',
+            "specs/check/slips.yaml",
+            "- slip: queries_cached\n  ways:\n"
+            "  - {text: queries cached beside keys and values, set: {kv_bytes_per_token: kv_bytes_per_token*3/2}}\n",
+            "- slip: k_and_v_factor",
         )
     ]
 }
