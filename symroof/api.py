@@ -205,15 +205,9 @@ class Study(core.Study):
         seed: int = 0,
         *,
         users: int | None = None,
-        burstiness: float | None = None,
         trace: str | os.PathLike[str] | None = None,
-        speed: float = 1.0,
         lengths: Mapping[str, Any] | None = None,
-        turns: int = 1,
-        think: float = 0.0,
-        budget: int | None = None,
         replications: int = 1,
-        warmup: float | None = None,
         judge: str | None = None,
     ) -> Simulation:
         """Simulate one replica of the first case step by step: requests arrive, wait, are prefilled and decoded. The switch ``scheduling``
@@ -225,15 +219,9 @@ class Study(core.Study):
             requests: their number (default 2,000, or 20 for each user); of a trace, the first ones.
             seed: of the random numbers.
             users: each sends its next request when the last one has ended (default: the batch for a closed loop, all requests for a burst).
-            burstiness: coefficient of variation of the gaps between bursty arrivals (default: 2, or the value in the study's ``traffic``).
-            trace: a file of recorded requests: Azure, BurstGPT, Mooncake, or columns ``arrival,prompt,output``.
-            speed: replays a trace so many times faster.
+            trace: a file of recorded requests: Azure, BurstGPT, or columns ``arrival,prompt,output``.
             lengths: ``{"prompt": "lognormal:512,1.2", "output": "choice:64*0.8,1024*0.2"}``; also ``uniform:1..99``, ``exponential:64``, a number.
-            turns, think: requests in a session, each with the earlier text as a cached prefix, and mean seconds between them.
-            budget: most tokens of a step (default: ``chunk + batch``, or the engine's); if prefill pauses decode, most prompt tokens of a step
-                (default: ``prefill_batch`` whole prompts).
             replications: independent runs, for intervals (95 %).
-            warmup: share of the first requests that is not counted (default 0.1; 0 for a trace or burst).
             judge: compares targets with ``mean``, ``p50``, ``p90``, ``p95`` or ``p99`` (default: as each target says, else the mean).
 
         Returns:
@@ -255,15 +243,9 @@ class Study(core.Study):
             requests,
             seed,
             users=users,
-            burstiness=burstiness,
             trace=trace,
-            speed=speed,
             lengths=lengths,
-            turns=turns,
-            think=think,
-            budget=budget,
             replications=replications,
-            warmup=warmup,
             judge=judge,
         )
 

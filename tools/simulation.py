@@ -82,7 +82,7 @@ def differences(case, seed=1, replications=4):
         "itl": closed(study, "sustained_itl") / loop.summary["itl"]["mean"].value - 1,
     }
     fast, requests = sr.Study(**case, arrival_rate=0.7 * rate), max(1000, requests)
-    bursts = fast.simulate("bursty", requests, seed, burstiness=10.0)
+    bursts = fast.simulate("burst", requests, seed)
     off["worst"] = closed(study, "worst_itl") / float(bursts.runs[0].gaps.max()) - 1
     return off
 

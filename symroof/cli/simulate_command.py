@@ -32,32 +32,14 @@ OWN: dict[str, tuple[str, Any, str]] = {
         int,
         "Users who each send the next request when the last has ended, as --max-concurrency.  [default: the batch; of a burst all]",
     ),
-    "burstiness": (
-        "CV",
-        float,
-        "Coefficient of variation of the gaps between bursty arrivals.  [default: the study's, else 2]",
-    ),
     "trace": (
         "FILE",
         None,
-        "Recorded requests: Azure, BurstGPT, Mooncake, or CSV with arrival,prompt,output.",
+        "Recorded requests: Azure, BurstGPT, or CSV with arrival,prompt,output.",
     ),
-    "speed": ("X", 1.0, "How many times faster than recorded they come."),
     "requests": ("N", int, "How many.  [default: 2,000, or 20 a user; of a trace all]"),
-    "turns": ("N", 1, "Requests of a session: each has all text before it as a cached prefix."),
-    "think": ("SECONDS", 0.0, "Mean time between an answer and the next turn."),
-    "budget": (
-        "TOKENS",
-        int,
-        "Tokens of a step of a group.  [default: chunk + batch, else the engine's]",
-    ),
     "seed": ("S", 0, "Draws with the same seed are the same."),
     "replications": ("R", 1, "Independent runs, for intervals of 95 %."),
-    "warmup": (
-        "SHARE",
-        float,
-        "Share of the requests that end first and are not counted.  [default: 0.1; of a trace or burst 0]",
-    ),
     "judge": (
         "STATISTIC",
         None,

@@ -39,10 +39,10 @@ class Paused(Server):
 
 
 class Exclusive(Paused):
-    """Prompts come first: as long as one waits that may be admitted the decode pauses. They are prefilled whole, or cut where a budget says so."""
+    """Prompts come first: as long as one waits that may be admitted the decode pauses. They are prefilled whole."""
 
     def pieces(self, group: Group) -> list[tuple[int, int]]:
-        return self.cut(group, self.rules.budget or math.inf, self.rules.together)
+        return self.cut(group, math.inf, self.rules.together)
 
     def mixed(self, pieces: Sequence[Sequence[tuple[int, int]]]) -> None:
         """A step that only prefills."""
@@ -62,22 +62,22 @@ class Disaggregated(Paused):
         # in slow motion, in which waits are too long. Users who begin together do wait for all of them.
         self.turns = self.rules.prefill_instances.denominator
         self.slowed = 1 if parts[2].loop else self.turns
-        self.queue: list[tuple[int, float, int]] = []
+        self.queue: list[tuple[float, int]] = []
         self.ready: list[tuple[float, int]] = []
 
     def enqueue(self, time: float, i: int) -> None:
-        heapq.heappush(self.queue, (self.priority[i], time, i))
+        heapq.heappush(self.queue, (time, i))
 
     def arrive(self) -> None:
         super().arrive()
         while self.queue:
-            start = max(self.free[0], self.queue[0][1])
+            start = max(self.free[0], self.queue[0][0])
             if start > self.clock:
                 break
             came: dict[int, float] = {}
             most = self.rules.together * self.prefill.groups
-            while self.queue and len(came) < most and self.queue[0][1] <= start:
-                _, time, i = heapq.heappop(self.queue)
+            while self.queue and len(came) < most and self.queue[0][0] <= start:
+                time, i = heapq.heappop(self.queue)
                 came[i] = time
             of_group = [[*came][g :: self.prefill.groups] for g in range(self.prefill.groups)]
             whole = [[(i, self.prompt[i] - self.read[i]) for i in own] for own in of_group]
@@ -97,7 +97,7 @@ class Disaggregated(Paused):
                 super().enqueue(time, i)
         for group in self.groups:
             while self.admits(group):
-                began = self.began[group.waiting[0][2]]
+                began = self.began[group.waiting[0][1]]
                 i = self.admit(group)
                 self.began[i] = began
                 self.join(group, i)
@@ -111,5 +111,5 @@ class Disaggregated(Paused):
     def interrupted(self) -> float:
         times = [self.coming[0][0]] if self.coming else []
         times += [self.ready[0][0]] if self.ready else []
-        times += [max(self.free[0], self.queue[0][1])] if self.queue else []
+        times += [max(self.free[0], self.queue[0][0])] if self.queue else []
         return min(times, default=math.inf)

@@ -22,7 +22,6 @@ from symroof.simulate.step_cost import StepCost, over_floats, request_share
 from symroof.simulate.traces import read_trace
 from symroof.simulate.workload import (
     ARRIVALS,
-    LONGEST,
     MOST_REQUESTS,
     Length,
     Traffic,
@@ -50,15 +49,9 @@ def simulate(
     seed: int = 0,
     *,
     users: int | None = None,
-    burstiness: float | None = None,
     trace: str | os.PathLike[str] | None = None,
-    speed: float = 1.0,
     lengths: Mapping[str, Any] | None = None,
-    turns: int = 1,
-    think: float = 0.0,
-    budget: int | None = None,
     replications: int = 1,
-    warmup: float | None = None,
     judge: str | None = None,
     track: Track = untracked,
 ) -> Simulation:
@@ -68,22 +61,22 @@ def simulate(
         InputError: everything wrong with the arguments, the trace or the case.
     """
     case = answers.case
-    _check_options(requests, seed, budget, replications, warmup, judge)
+    _check_options(requests, seed, replications, judge)
     works: Iterable[Workload]
     if trace is not None:
         if arrivals is not None or lengths:
             raise InputError(Problem("trace", "has its own arrivals and lengths"))
-        recorded = read_trace(trace, requests, speed)
+        recorded = read_trace(trace, requests)
         works, says = [recorded], recorded.says
     else:
-        traffic = _traffic(answers, arrivals, users, burstiness, lengths or {}, turns, think)
-        works, says = _drawn(traffic, requests, users, seed, replications, warmup)
+        traffic = _traffic(answers, arrivals, users, lengths or {})
+        works, says = _drawn(traffic, requests, users, seed, replications)
     schedule = case.theory.assumptions["scheduling"]
     cost = prefill = StepCost(case)
     kind = KINDS[schedule]
     if schedule != "chunked":
         prefill = StepCost((answers.prefill_case or answers).case, "prefill")
-    rules, told = _rules(answers, cost, prefill, schedule, budget)
+    rules, told = _rules(answers, cost, prefill, schedule)
     runs = []
     for work in works:
         _bounded(work, rules)
@@ -104,14 +97,7 @@ def simulate(
     )
 
 
-def _check_options(
-    requests: int | None,
-    seed: int,
-    budget: int | None,
-    replications: int,
-    warmup: float | None,
-    judge: str | None,
-) -> None:
+def _check_options(requests: int | None, seed: int, replications: int, judge: str | None) -> None:
     """Refuse numbers that mean nothing.
 
     Raises:
@@ -121,8 +107,6 @@ def _check_options(
         ("requests", requests, 1, MOST_REQUESTS),
         ("replications", replications, 1, MOST_REPLICATIONS),
         ("seed", seed, 0, 2**63 - 1),
-        ("warmup", warmup, 0, 0.9),
-        ("budget", budget, 1, LONGEST),
     )
     problems = [
         Problem(name, f"has to be from {low:,} to {high:,}")
@@ -141,7 +125,6 @@ def _drawn(
     users: int | None,
     seed: int,
     replications: int,
-    warmup: float | None,
 ) -> tuple[Iterable[Workload], tuple[str, ...]]:
     """The requests of each run, and what they are in words."""
     few: tuple[str, ...] = ()
@@ -149,10 +132,8 @@ def _drawn(
     count = requests or max(REQUESTS, 20 * (users or 0), 20 * traffic.users if looped else 0)
     if looped and count < FEWEST_TURNS * traffic.users:
         traffic, few = replace(traffic, arrivals="burst"), (AT_ONCE,)
-    usual = 0.0 if traffic.arrivals == "burst" else 0.1
-    left_out = usual if warmup is None else warmup
     seeds = (np.random.default_rng(seed + i) for i in range(replications))
-    works = (traffic.drawn(count, random, left_out) for random in seeds)
+    works = (traffic.drawn(count, random) for random in seeds)
     return works, (*traffic.says(), *few)
 
 
@@ -175,10 +156,7 @@ def _traffic(
     answers: BoundCase,
     arrivals: str | None,
     users: int | None,
-    burstiness: float | None,
     lengths: Mapping[str, Any],
-    turns: int,
-    think: float,
 ) -> Traffic:
     """What is drawn: as the case has it, unless lengths are given."""
     case, told = answers.case, answers.request.traffic
@@ -191,7 +169,6 @@ def _traffic(
         hint = nearest(kind, [*ARRIVALS])
         raise InputError(Problem("arrivals", "no such kind of arrivals", path=kind[:40], hint=hint))
     read = _lengths({n: told[n] for n in ("prompt", "output") if n in told} | dict(lengths))
-    uneven = told.get("burstiness", 2.0) if burstiness is None else burstiness
     mix = None
     if not read and case.has_value("long_share"):
         long_prompt, long_output = (_fixed(case, name) for name in ("long_prompt", "long_output"))
@@ -209,11 +186,8 @@ def _traffic(
             read["output"],
             rate,
             (MOST_REQUESTS if kind == "burst" else of_batch) if users is None else users,
-            uneven,
+            told.get("burstiness", 2.0),
             cached,
-            turns,
-            think,
-            int(case.value("block_size")),
             mix,
         )
     )
@@ -261,7 +235,7 @@ def number(case: Case, name: str) -> Fraction:
 
 
 def _rules(
-    answers: BoundCase, cost: StepCost, prefill: StepCost, schedule: str, budget: int | None
+    answers: BoundCase, cost: StepCost, prefill: StepCost, schedule: str
 ) -> tuple[Rules, tuple[str, ...]]:
     """What the engine puts into a step, and the same in words."""
     case, groups = answers.case, cost.groups
@@ -269,24 +243,15 @@ def _rules(
     each = f" of each of {groups} attention groups" if groups > 1 else ""
     usual = "" if case.is_set("batch") else " (the default of batch)"
     told = [f"at most {batch:,} requests{each} at once{usual}"]
-    together, share = 1, request_share(case)
+    budget, together, share = 0, 1, request_share(case)
     if schedule == "chunked":
-        budget, said = _chunks(case, cost, batch, budget, each)
+        budget, said = _chunks(case, cost, batch, each)
         told.append(said)
-    elif schedule == "exclusive" and budget is not None:
-        together = batch
-        told.append(
-            f"prompts{each} before any decode, in order of arrival, up to {budget:,} tokens in a step"
-        )
     else:
         together = max(1, int(case.value("prefill_batch")) // prefill.groups)
         where = "before any decode" if schedule == "exclusive" else "on other devices"
         some = f", up to {together:,} at once" if together > 1 else ""
         told.append(f"whole prompts{some}{each}, {where}")
-        if budget is not None:
-            said = f"the budget of {budget:,} tokens is not used: prompts are prefilled whole"
-            told.append(said)
-            budget = None
     apart: dict[str, Any] = {}
     if schedule == "disaggregated":
         apart = {"prefill_instances": _prefill_instances(case)}
@@ -303,21 +268,17 @@ def _rules(
         later = f"then {cost.gained:.3g} with each step in the mean, which verifies {cost.decoded} for a request"
     told.append(f"the first token comes with the prefill, {later}")
     front = float(case.value("server_latency"))
-    return Rules(batch, budget or 0, together, share=share, front=front, **apart), tuple(told)
+    return Rules(batch, budget, together, share=share, front=front, **apart), tuple(told)
 
 
-def _chunks(
-    case: Case, cost: StepCost, batch: int, budget: int | None, each: str
-) -> tuple[int, str]:
+def _chunks(case: Case, cost: StepCost, batch: int, each: str) -> tuple[int, str]:
     """The tokens of a step that takes chunks of prompts along, and what is said of it.
 
     Raises:
         InputError: they leave none for prompts.
     """
     first = "first those that decode, then prompts in order of arrival"
-    if budget is not None:
-        said = f"a step{each} has {budget:,} tokens: {first}"
-    elif case.is_set("chunk"):
+    if case.is_set("chunk"):
         budget = -(-int(case.value("chunk")) // cost.groups) + batch * cost.decoded
         said = f"a step{each} has {budget:,} tokens, chunk + batch: {first}"
     else:
@@ -325,7 +286,7 @@ def _chunks(
         said = f"a step{each} has no token budget: all prompts that wait are prefilled whole in the next one, as far as places in the batch are free"
     if budget <= batch * cost.decoded:
         message = f"of {budget:,} tokens leaves none for prompts beside {batch * cost.decoded:,} that decode"
-        raise InputError(Problem("budget", message))
+        raise InputError(Problem("chunk", message))
     return budget, said
 
 

@@ -35,8 +35,7 @@ class Rules:
 
     Attributes:
         batch: requests of a group that decode or are prefilled.
-        budget: tokens of a step of a group, those that decode included, where prompts are prefilled in chunks; of a step that only prefills
-            those of prompts, 0 for whole ones.
+        budget: tokens of a step of a group, those that decode included, where prompts are prefilled in chunks.
         together: prompts of a group that are prefilled at once, where that is not in chunks.
         prefill_instances: how many instances prefill, where they are others than those that decode.
         share: the share of a group's memory that a request takes at its longest context.
@@ -57,7 +56,7 @@ class Group:
     """The requests that one attention group holds."""
 
     def __init__(self, features: int) -> None:
-        self.waiting: list[tuple[int, float, int]] = []
+        self.waiting: list[tuple[float, int]] = []
         self.partial: int | None = None
         self.held, self.memory, self.decoding = 0, 0.0, 0
         self.features, self.slopes = [0.0] * features, [0.0] * features
@@ -114,7 +113,7 @@ class Server:
     """An instance and its requests; :meth:`run` serves them. Subclasses say what a step holds: here prompts in chunks beside the decode.
 
     Decoding requests come first; what is left of the budget goes to the prompt that is under way, then to waiting ones in order of
-    priority and arrival, each as soon as a place in the batch is free and its longest cache fits.
+    arrival, each as soon as a place in the batch is free and its longest cache fits.
     """
 
     def __init__(
@@ -123,8 +122,7 @@ class Server:
         self.cost, self.rules, self.work, self.prefill = cost, rules, work, prefill or cost
         count = len(work)
         self.prompt, self.output = work.prompt.tolist(), work.output.tolist()
-        self.cached, self.priority = work.cached.tolist(), work.priority.tolist()
-        self.follower, self.pause = work.follower.tolist(), work.pause.tolist()
+        self.cached = work.cached.tolist()
         self.came, self.began, self.first, self.ended = ([math.nan] * count for _ in range(4))
         self.read, self.joined = list(self.cached), [0] * count
         self.own_steps = steps_of(work.output, cost.gained)
@@ -137,7 +135,7 @@ class Server:
         self.gaps, self.every, self.ticks = Gaps(), 1, 0
         self.timeline: list[tuple[float, int, int, float]] = []
         self.decode_time = self.prefill_time = 0.0
-        self.fifo, self.next = not any(self.priority), work.loop
+        self.next = work.loop
         self.left, self.counting, self.counted_from, self.counted_to = count, True, 0.0, math.inf
 
     # --------------------------------------------------------------------------------------------------------- the run
@@ -166,7 +164,7 @@ class Server:
 
     def enqueue(self, time: float, i: int) -> None:
         home = min(self.groups, key=lambda group: len(group.waiting) + group.held)
-        heapq.heappush(home.waiting, (self.priority[i], time, i))
+        heapq.heappush(home.waiting, (time, i))
 
     def idle(self) -> None:
         """Nothing to do: wait for the next request."""
@@ -180,11 +178,9 @@ class Server:
         if self.finished == self.work.warmup and many:  # the beginning, where requests get more
             self.counted_from = time
             self.gaps.clear()
-        after = self.follower[i]
         if 0 < self.next < len(self.prompt):
-            after, self.next = self.next, self.next + 1
-        if after >= 0:
-            heapq.heappush(self.coming, (time + self.pause[i] + self.rules.front, after))
+            heapq.heappush(self.coming, (time + self.rules.front, self.next))
+            self.next += 1
 
     def point(self) -> None:
         """A point of the timeline, ever fewer the longer it is."""
@@ -203,11 +199,11 @@ class Server:
         """Whether a place and memory are free for the first that waits."""
         if not group.waiting or group.held >= self.rules.batch:
             return False
-        i = group.waiting[0][2]
+        i = group.waiting[0][1]
         return group.memory + self.rules.share(self.prompt[i] + self.output[i] - 1) <= FULL
 
     def admit(self, group: Group) -> int:
-        i = heapq.heappop(group.waiting)[2]
+        i = heapq.heappop(group.waiting)[1]
         group.held += 1
         group.memory += self.rules.share(self.prompt[i] + self.output[i] - 1)
         self.began[i] = self.clock
@@ -350,7 +346,7 @@ class Server:
 
     def interrupted(self) -> float:
         """When something may come that changes a step without prompts."""
-        if not self.coming or (self.fifo and all(group.waiting for group in self.groups)):
+        if not self.coming or all(group.waiting for group in self.groups):
             return math.inf
         return float(self.coming[0][0])
 

@@ -34,7 +34,7 @@ WORDS = {
 }
 FIELDS = {
     **dict.fromkeys(("arrival", "start", "first_token", "end"), float),
-    **dict.fromkeys(("prompt", "output", "cached", "priority"), np.int64),
+    **dict.fromkeys(("prompt", "output", "cached"), np.int64),
     **dict.fromkeys(("refused", "counted"), bool),
 }
 
@@ -69,7 +69,7 @@ class Run:
         came, first = np.array(server.came), np.array(server.first)
         refused = np.isnan(first)
         times = [came, np.array(server.began), first, np.where(refused, np.nan, server.ended)]
-        tokens = [work.prompt, work.output, work.cached, work.priority]
+        tokens = [work.prompt, work.output, work.cached]
         counted = ~refused & (came >= low)
         columns = [*times, *tokens, refused, counted]
         table = np.rec.fromarrays(columns, dtype=list(FIELDS.items()))
@@ -220,7 +220,7 @@ class Simulation:
     @property
     def requests(self) -> Any:
         """The requests of the first run, as a record array: arrival, start, first_token and end in seconds, prompt, output and cached tokens,
-        priority, whether it was refused and whether it is counted."""
+        whether it was refused and whether it is counted."""
         return self.runs[0].requests
 
     @property

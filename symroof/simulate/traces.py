@@ -3,50 +3,42 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import partial
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from symroof.errors import InputError, Problem
 from symroof.simulate.workload import LONGEST, MOST_REQUESTS, Workload
 
 LARGEST_FILE, LONGEST_LINE, MOST_PROBLEMS = 1 << 30, 1 << 18, 20
 """Bytes of a file, characters of a line, faults that are told."""
-MOONCAKE_BLOCK = 512
-"""Tokens of a block that a Mooncake trace has a hash of."""
 
-FORMS_TOLD = "TIMESTAMP,ContextTokens,GeneratedTokens (Azure); Timestamp,Model,Request tokens,Response tokens (BurstGPT); JSON lines with timestamp, \
-input_length, output_length (Mooncake); or arrival,prompt,output[,cached_prefix][,priority], in seconds and tokens"
+FORMS_TOLD = (
+    "TIMESTAMP,ContextTokens,GeneratedTokens (Azure); Timestamp,Model,Request tokens,Response tokens (BurstGPT); or \
+arrival,prompt,output[,cached_prefix], in seconds and tokens"
+)
 
 
 class Row(NamedTuple):
-    """One request of a trace; ``blocks`` are the hashes of its prompt's blocks."""
+    """One request of a trace."""
 
     arrival: float
     prompt: int
     output: int
     cached: int = 0
-    priority: int = 0
-    blocks: tuple[int, ...] = ()
 
 
-def read_trace(
-    path: str | os.PathLike[str], requests: int | None = None, speed: float = 1.0
-) -> Workload:
+def read_trace(path: str | os.PathLike[str], requests: int | None = None) -> Workload:
     """The requests of a trace file, from its first on.
 
-    Azure's LLM inference traces (2023 and 2024), BurstGPT, Mooncake, and columns ``arrival,prompt,output`` with ``cached_prefix`` and ``priority``
-    where they are there. Requests without a token of prompt or output (failed ones) are left out and counted in ``says``.
+    Azure's LLM inference traces (2023 and 2024), BurstGPT, and columns ``arrival,prompt,output`` with ``cached_prefix`` where it is there. Requests without a token of prompt or output (failed ones) are left out and counted in ``says``.
 
     Args:
         requests: read no more than so many.
-        speed: how many times faster than recorded they come.
 
     Raises:
         InputError: what cannot be read, as ``FILE:LINE``; a file that is too large.
@@ -56,11 +48,11 @@ def read_trace(
     if os.path.isfile(file) and os.path.getsize(file) > LARGEST_FILE:
         raise InputError(Problem(file, f"is larger than {LARGEST_FILE >> 30} GiB"))
     with open(file, encoding="utf-8-sig", errors="replace", newline="") as lines:
-        return parse_trace(lines, file, requests, speed)
+        return parse_trace(lines, file, requests)
 
 
 def parse_trace(
-    lines: Iterable[str], file: str = "<trace>", requests: int | None = None, speed: float = 1.0
+    lines: Iterable[str], file: str = "<trace>", requests: int | None = None
 ) -> Workload:
     r"""The requests in the lines of a trace.
 
@@ -68,8 +60,6 @@ def parse_trace(
     >>> trace.arrival.round(3).tolist(), trace.prompt.tolist()
     ([0.0, 4.315], [374, 396])
     """
-    if not (math.isfinite(speed) and speed > 0):
-        raise InputError(Problem("speed", "has to be above 0"))
     numbered = _bounded(lines, file)
     start = next(numbered, None)
     if start is None:
@@ -78,7 +68,7 @@ def parse_trace(
     rows: list[Row] = []
     problems: list[Problem] = []
     empty = 0
-    for number, line in chain([start] if read is _mooncake else [], numbered):
+    for number, line in numbered:
         if (requests is not None and len(rows) >= requests) or len(problems) >= MOST_PROBLEMS:
             break
         if len(rows) >= MOST_REQUESTS:
@@ -87,7 +77,7 @@ def parse_trace(
             raise InputError(Problem(file, message, number, 1, hint=hint))
         try:
             row = read(line)
-        except (ValueError, RecursionError, csv.Error) as error:
+        except (ValueError, csv.Error) as error:
             message = str(error) or "cannot be read"
             problems.append(Problem(file, message, number, 1, source=line.rstrip("\r\n")))
             continue
@@ -99,7 +89,7 @@ def parse_trace(
         raise InputError(problems)
     if not rows:
         raise InputError(Problem(file, "has no requests"))
-    return _workload(rows, file, speed, empty)
+    return _workload(rows, file, empty)
 
 
 def _bounded(lines: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
@@ -116,8 +106,6 @@ def _bounded(lines: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
 
 def _form(file: str, number: int, line: str) -> Callable[[str], Row]:
     """What reads a line of a trace, by its first line."""
-    if line.lstrip().startswith("{"):
-        return _mooncake
     hint = ""
     try:
         names = [name.strip().lower() for name in _cells(line)]
@@ -141,10 +129,10 @@ def _of_table(columns: tuple[str, str, str], names: list[str], line: str) -> Row
     lengths = (_tokens(prompt), _tokens(output))
     if columns != OURS:
         return Row(_moment(when), *lengths)
-    cached, priority = (_tokens(cells.get(n) or "0", n) for n in ("cached_prefix", "priority"))
+    cached = _tokens(cells.get("cached_prefix") or "0", "cached_prefix")
     if cached > lengths[0]:
         raise ValueError(f"cached_prefix {cached:,} is more than the prompt, {lengths[0]:,}")
-    return Row(_seconds(when), *lengths, cached, priority)
+    return Row(_seconds(when), *lengths, cached)
 
 
 def _cells(line: str, count: int | None = None) -> list[str]:
@@ -163,42 +151,21 @@ TABLES = (
 """The columns that tell a table of requests: Azure's, BurstGPT's, ours."""
 
 
-def _mooncake(line: str) -> Row:
-    """A line of JSON: milliseconds, lengths, and a hash of every block of the prompt."""
-
-    def constant(text: str) -> Any:
-        raise ValueError(f"{text} is not a number")
-
-    value = json.loads(line, parse_constant=constant)
-    if not isinstance(value, dict):
-        raise ValueError("is not a JSON object")
-    missing = [x for x in ("timestamp", "input_length", "output_length") if x not in value]
-    if missing:
-        raise ValueError(f"has no {missing[0]}")
-    hashes = value.get("hash_ids", [])
-    if not isinstance(hashes, list) or not all(type(each) is int for each in hashes):
-        raise ValueError("hash_ids is not a list of whole numbers")
-    prompt, output = (_tokens(value[name], name) for name in ("input_length", "output_length"))
-    return Row(_seconds(value["timestamp"]) / 1000, prompt, output, blocks=tuple(hashes))
-
-
-def _tokens(value: Any, name: str = "tokens") -> int:
+def _tokens(value: str, name: str = "tokens") -> int:
     """A whole number of tokens."""
     number = _seconds(value, name)
     if number != int(number) or not 0 <= number <= LONGEST:
-        raise ValueError(f"{name} are whole numbers up to {LONGEST:,}, not {str(value)[:40]}")
+        raise ValueError(f"{name} are whole numbers up to {LONGEST:,}, not {value[:40]}")
     return int(number)
 
 
-def _seconds(value: Any, name: str = "timestamp") -> float:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(f"{name} is not a number")
+def _seconds(value: str, name: str = "timestamp") -> float:
     try:
-        number = float(value) if str(value).isascii() else math.nan
-    except (ValueError, OverflowError):
+        number = float(value) if value.isascii() else math.nan
+    except ValueError:
         number = math.nan
     if not abs(number) < 1e15:
-        raise ValueError(f"{name} {str(value)[:40]!r} is not a number")
+        raise ValueError(f"{name} {value[:40]!r} is not a number")
     return number
 
 
@@ -215,25 +182,15 @@ def _moment(text: str) -> float:
     return (moment - start).total_seconds() + float(f"0.{digits[:12]}")
 
 
-def _workload(rows: list[Row], file: str, speed: float, empty: int) -> Workload:
-    """The requests in order of arrival; a block that came before is cached."""
+def _workload(rows: list[Row], file: str, empty: int) -> Workload:
+    """The requests in order of arrival."""
     rows.sort(key=lambda row: row.arrival)
-    start, seen = rows[0].arrival, set[int]()
-    cached = []
-    for row in rows:
-        hits = next((i for i, block in enumerate(row.blocks) if block not in seen), len(row.blocks))
-        cached.append(max(row.cached, hits * MOONCAKE_BLOCK))
-        seen.update(row.blocks)
-    lasting = (rows[-1].arrival - start) / speed
-    says = [f"{len(rows):,} requests of {os.path.basename(file)} over {lasting:.4g} s"]
-    if speed != 1:
-        says.append(f"{speed:g} times as fast as recorded")
+    start = rows[0].arrival
+    says = [
+        f"{len(rows):,} requests of {os.path.basename(file)} over {rows[-1].arrival - start:.4g} s"
+    ]
     if empty:
         says.append(f"{empty:,} recorded requests without a prompt or a response are left out")
-    if seen:
-        says.append(
-            f"blocks of {MOONCAKE_BLOCK} tokens whose hash came before are cached: no cache is ever too small for them"
-        )
-    arrival = [(row.arrival - start) / speed for row in rows]
+    arrival = [row.arrival - start for row in rows]
     prompt, output = [row.prompt for row in rows], [row.output for row in rows]
-    return Workload.of(arrival, prompt, output, cached, [row.priority for row in rows], 0, says)
+    return Workload.of(arrival, prompt, output, [row.cached for row in rows], says)

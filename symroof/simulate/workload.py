@@ -14,7 +14,7 @@ from symroof.errors import InputError, Problem, nearest
 
 ARRIVALS = {
     "poisson": "independent of each other, at a mean rate",
-    "bursty": "gaps between arrivals follow a gamma distribution with a coefficient of variation of --burstiness",
+    "bursty": "gaps between arrivals follow a gamma distribution with a coefficient of variation of 2, or as the study's traffic says",
     "uniform": "evenly spaced",
     "closed-loop": "a fixed number of users who are met in the middle of their work: each sends its next request when the last has ended",
     "burst": "all at once, to a server that is idle; with --users so many, each of whom sends the next when the last has ended, as a benchmark with a largest concurrency does",
@@ -23,6 +23,8 @@ OPEN = ("poisson", "bursty", "uniform")
 """Kinds of arrivals that come at a rate, whatever the server does."""
 MOST_REQUESTS, LONGEST = 200_000, 10_000_000
 """Requests of a simulation, tokens of one."""
+WARMUP = 0.1
+"""The share of drawn requests that end first and are not counted; of a burst all are."""
 
 Numbers = Any
 """A NumPy array of numbers."""
@@ -125,9 +127,6 @@ class Workload:
         arrival: seconds from the start; NaN of a request that comes after another.
         prompt, output: tokens.
         cached: prompt tokens that are cached when it comes.
-        priority: the lower, the earlier it is served among those that wait.
-        follower: the request that comes when this one has ended, -1 where none does.
-        pause: seconds between the end of a request and its follower.
         warmup: how many requests at the start are not counted.
         says: what it is, in words.
         loop: how many are there at first; whose request has ended sends the next of all.
@@ -137,9 +136,6 @@ class Workload:
     prompt: Numbers
     output: Numbers
     cached: Numbers
-    priority: Numbers
-    follower: Numbers
-    pause: Numbers
     warmup: int = 0
     says: tuple[str, ...] = ()
     loop: int = 0
@@ -154,8 +150,6 @@ class Workload:
         prompt: Any,
         output: Any,
         cached: Any = 0,
-        priority: Any = 0,
-        warmup: int = 0,
         says: Sequence[str] = (),
     ) -> Workload:
         """Requests that come at known times, and no other after them.
@@ -164,13 +158,12 @@ class Workload:
         2
         """
         count = len(prompt)
-        tokens, written, held, order = (
+        tokens, written, held = (
             np.broadcast_to(np.asarray(x, dtype=np.int64), (count,)).copy()
-            for x in (prompt, output, cached, priority)
+            for x in (prompt, output, cached)
         )
         arrival, held = np.asarray(arrival, dtype=float), np.clip(held, 0, tokens - 1)
-        alone = np.full(count, -1), np.zeros(count)
-        return cls(arrival, tokens, written, held, order, *alone, warmup, tuple(says))
+        return cls(arrival, tokens, written, held, says=tuple(says))
 
 
 @dataclass(frozen=True)
@@ -184,8 +177,6 @@ class Traffic:
         burstiness: coefficient of variation of the gaps between bursty arrivals.
         prompt, output: lengths; a second kind of request with its share, where there is one.
         cached: prompt tokens of every request that are cached.
-        turns: requests of a session: each after the first has the text of those before it as its prefix, which is cached.
-        think: mean seconds between an answer and the next turn.
     """
 
     arrivals: str
@@ -195,12 +186,9 @@ class Traffic:
     users: int = 0
     burstiness: float = 2.0
     cached: int = 0
-    turns: int = 1
-    think: float = 0.0
-    block: int = 16
     mix: tuple[float, Length, Length] | None = None
 
-    def drawn(self, requests: int, random: np.random.Generator, warmup: float = 0.1) -> Workload:
+    def drawn(self, requests: int, random: np.random.Generator) -> Workload:
         """So many requests.
 
         >>> traffic = Traffic("uniform", Length.read("1024"), Length.read("64"), rate=4.0)
@@ -215,9 +203,8 @@ class Traffic:
                 for kind, own in zip(self.mix[1:], (prompt, output), strict=True)
             )
         arrival = np.full(requests, np.nan)
-        follower, pause = np.full(requests, -1), np.zeros(requests)
         cached = np.minimum(self.cached, prompt - 1)
-        uncounted, users = int(requests * warmup), 0
+        uncounted, users = int(requests * WARMUP), 0
         if self.arrivals == "closed-loop":
             users = min(self.users, requests)
             arrival[:users] = 0.0
@@ -226,28 +213,17 @@ class Traffic:
             cached[:users] = prompt[:users] - 1
             uncounted = max(uncounted, min(users, requests // 2))
         elif self.arrivals == "burst":
-            users = min(self.users, requests)
+            users, uncounted = min(self.users, requests), 0
             arrival[:users] = 0.0
         else:
-            sessions = -(-requests // self.turns)
-            arrival[:sessions] = self._times(sessions, self.rate / self.turns, random)
-            later = requests - sessions
-            follower[:later] = np.arange(sessions, requests)
-            pause[:later] = random.exponential(self.think, later) if self.think else 0.0
-            for k in range(1, self.turns):  # a later turn holds all text before it
-                now = np.arange(k * sessions, min((k + 1) * sessions, requests))
-                text = prompt[now - sessions] + output[now - sessions]
-                prompt[now] = np.minimum(prompt[now] + text, LONGEST)
-                cached[now] = np.minimum(text // self.block * self.block, prompt[now] - 1)
-        order = np.zeros(requests, dtype=np.int64)
-        drawn = (arrival, prompt, output, cached, order, follower, pause)
-        return Workload(*drawn, uncounted, self.says(), users)
+            arrival = self._times(requests, random)
+        return Workload(arrival, prompt, output, cached, uncounted, self.says(), users)
 
-    def _times(self, count: int, rate: float, random: np.random.Generator) -> Numbers:
+    def _times(self, count: int, random: np.random.Generator) -> Numbers:
         if self.arrivals == "uniform":
-            return np.arange(count) / rate
+            return np.arange(count) / self.rate
         shape = 1.0 if self.arrivals == "poisson" else self.burstiness**-2
-        gaps = random.gamma(shape, 1 / (shape * rate), count)
+        gaps = random.gamma(shape, 1 / (shape * self.rate), count)
         return np.cumsum(gaps) - gaps[:1]
 
     def says(self) -> tuple[str, ...]:
@@ -269,11 +245,7 @@ class Traffic:
             lengths += f"; a share of {share:g} with prompts {prompt}, outputs {output}"
         if self.cached:
             lengths += f"; {self.cached:,} tokens of each prompt are cached"
-        if self.turns == 1:
-            return come, lengths
-        apart = f"sessions of {self.turns} turns, {self.think:g} s apart in the mean"
-        text = f"the text before a turn is cached in whole blocks of {self.block}"
-        return come, lengths, f"{apart}; {text}"
+        return come, lengths
 
 
 def checked(traffic: Traffic) -> Traffic:
@@ -292,12 +264,6 @@ def checked(traffic: Traffic) -> Traffic:
     if kind == "bursty" and not 0.01 <= traffic.burstiness <= 100:
         message = "the coefficient of variation has to be from 0.01 to 100"
         problems.append(Problem("burstiness", message))
-    if traffic.turns > 1 and not comes:
-        message = f"sessions come at a rate, not in a {kind.replace('-', ' ')}"
-        problems.append(Problem("turns", message))
-    if not (1 <= traffic.turns <= 1000 and 0 <= traffic.think < math.inf):
-        message = "a session has from 1 to 1,000 turns, and a pause is not negative"
-        problems.append(Problem("turns", message))
     if problems:
         raise InputError(problems)
     return traffic

@@ -218,8 +218,8 @@ def _others(served: ServedCase) -> Iterator[Advice]:
     """The precisions that options say over the command; a length that the workload has room in, where the line has less and the model has as much."""
     for role, flag in (("kv", "kv-cache-dtype"), ("weights", "quantization")):
         chosen = served.chosen.precision.get(role)
-        choices = served.line.engine.flag(flag).choices or {}
-        words = {says: word for word, says in reversed(choices.items())}
+        choices = served.line.engine.flag(flag).choices
+        words = {choices[word]: word for word in reversed(list(choices))}
         stored = served.spec.quantization if role == "weights" else None
         if chosen and chosen[0] in words and stored is None:
             yield Advice(flag, words[chosen[0]], f"as chosen: {role} {chosen[0]}")

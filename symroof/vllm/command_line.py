@@ -369,7 +369,7 @@ def _share(flag: Flag, text: str) -> Fraction:
 
 
 def _choice(flag: Flag, text: str) -> str:
-    known = list(flag.choices or ())
+    known = list(flag.choices)
     if text not in known and flag.name != "quantization":
         hint = nearest(text, known) or f"there are: {', '.join(known)}"
         raise ValueError(f"{text[:40]!r} is not modelled here; {hint}")

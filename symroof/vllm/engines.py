@@ -5,7 +5,7 @@ A flag means what its engine means by it; :mod:`symroof.vllm.served_flags` has w
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -32,7 +32,7 @@ class Flag:
     kind: str
     says: str
     spelled: tuple[str, ...] = ()
-    choices: Mapping[str, str] | None = None
+    choices: Mapping[str, str] = field(default_factory=dict)
     input: str = ""
     so: str = ""
     default: Any = None

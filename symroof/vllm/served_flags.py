@@ -174,7 +174,7 @@ def _split(note: Notes) -> dict[str, Any]:
     written, mode = line.flags.get("tensor-split"), line.flags.get("split-mode")
     words = re.split(r"[,/;]", written.text if written else "1")
     shares = [share for share in words if share.strip() not in ("", "0", "0.0")]
-    by = (line.engine.flag("split-mode").choices or {})[mode.value] if mode else "layer"
+    by = line.engine.flag("split-mode").choices[mode.value] if mode else "layer"
     count = 1 if by == "none" else max(len(shares), 1)
     symbol = "tp" if by == "row" else "pp"
     note("tensor-split", f"{symbol} = {count}", says="devices, taken as equal shares")
@@ -238,7 +238,7 @@ def formats_of(note: Notes, spec: ModelSpec) -> dict[str, Any]:
 
 def _choice(line: ServeCommand, name: str) -> str:
     written = line.flags.get(name)
-    return (line.engine.flag(name).choices or {}).get(written.value, "") if written else ""
+    return line.engine.flag(name).choices.get(written.value, "") if written else ""
 
 
 def longest_of(note: Notes, spec: ModelSpec, study: Study) -> int | None:

@@ -187,17 +187,6 @@ SIMULATED = {
         *("--requests", "50", "--seed", "3", "--lengths", "prompt=lognormal:512,1.2"),
     ],
     "exclusive": ["load-exclusive", "--requests", "40", "--seed", "4"],
-    "turns": [
-        "windows",
-        "--set",
-        "arrival_rate=1/s",
-        "--turns",
-        "3",
-        "--requests",
-        "30",
-        "--seed",
-        "5",
-    ],
 }
 """Case and options: few requests of a fixed seed, shorter than the case's own."""
 SHORT = ["--prompt", "600", "--output", "40"]

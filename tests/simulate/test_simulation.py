@@ -196,10 +196,6 @@ def test_what_is_given_and_not_used_is_named():
         "queue_time is not used" in text
         for text in by_hand(arrival_rate=5, queue_time=1).simulate(requests=5).says
     )
-    whole = by_hand("disaggregated", arrival_rate=5, prefill_devices=1).simulate(
-        requests=5, budget=9
-    )
-    assert any("budget of 9 tokens is not used" in text for text in whole.says)
 
 
 # -------------------------------------------------------------------------------------------------------- the command
@@ -235,16 +231,13 @@ def test_the_exit_code_says_whether_a_target_is_missed():
         (("--requests", "99999999"), "requests"),
         (("--seed", "-1"), "seed"),
         (("--replications", "0"), "replications"),
-        (("--warmup", "2"), "warmup"),
         (("--judge", "best"), "judge"),
-        (("--budget", "5"), "leaves none for prompts"),
         (("--lengths", "prompt=gauss:5"), "no distribution"),
         (("--lengths", "width=5"), "no such length"),
         (("--lengths", "prompt"), "NAME=VALUE"),
         (("--trace", "/no/such.csv"), "No such file"),
         (("--trace", "/no/such.csv", "--arrivals", "poisson"), "its own arrivals"),
         (("--users", "0"), "users"),
-        (("--speed", "0", "--trace", "README.md"), "speed"),
         (("--set", "prompt=x"), ""),
     ],
 )

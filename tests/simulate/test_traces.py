@@ -1,7 +1,5 @@
 """Public forms of traces, read strictly; and what is drawn where there is none."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -23,11 +21,6 @@ BURST_GPT = """Timestamp,Model,Request tokens,Response tokens,Total tokens,Log T
 5,ChatGPT,472,18,490,Conversation log
 45,ChatGPT,1087,230,1317,Conversation log
 118,GPT-4,417,0,417,Conversation log
-"""
-MOONCAKE = """{"timestamp": 0, "input_length": 1300, "output_length": 52, "hash_ids": [46, 47, 48]}
-{"timestamp": 500, "input_length": 1100, "output_length": 26, "hash_ids": [46, 47, 49]}
-{"timestamp": 3000, "input_length": 900, "output_length": 26, "hash_ids": [50, 47]}
-{"timestamp": 4000, "input_length": 1024, "output_length": 2, "hash_ids": [46, 47]}
 """
 
 
@@ -52,26 +45,14 @@ def test_burst_gpt_without_what_failed():
     assert "1 recorded requests without a prompt or a response" in " ".join(work.says)
 
 
-def test_mooncake_with_blocks_that_came_before():
-    work = parsed(MOONCAKE)
-    assert work.arrival.tolist() == [0, 0.5, 3, 4]
-    assert work.cached.tolist() == [
-        0,
-        1024,
-        0,
-        1023,
-    ]  # two blocks; another first block; all of it, but one token is computed
-
-
-def test_columns_of_ones_own_and_how_fast_and_how_many():
-    text = 'prompt,arrival,"output",priority\n\n10,3,1,2\n20,1,2,0\n30,2,3,\n'
+def test_columns_of_ones_own_and_how_many():
+    text = 'prompt,arrival,"output",cached_prefix\n\n10,3,1,2\n20,1,2,0\n30,2,3,\n'
     work = parsed(text)
-    assert (work.prompt.tolist(), work.priority.tolist(), work.arrival.tolist()) == (
+    assert (work.prompt.tolist(), work.cached.tolist(), work.arrival.tolist()) == (
         [20, 30, 10],
         [0, 0, 2],
         [0, 1, 2],
     )
-    assert parsed(text, speed=4).arrival.tolist() == [0, 0.25, 0.5]
     assert len(parsed(text, requests=2)) == 2
 
 
@@ -99,18 +80,6 @@ def test_columns_of_ones_own_and_how_fast_and_how_many():
             2,
             "is not a number",
         ),
-        ('{"timestamp": 1, "input_length": 2}\n', 1, "has no output_length"),
-        ('{"timestamp": 1, "input_length": 2, "output_length": true}\n', 1, "is not a number"),
-        ('{"timestamp": NaN, "input_length": 2, "output_length": 3}\n', 1, "NaN is not a number"),
-        (
-            '{"timestamp": 1, "input_length": 2, "output_length": 3, "hash_ids": ["a"]}\n',
-            1,
-            "hash_ids",
-        ),
-        ('{"timestamp": 1, "input_length": 2, "output_length": 3}\n[1]\n', 2, "not a JSON object"),
-        ('{"timestamp": 1, "input_length": 2, "output_length": 3}\n{"timestamp"\n', 2, ""),
-        ('{"a": ' + "[" * 100_000 + "\n", 1, ""),
-        ('{"timestamp": ' + "9" * 5000 + ', "input_length": 2, "output_length": 3}\n', 1, ""),
     ],
 )
 def test_faults_have_their_line(text, line, message):
@@ -203,30 +172,6 @@ def test_arrivals_have_their_rate_and_variation(arrivals, variation):
     assert gaps.std() / gaps.mean() == pytest.approx(variation, rel=0.05, abs=1e-9)
 
 
-def test_sessions_hold_the_text_before_them():
-    traffic = checked(
-        Traffic(
-            "poisson",
-            Length.read("uniform:50..90"),
-            Length.read("30"),
-            rate=4,
-            turns=3,
-            think=2.0,
-            block=16,
-        )
-    )
-    work = traffic.drawn(90, np.random.default_rng(3))
-    assert np.isfinite(work.arrival).sum() == 30
-    for i in range(60):
-        after = work.follower[i]
-        text = work.prompt[i] + work.output[i]
-        assert text + 50 <= work.prompt[after] <= text + 90
-        assert work.cached[after] == text // 16 * 16
-    assert (work.follower[60:] == -1).all()
-    assert work.cached[:30].sum() == 0
-    assert work.pause[:60].mean() == pytest.approx(2, rel=0.3)
-
-
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "wrong",
@@ -237,10 +182,6 @@ def test_sessions_hold_the_text_before_them():
         {"rate": 0},
         {"rate": float("inf")},
         {"arrivals": "bursty", "burstiness": 0},
-        {"turns": 0},
-        {"arrivals": "closed-loop", "users": 3, "turns": 2},
-        {"arrivals": "burst", "users": 3, "turns": 2},
-        {"think": -1},
     ],
 )
 def test_traffic_that_cannot_be_drawn(wrong):
@@ -256,16 +197,3 @@ def test_traffic_that_cannot_be_drawn(wrong):
                 | wrong
             )
         )
-
-
-def test_a_line_of_json_may_be_any_json():
-    for value in (
-        1,
-        "a",
-        None,
-        [],
-        {"timestamp": {}},
-        {"timestamp": 1, "input_length": [], "output_length": 1},
-    ):
-        with pytest.raises(InputError):
-            parsed('{"timestamp": 1, "input_length": 2, "output_length": 3}\n' + json.dumps(value))
