@@ -34,21 +34,21 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1886,
+    "top level": 1868,
     "symbolic": 4908,
     "theory": 5380,
     "specs": 5514,
     "checkpoints": 4002,
     "study": 7897,
     "select": 2501,
-    "simulate": 2096,
+    "simulate": 1976,
     "servers": 1485,
     "sweep": 1207,
     "calibrate": 1252,
     "check": 5793,
     "report": 6078,
-    "cli": 3878,
-    "tests": 37022,
+    "cli": 3860,
+    "tests": 36916,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
