@@ -6,10 +6,8 @@ written out by hand beside them, never from the engine. What a row of ``tools/do
 (`test_systems.py` runs each) has no row here.
 """
 
-import contextlib
 import math
 import re
-import shlex
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,9 +16,10 @@ import pytest
 
 from symroof.api import Study
 from symroof.symbolic.reading import parse
-from symroof.theory.switches import SWITCHES
 
+from .. import tables
 from ..near import near
+from ..tables import table
 
 PREFIXES = {prefix: 10 ** (3 * i) for i, prefix in enumerate(("", "k", "M", "G", "T", "P"))}
 PREFIXES |= {"m": Fraction(1, 10**3), "u": Fraction(1, 10**6), "Mi": 2**20, "Gi": 2**30}
@@ -68,38 +67,9 @@ def rows(names, text):
     return found
 
 
-def table(text):
-    """The cells of the lines of a table; those that begin with ``#`` say what follows."""
-    lines = [line for line in text.strip().splitlines() if line and line[0] != "#"]
-    return [[cell.strip() for cell in line.split(" | ")] for line in lines]
-
-
 def case_of(words, names):
-    """A case: cases by their names (those above, or of the module), then ``input=value`` and ``switch=value``.
-
-    >>> case_of("H100 detail=kv batch=8 price='2 USD/hour'", {"H100": {"hardware": "h100-sxm"}})
-    {'hardware': 'h100-sxm', 'batch': 8, 'price': '2 USD/hour', 'assume': {'detail': 'kv'}}
-    """
-    case, assumed = {}, {}
-    for word in shlex.split(words):
-        name, mark, value = word.partition("=")
-        if not mark:
-            part = names[name] if name in names else globals()[name]
-            case |= part
-            assumed |= part.get("assume", {})
-        elif name == "detail" or value in getattr(SWITCHES.get(name), "values", ()):
-            assumed[name] = value
-        else:
-            case[name] = plain(value)
-    return case | ({"assume": assumed} if assumed else {})
-
-
-def plain(value):
-    """A number, or a text that is none."""
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            return kind(value)
-    return value
+    """A case by its words; the names are those above, and of the module."""
+    return tables.case_of(words, {**globals(), **names})
 
 
 def got(quantity, case):

@@ -3,20 +3,10 @@
 import pytest
 
 from tests.cli import call, good
+from tests.tables import words
 
 DEPLOYED = "--model llama-3.1-8b --hardware h100-sxm"
-WORK = [
-    "--prompt",
-    "2048",
-    "--output",
-    "300",
-    "--set",
-    "arrival_rate=5/s",
-    "--target",
-    "itl=40ms",
-    "--target",
-    "ttft=2s",
-]
+WORK = words("--prompt 2048 --output 300 --set arrival_rate=5/s --target itl=40ms --target ttft=2s")
 CASE = (*DEPLOYED.split(), *WORK)
 SERVE = "vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 64"
 COMMANDS = {

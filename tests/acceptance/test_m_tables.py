@@ -2,6 +2,7 @@
 
 import pytest
 
+from ..tables import words
 from . import B70, H100, TUTORIAL, WEIGHTS, check, row
 
 # The tutorial (first source): three tables, to every printed digit, through the preset that names its hidden settings
@@ -95,14 +96,8 @@ ENVELOPE_COLUMNS = (
     ("decode", 4096, 1, ("140 GFLOP", "140 GB", 1, "memory", "41.8 ms", 1, "24 tok/s")),
     ("decode", 4096, 32, ("4.48 TFLOP", "140 GB", 32, "memory", "41.8 ms", 32, "766 tok/s")),
 )
-STEP_QUANTITIES = (
-    "{}_flops",
-    "{}_bytes",
-    "{}_intensity",
-    "{}_bound",
-    "{}_roofline_time",
-    "{}_tokens",
-    "{}_throughput",
+STEP_QUANTITIES = words(
+    "{}_flops {}_bytes {}_intensity {}_bound {}_roofline_time {}_tokens {}_throughput"
 )
 ENVELOPE = [
     row(

@@ -11,6 +11,8 @@ from symroof.select.selection import select
 from symroof.select.selection_json import configuration_json
 from tests.cli import call
 
+from ..tables import words
+
 MODELS = {  # by how many devices their heads may be shared out, and what to call them on a line
     "llama-3.1-8b": ("meta-llama/Llama-3.1-8B-Instruct", (1, 2, 4)),
     "qwen2.5-7b": ("Qwen/Qwen2.5-7B-Instruct", (1, 2, 4)),
@@ -20,15 +22,8 @@ MODELS = {  # by how many devices their heads may be shared out, and what to cal
     "deepseek-v3": ("deepseek-ai/DeepSeek-V3", (8,)),
 }
 DEVICES = ("h100-sxm", "h200", "a100-80gb-sxm", "l40s", "mi300x")
-TIMED = (
-    "itl",
-    "ttft",
-    "sustained_itl",
-    "loaded_ttft",
-    "sustained_requests",
-    "decode_throughput",
-    "cost_per_mtok",
-    "load",
+TIMED = words(
+    "itl ttft sustained_itl loaded_ttft sustained_requests decode_throughput cost_per_mtok load"
 )
 CLOSE = 1e-6
 

@@ -9,7 +9,8 @@ import pytest
 
 from symroof.api import Study
 
-from . import case_of, table
+from ..tables import table
+from . import case_of
 
 R1 = {"model": "deepseek-v3", "weights": "fp8"}
 GB300 = {**R1, "hardware": "gb300", "prompt": 7372, "output": 921}

@@ -6,7 +6,8 @@ import pytest
 
 from symroof.api import Study
 
-from . import ATTENTION, B8, B70, H100, H100_989, KV, WEIGHTS, agree, case_of, table
+from ..tables import table
+from . import ATTENTION, B8, B70, H100, H100_989, KV, WEIGHTS, agree, case_of
 
 R = Fraction(989_000, 3350)
 R_EXACT = Fraction(989_400, 3350)

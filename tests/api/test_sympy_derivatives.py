@@ -10,6 +10,8 @@ from sympy import Eq, Max, Min, Rational, Symbol, diff
 import symroof as sr
 from symroof import symbols as s
 
+from ..tables import words
+
 CASE = {
     "model": "llama-3-8b",
     "hardware": "h100-sxm",
@@ -177,17 +179,9 @@ SETTINGS = {
         "assume": {"detail": "weights"},
     },
 }
-BY = (
-    "batch",
-    "prompt",
-    "context",
-    "mem_bandwidth",
-    "peak_flops",
-    "kv_bytes_per_element",
-    "kv_bytes_per_token",
-    "params",
-    "weight_bytes",
-    "itl",
+BY = words(
+    "batch prompt context mem_bandwidth peak_flops kv_bytes_per_element kv_bytes_per_token "
+    "params weight_bytes itl"
 )
 
 

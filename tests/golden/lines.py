@@ -4,6 +4,8 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..tables import words
+
 ROOT = Path(__file__).resolve().parents[2]
 EFFICIENCIES = ("peak", "measured")
 H100, H200, A100 = "h100-sxm", "h200", "a100-sxm-80gb"
@@ -120,49 +122,17 @@ CASES = {
     "preset": case("llama-3-70b h100-sxm preset=scaling-book prompt=4096 output=256 batch=16"),
     "none": [],
 }
-DERIVED = [
-    "itl",
-    "ttft",
-    "decode_time",
-    "kv_cache_bytes",
-    "memory_bytes_per_device",
-    "sustained_itl",
-    "fits",
-]
-SOLVED = [
-    "dense",
-    "dense-tp",
-    "moe",
-    "mla",
-    "windows",
-    "hybrid",
-    "targets",
-    "moe-all",
-    "none",
-    "load-exclusive",
-    "per-operator",
-]
-THRESHOLDS = [
-    "batch_to_ridge",
-    "prompt_to_ridge",
-    "context_beyond_ridge",
-    "prompt_ttft_exceeds_decode",
-    "output_decode_exceeds_ttft",
-    "batch_kv_equals_weights",
-    "max_batch_memory",
-    "max_context_memory",
-    "max_batch_itl",
-    "max_prompt_ttft",
-    "min_bandwidth_itl",
-    "min_flops_ttft",
-    "min_devices_memory",
-    "max_chunk_itl",
-    "max_arrival_ttft",
-    "max_batch_sustained_itl",
-    "attention_equals_linear",
-    "useful_devices_itl",
-    "batch_reads_experts",
-]
+DERIVED = words("itl ttft decode_time kv_cache_bytes memory_bytes_per_device sustained_itl fits")
+SOLVED = words(
+    "dense dense-tp moe mla windows hybrid targets moe-all none load-exclusive per-operator"
+)
+THRESHOLDS = words(
+    "batch_to_ridge prompt_to_ridge context_beyond_ridge prompt_ttft_exceeds_decode "
+    "output_decode_exceeds_ttft batch_kv_equals_weights max_batch_memory max_context_memory "
+    "max_batch_itl max_prompt_ttft min_bandwidth_itl min_flops_ttft min_devices_memory "
+    "max_chunk_itl max_arrival_ttft max_batch_sustained_itl attention_equals_linear "
+    "useful_devices_itl batch_reads_experts"
+)
 EQUATIONS = (
     ("itl = 10 ms", "batch"),
     ("decode_time = 2*ttft", "prompt"),

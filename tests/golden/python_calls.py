@@ -11,6 +11,8 @@ from sympy.core.function import AppliedUndef
 
 import symroof as sr
 
+from ..tables import words
+
 STUDIES: dict[str, dict[str, Any]] = {
     "dense": {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output": 256}
     | {"batch": 8, "arrival_rate": 2},
@@ -40,17 +42,7 @@ AT = {
 }
 POINTS = 40
 """Of a series of a picture; a longer one is thinned."""
-KINDS = (
-    "roofline",
-    "latency-throughput",
-    "tornado",
-    "pareto",
-    "memory",
-    "regimes",
-    "parts",
-    "ttft",
-    "itl",
-)
+KINDS = words("roofline latency-throughput tornado pareto memory regimes parts ttft itl")
 BATCHES, PROMPTS = (1, 8, 64), (128, 2048, 16384)
 
 

@@ -7,54 +7,23 @@ from fractions import Fraction
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 
+from ..tables import words
+
 NAMES = sorted({*QUANTITIES, *INPUTS})
 PRIMES = [n for n in range(11, 6000) if all(n % k for k in range(2, math.isqrt(n) + 1))][
     : len(NAMES)
 ]
-SHARES = [
-    "utilization",
-    "prefill_slot_utilization",
-    "hit_rate",
-    "acceptance",
-    "margin",
-    "long_share",
-    "percentile",
-    "mix_load",
-    "idle_share",
-    "decode_only_share",
-    "slots_taken",
-    "turn_share",
-    "no_prompt_share",
-    "long_step_share",
-    "long_token_share",
-    "full_share",
-    "many_share",
-    "few_share",
-    "not_full_share",
-    "load",
-    "mfu",
-    "mbu",
-    "link_share",
-    "memory_share",
-    "long_slots_share",
-]
-COUNTS = [
-    "output",
-    "long_output",
-    "response_steps",
-    "prompt_chunks",
-    "chunk_steps",
-    "draft_tokens",
-    "decode_tokens",
-    "experts_per_token",
-    "group_requests",
-    "attention_dp",
-    "open_prompts",
-    "slot_steps",
-    "peaked_slots",
-    "prefill_slots",
-    "prompts_per_step",
-]
+SHARES = words(
+    "utilization prefill_slot_utilization hit_rate acceptance margin long_share percentile "
+    "mix_load idle_share decode_only_share slots_taken turn_share no_prompt_share "
+    "long_step_share long_token_share full_share many_share few_share not_full_share load "
+    "mfu mbu link_share memory_share long_slots_share"
+)
+COUNTS = words(
+    "output long_output response_steps prompt_chunks chunk_steps draft_tokens decode_tokens "
+    "experts_per_token group_requests attention_dp open_prompts slot_steps peaked_slots "
+    "prefill_slots prompts_per_step"
+)
 """Ends of sums, and what has to be small."""
 
 

@@ -8,21 +8,13 @@ from hypothesis import strategies as st
 from symroof.specs.model import ModelSpec
 from symroof.theory.switches import SWITCHES
 
+from ..tables import words
 from . import case, oracle
 from .oracle import Kind, Model, Pass, Widths
 
 SMALL = st.integers(1, 6)
 WIDTH = st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4)])
-CHOSEN = (
-    "parameters",
-    "attention_flops",
-    "attention",
-    "kv_traffic",
-    "activations",
-    "fusion",
-    "logits",
-    "roofline",
-)
+CHOSEN = words("parameters attention_flops attention kv_traffic activations fusion logits roofline")
 
 
 @st.composite

@@ -13,6 +13,7 @@ from symroof.theory.case import Case
 from symroof.theory.declarations import MissingInput, NoClosedForm
 from symroof.theory.theory import UnknownName
 
+from ..tables import words
 from . import made
 
 TWO_KINDS = Architecture(
@@ -66,23 +67,10 @@ def test_a_name_that_leads_back_to_itself_has_no_value():
 @pytest.mark.parametrize("changes", [1, 11, 12, 13, 14])
 def test_values_at_changed_inputs_lead_twelve_deep(changes):
     """``n0 = 2 n1(batch = 2)`` and so on to the last one; a circle would lead on for ever."""
-    chain = [
-        "ttft",
-        "itl",
-        "tpot",
-        "decode_time",
-        "prefill_time",
-        "response_time",
-        "price",
-        "power",
-        "queue_time",
-        "clock",
-        "margin",
-        "mfu",
-        "mbu",
-        "chunk",
-        "prompt",
-    ]
+    chain = words(
+        "ttft itl tpot decode_time prefill_time response_time price power queue_time clock "
+        "margin mfu mbu chunk prompt"
+    )
     formulas = {chain[i]: f"2*{chain[i + 1]}(batch = 2)" for i in range(changes)}
     case = made(**formulas, **{chain[changes]: "batch + 1"}, batch=5)
     if changes <= 12:

@@ -20,72 +20,51 @@ from symroof.theory.theory import theory
 from symroof.theory.theory_files import section
 from symroof.units import parse_unit
 
+from ..tables import table, words
 from . import shipped
 
 
-def words(text):
-    """The traits of a layer, or its own dimensions."""
-    return frozenset(text.split())
+def layer(mixers="gqa", traits="", own="", **more):
+    """A layer by the words of its mixers, its traits, and its own dimensions."""
+    of = {"traits": frozenset(traits.split()), "own": frozenset(own.split())}
+    return Layer(mixers=tuple(mixers.split()), **of, **more)
 
 
-LAYERS = {
-    "gated": Layer(),
-    "plain, biased, windowed": Layer(
-        feed_forward="plain",
-        reach="window",
-        traits=words("qkv_bias out_bias ffn_bias"),
-        qk_norm="head",
+STATE = "conv_bias state_in_bias state_out_bias"
+LAYERS = [
+    layer(),
+    layer(
+        traits="qkv_bias out_bias ffn_bias", feed_forward="plain", reach="window", qk_norm="head"
     ),
-    "no feed-forward": Layer(feed_forward="none", qk_norm="full", norms=1),
-    "experts": Layer(
-        feed_forward="moe",
-        traits=words("shared_expert shared_gate router_bias ffn_bias plain_experts"),
+    layer(feed_forward="none", qk_norm="full", norms=1),
+    layer(
+        traits="shared_expert shared_gate router_bias ffn_bias plain_experts", feed_forward="moe"
     ),
-    "latent": Layer(mixers=("mla",), traits=words("q_lora qkv_bias out_bias")),
-    "latent, queries at once, windowed": Layer(
-        mixers=("mla",), feed_forward="none", reach="window"
-    ),
-    "chunked, odd heads": Layer(reach="chunk", traits=words("value_dim sinks out_gate head_gate")),
-    "shared cache": Layer(traits=words("shares_kv"), qk_norm="head"),
-    "values are keys": Layer(traits=words("value_is_key")),
-    "mamba": Layer(
-        mixers=("mamba",),
-        traits=words("mixer_norm conv_bias state_in_bias state_out_bias"),
-        feed_forward="none",
-    ),
-    "mamba2": Layer(mixers=("mamba2",), traits=words("mixer_norm conv_bias"), feed_forward="none"),
-    "linear": Layer(mixers=("linear",)),
-    "gated delta": Layer(mixers=("gated_delta",), feed_forward="moe"),
-    "convolution": Layer(mixers=("conv",)),
-    "kimi delta": Layer(
-        mixers=("kimi_delta",), feed_forward="moe", traits=words("zero_experts attention_residuals")
-    ),
-    "chosen keys": Layer(
-        mixers=("mla",), reach="top", traits=words("q_lora indexer sinks head_gate rope_norm")
-    ),
-    "chosen blocks": Layer(reach="top", traits=words("indexer hyper hyper_residual")),
-    "compressed, chosen": Layer(
-        mixers=("compressed",), reach="window", traits=words("compressed indexer")
-    ),
-    "shared block": Layer(
-        mixers=("shared", "mamba2"),
-        feed_forward="none",
-        traits=words("adapters attention_adapters"),
-    ),
-    "rwkv7": Layer(mixers=("rwkv7",), feed_forward="plain", traits=words("value_residual")),
-    "mamba, a step a head": Layer(
-        mixers=("mamba",), feed_forward="none", traits=words("head_steps mixer_norm")
-    ),
-    "rwkv4": Layer(mixers=("rwkv4",), feed_forward="plain", traits=words("ffn_result_gate")),
-    "rg-lru": Layer(
-        mixers=("rg_lru",), traits=words("conv_bias state_in_bias state_out_bias ffn_bias")
-    ),
-    "both": Layer(mixers=("gqa", "mamba2"), feed_forward="plain"),
-}
+    layer("mla", "q_lora qkv_bias out_bias"),
+    layer("mla", feed_forward="none", reach="window"),
+    layer(traits="value_dim sinks out_gate head_gate", reach="chunk"),
+    layer(traits="shares_kv", qk_norm="head"),
+    layer(traits="value_is_key"),
+    layer("mamba", f"mixer_norm {STATE}", feed_forward="none"),
+    layer("mamba2", "mixer_norm conv_bias", feed_forward="none"),
+    layer("linear"),
+    layer("gated_delta", feed_forward="moe"),
+    layer("conv"),
+    layer("kimi_delta", "zero_experts attention_residuals", feed_forward="moe"),
+    layer("mla", "q_lora indexer sinks head_gate rope_norm", reach="top"),
+    layer(traits="indexer hyper hyper_residual", reach="top"),
+    layer("compressed", "compressed indexer", reach="window"),
+    layer("shared mamba2", "adapters attention_adapters", feed_forward="none"),
+    layer("rwkv7", "value_residual", feed_forward="plain"),
+    layer("mamba", "head_steps mixer_norm", feed_forward="none"),
+    layer("rwkv4", "ffn_result_gate", feed_forward="plain"),
+    layer("rg_lru", f"{STATE} ffn_bias"),
+    layer("gqa mamba2", feed_forward="plain"),
+]
 MIXED = Architecture(
     (
-        Layer(label="local", reach="window", own=words("n_layers window")),
-        Layer(label="full", own=words("n_layers")),
+        layer(label="local", reach="window", own="n_layers window"),
+        layer(label="full", own="n_layers"),
     ),
     order=("local", "full", "local", "local", "full"),
     tied_embeddings=True,
@@ -94,36 +73,26 @@ MIXED = Architecture(
 )
 HYBRID = Architecture(
     (
-        Layer(
-            label="mamba", mixers=("mamba2",), feed_forward="moe", own=words("n_layers n_experts")
-        ),
-        Layer(label="latent", mixers=("mla",), feed_forward="moe", own=words("n_layers n_experts")),
-        Layer(label="chunked", reach="chunk", own=words("n_layers")),
+        layer("mamba2", label="mamba", feed_forward="moe", own="n_layers n_experts"),
+        layer("mla", label="latent", feed_forward="moe", own="n_layers n_experts"),
+        layer(label="chunked", reach="chunk", own="n_layers"),
     ),
     order=("mamba", "latent", "mamba", "chunked"),
-    kept=words("embedding lm_head router"),
+    kept=frozenset({"embedding", "lm_head", "router"}),
 )
 COMPRESSED = Architecture(
-    (
-        Layer(
-            label="chosen",
-            mixers=("compressed",),
-            reach="window",
-            traits=words("compressed indexer"),
-            own=words("n_layers compress_rate"),
-        ),
-        Layer(
-            label="heavy",
-            mixers=("compressed",),
-            reach="window",
-            traits=words("compressed"),
-            own=words("n_layers compress_rate"),
-        ),
-        Layer(label="local", mixers=("compressed",), reach="window", own=words("n_layers")),
+    tuple(
+        layer("compressed", traits, f"n_layers {own}", label=label, reach="window")
+        for label, traits, own in (
+            ("chosen", "compressed indexer", "compress_rate"),
+            ("heavy", "compressed", "compress_rate"),
+            ("local", "", ""),
+        )
     ),
     order=("local", "chosen", "heavy"),
     hyper=True,
 )
+ARCHITECTURES = [GENERIC, MIXED, HYBRID, COMPRESSED, *(Architecture((each,)) for each in LAYERS)]
 LAYOUTS = {
     "one device": {},
     "heads cut and copied": {"tp": 12, "dp": 2},
@@ -133,17 +102,12 @@ LAYOUTS = {
     "stages of groups": {"attention_dp": 3, "pp": 2, "ep": 3},
 }
 """Degrees by which formulas of a device differ."""
-HEADLINES = {
-    "ttft",
-    "itl",
-    "decode_time",
-    "decode_bound",
-    "kv_cache_bytes",
-    "weight_bytes",
-    "fits",
-    "decode_throughput",
-    "cost_per_request",
-}
+HEADLINES = set(
+    words(
+        "ttft itl decode_time decode_bound kv_cache_bytes weight_bytes fits decode_throughput "
+        "cost_per_request"
+    )
+)
 """Quantities of every theory: where one is missing, a loop over definitions has looked at less than it should."""
 PLAIN = next((name, switch.default) for name, switch in SWITCHES.items())
 """No choice at all: the default of one switch is that of each."""
@@ -189,13 +153,7 @@ def test_declared_formulas_have_their_unit_as_they_are_written():
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(("switch", "value"), CHOICES)
 def test_every_definition_has_its_declared_unit(switch, value):
-    for architecture in (
-        GENERIC,
-        MIXED,
-        HYBRID,
-        COMPRESSED,
-        *(Architecture((layer,)) for layer in LAYERS.values()),
-    ):
+    for architecture in ARCHITECTURES:
         check_all(theory(architecture, assume(**{switch: value})))
 
 
@@ -203,13 +161,7 @@ def test_every_definition_has_its_declared_unit(switch, value):
 @pytest.mark.parametrize("degrees", LAYOUTS.values(), ids=list(LAYOUTS))
 @pytest.mark.parametrize("counted", ["matmul", "nominal"])
 def test_every_definition_of_a_device_has_its_declared_unit(degrees, counted):
-    for architecture in (
-        GENERIC,
-        MIXED,
-        HYBRID,
-        COMPRESSED,
-        *(Architecture((layer,)) for layer in LAYERS.values()),
-    ):
+    for architecture in ARCHITECTURES:
         check_all(laid_out(architecture, assume(parameters=counted), degrees))
 
 
@@ -285,29 +237,16 @@ def unit_of(name):
     return parse_unit(UNITS[name]).dimension
 
 
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    "formula",
-    [
-        "prefill_bytes + prefill_flops",
-        "prefill_bytes + 1",
-        "max(prefill_bytes, ttft)",
-        "min(1 s, prefill_flops)",
-        "prefill_bytes - 3 s",
-        "ttft <= prefill_bytes",
-        "log2(prefill_bytes)",
-        "batch**ttft",
-        "ttft**batch",
-        "sum(step, step, 1, ttft)",
-        "price + ttft",
-        "batch**(2 s)",
-        "max(2 s, 3 FLOP)",
-        "min(2 byte, 1 s) + prefill_bytes",
-        "ceil(2.5 s) + batch",
-        "floor(7/2 byte) + 1",
-        "largest(a = ttft, b = prefill_bytes)",
-    ],
-)
+UNLIKE = """
+prefill_bytes + prefill_flops | prefill_bytes + 1 | max(prefill_bytes, ttft) | price + ttft
+min(1 s, prefill_flops) | prefill_bytes - 3 s | ttft <= prefill_bytes | log2(prefill_bytes)
+batch**ttft | ttft**batch | sum(step, step, 1, ttft) | batch**(2 s) | max(2 s, 3 FLOP)
+min(2 byte, 1 s) + prefill_bytes | ceil(2.5 s) + batch | floor(7/2 byte) + 1
+largest(a = ttft, b = prefill_bytes)
+"""
+
+
+@pytest.mark.parametrize("formula", [cell for row in table(UNLIKE) for cell in row])
 def test_unlike_things_do_not_add(formula):
     with pytest.raises(dimensions.DimensionError):
         dimensions.dimension(written(formula), lambda name: () if name == "step" else unit_of(name))

@@ -5,6 +5,7 @@ import pytest
 from symroof.api import Study
 from symroof.symbolic.evaluation import UndefinedValue
 
+from ..tables import words
 from . import made
 
 STEP = 1e-5
@@ -21,16 +22,9 @@ def test_an_input_that_is_missing_is_missing():
 @pytest.mark.parametrize("model", ["llama-3-8b", "gpt-oss-20b"])
 def test_elasticities_together_are_those_of_small_steps(model):
     """Of windows, experts, steps with few and many prompts, and a batch that is searched. What counts nothing is worked out at once."""
-    together = (
-        "mfu",
-        "mbu",
-        "price",
-        "arrival_rate",
-        "peak_flops",
-        "kv_bytes_per_element",
-        "step_overhead",
-        "link_bandwidth",
-        "output_spread",
+    together = words(
+        "mfu mbu price arrival_rate peak_flops kv_bytes_per_element step_overhead "
+        "link_bandwidth output_spread"
     )
     work = {
         "prompt": 1500,

@@ -9,6 +9,8 @@ from symroof.theory.symbols import ExpressionName, Symbol, base_name
 from symroof.theory.theory import theory
 from symroof.theory.thresholds import Threshold
 
+from ..tables import table, words
+
 SEATS, ROOM = Symbol("seats", "s", "", "seats", "2"), Symbol("room", "r", "s", "time of a room")
 WAIT = Quantity("wait", "w", "s", "a wait", group=OWN)
 SERVED = Quantity("served", "v", "s", "a wait beside serving", group=OWN)
@@ -38,57 +40,33 @@ def test_a_formula_in_the_place_of_a_name():
     )
 
 
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("name", "on", "leads"),
-    [
-        ("itl", "itl", True),
-        ("itl", "mem_bandwidth", True),
-        ("itl", "price", False),
-        ("steady_batch", "arrival_rate", True),
-        ("steady_batch", "prompt", True),
-        ("best_batch", "mem_capacity", True),
-        ("best_batch", "itl_target", True),
-        ("mix_sustained_itl", "long_prompt", True),
-        ("mix_sustained_itl", "chunk", True),
-        ("recompute_time", "cached_prefix", True),
-        ("ridge_point", "batch", False),
-        ("batch", "batch", True),
-    ],
-)
-def test_what_a_name_leads_to(name, on, leads):
+LEADS = """
+itl | itl mem_bandwidth | price
+steady_batch | arrival_rate prompt |
+best_batch | mem_capacity itl_target |
+mix_sustained_itl | long_prompt chunk |
+recompute_time | cached_prefix |
+ridge_point | | batch
+batch | batch |
+"""
+
+
+@pytest.mark.parametrize(("name", "yes", "no"), table(LEADS))
+def test_what_a_name_leads_to(name, yes, no):
     """By its formula, by what stands for it without an input, by what is searched for, and by inputs that a formula changes."""
-    assert theory().depends(name, on) is leads
+    found = {on: theory().depends(name, on) for on in words(f"{yes} {no}")}
+    assert found == {**dict.fromkeys(yes.split(), True), **dict.fromkeys(no.split(), False)}
 
 
-TIMED = {
-    "itl": True,
-    "decode_throughput": True,
-    "cost_per_mtok": True,
-    "fleet_price": True,
-    "load_time": True,
-    "decode_bound": True,
-    "decode_compute_time": True,
-    "meets_itl": True,
-    "ridge_point": False,
-    "attainable_flops": False,
-    "instance_price": False,
-    "params": False,
-    "fits": False,
-    "batch": False,
-    "link_ridge": False,
-    "price": False,
-    "max_goodput": True,
-}
+TIMED = words(
+    "itl decode_throughput cost_per_mtok fleet_price load_time decode_bound decode_compute_time "
+    "meets_itl max_goodput"
+)
+PLAIN = words("ridge_point attainable_flops instance_price params fits batch link_ridge price")
 
 
 def test_which_quantities_are_times_rates_and_costs_of_serving():
-    assert {name: theory().timed(name) for name in TIMED} == TIMED
+    assert [name for name in (*TIMED, *PLAIN) if theory().timed(name)] == TIMED
     own = theory(own=STUDY)
-    assert [own.timed(name) for name in ("wait", "served", "loaded", "seats", "itl")] == [
-        False,
-        True,
-        True,
-        False,
-        True,
-    ]
+    named = words("wait served loaded seats itl")
+    assert [name for name in named if own.timed(name)] == ["served", "loaded", "itl"]

@@ -10,19 +10,11 @@ from symroof.specs.model import ModelSpec
 from symroof.theory.switches import SWITCHES
 
 from ..near import near
+from ..tables import words
 from . import DEVICE, case, oracle
 from .oracle import Kind, Model, Pass, Widths
 
-LATENCIES = (
-    "prefill_time",
-    "ttft",
-    "itl",
-    "decode_time",
-    "tpot",
-    "itl_first",
-    "itl_last",
-    "response_time",
-)
+LATENCIES = words("prefill_time ttft itl decode_time tpot itl_first itl_last response_time")
 TIMES = (
     "prefill_compute_time",
     "prefill_memory_time",
@@ -125,15 +117,8 @@ def test_a_longer_prompt_is_more_work(model, work, more):
         case(model, **DEVICE, **work),
         case(model, **DEVICE, **{**work, "prompt": work["prompt"] + more}),
     )
-    for name in (
-        "prefill_flops",
-        "prefill_bytes",
-        "prefill_time",
-        "ttft",
-        "itl",
-        "kv_cache_bytes",
-        "decode_time",
-        "peak_context",
+    for name in words(
+        "prefill_flops prefill_bytes prefill_time ttft itl kv_cache_bytes decode_time peak_context"
     ):
         assert long.value(name) >= short.value(name), name
 

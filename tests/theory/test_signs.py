@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from ..tables import table, words
 from . import case
 
 MATRICES = "n_layers d_model n_heads n_kv_heads head_dim d_ff ffn_matrices"
@@ -20,98 +21,65 @@ OVERHEAD = "step_overhead layer_overhead"
 MEMORY = f"{WEIGHTS} {CACHE} prompt output batch memory_reserve"
 PREFILL, DECODE = "prompt prefill_batch", "prompt batch"
 COMPUTED = (f"{SHAPE} {PREFILL}", "cached_prefix peak_flops mfu")
+NETWORKED = f"{COMPUTED[1]} network_bandwidth"
 READ = (f"{SHAPE} {BYTES} {DECODE}", "mem_bandwidth mbu")
 """What a prefill limited by compute, and a decode step limited by memory, rises and falls with."""
 
 BASE = {
-    "n_layers": 8,
-    "d_model": 512,
-    "n_heads": 8,
-    "n_kv_heads": 4,
-    "head_dim": 64,
-    "d_ff": 2048,
-    "ffn_matrices": 3,
-    "vocab_size": 4096,
-    "weight_bytes_per_param": 2,
-    "kv_bytes_per_element": 2,
-    "act_bytes_per_element": 2,
-    "link_bytes_per_element": 2,
-    "peak_flops": 10**13,
-    "mem_bandwidth": 10**11,
-    "mem_capacity": 10**10,
-    "memory_reserve": 10**8,
-    "memory_share": Fraction(4, 5),
-    "prompt": 600,
-    "output": 100,
-    "batch": 4,
-    "cached_prefix": 50,
-    "prefill_batch": 1,
-    "mfu": Fraction(1, 2),
-    "mbu": Fraction(3, 4),
-    "step_overhead": Fraction(1, 1000),
-    "layer_overhead": Fraction(1, 10**5),
-    "queue_time": Fraction(1, 100),
-    "price": Fraction(1, 1000),
-    "power": 500,
-    "host_bandwidth": 10**10,
-    "disk_bandwidth": 10**9,
-    "network_bandwidth": 10**10,
-    "arrival_rate": Fraction(1, 2),
-    "ttft_target": Fraction(3, 100),
-    "chunk": 128,
+    name: Fraction(value)
+    for name, _, value in (
+        word.partition("=")
+        for word in words(
+            "n_layers=8 d_model=512 n_heads=8 n_kv_heads=4 head_dim=64 d_ff=2048 ffn_matrices=3 "
+            "vocab_size=4096 weight_bytes_per_param=2 kv_bytes_per_element=2 "
+            "act_bytes_per_element=2 link_bytes_per_element=2 peak_flops=1e13 mem_bandwidth=1e11 "
+            "mem_capacity=1e10 memory_reserve=1e8 memory_share=4/5 prompt=600 output=100 batch=4 "
+            "cached_prefix=50 prefill_batch=1 mfu=1/2 mbu=3/4 step_overhead=1e-3 "
+            "layer_overhead=1e-5 queue_time=1e-2 price=1e-3 power=500 host_bandwidth=1e10 "
+            "disk_bandwidth=1e9 network_bandwidth=1e10 arrival_rate=1/2 ttft_target=3/100 chunk=128"
+        )
+    )
 }
 COUNTED = {*SHAPE.split(), "prompt", "output", "batch", "cached_prefix", "prefill_batch", "chunk"}
 
-ROWS = {  # quantity: what it rises with, what it falls with
-    "effective_ridge": ("peak_flops mfu", "mem_bandwidth mbu"),
-    "active_params": (SHAPE, ""),
-    "attention_flops_per_pair": (ATTENTION, ""),
-    "weight_bytes": (WEIGHTS, ""),
-    "layer_weight_bytes": (
-        f"{MATRICES} weight_bytes_per_param",
-        "",
-        "n_layers",
-    ),  # an average over the layers
-    "kv_cache_bytes": (f"{CACHE} prompt batch", ""),
-    "memory_bytes": (MEMORY, ""),
-    "memory_utilization": (MEMORY, "mem_capacity"),
-    "free_memory": ("mem_capacity memory_share", MEMORY),
-    "load_time": (WEIGHTS, "disk_bandwidth"),
-    "prefill_span": (PREFILL, ""),  # cached tokens are read as well
-    "prefill_flops": (f"{SHAPE} {PREFILL}", "cached_prefix"),
-    "prefill_time": COMPUTED,
-    "decode_bytes": (f"{SHAPE} {BYTES} {DECODE}", ""),
-    "decode_memory_time": READ,
-    "mixed_time": (f"{SHAPE} {DECODE} chunk {OVERHEAD}", "peak_flops mfu"),
-    "ttft": (f"{COMPUTED[0]} {OVERHEAD} queue_time", COMPUTED[1]),
-    "itl_last": (f"{READ[0]} {OVERHEAD} output", READ[1]),
-    "prefill_throughput": (
-        "peak_flops mfu",
-        f"{SHAPE} prompt cached_prefix",
-    ),  # more to attend to for each token
-    "decode_throughput": ("mem_bandwidth mbu batch", f"{SHAPE} {BYTES} prompt {OVERHEAD}"),
-    "request_throughput": ("mem_bandwidth mbu batch", f"{SHAPE} {BYTES} prompt {OVERHEAD} output"),
-    "attention_intensity": ("n_heads", "n_kv_heads kv_bytes_per_element"),
-    "decode_cost_per_mtok": (f"{SHAPE} {BYTES} prompt {OVERHEAD} price", "mem_bandwidth mbu batch"),
-    "bandwidth_throughput_limit": ("mem_bandwidth mbu", f"{CACHE} prompt"),
-    "static_fill_wait": ("batch", "arrival_rate"),
-    "recompute_time": (f"{SHAPE} prompt", "peak_flops mfu"),
-    "swap_time": (f"{CACHE} prompt", "host_bandwidth"),
-    "disaggregated_ttft": (
-        f"{COMPUTED[0]} {OVERHEAD} queue_time kv_bytes_per_element",
-        f"{COMPUTED[1]} network_bandwidth",
-    ),
-    "activation_memory": (
-        f"d_model d_ff ffn_matrices act_bytes_per_element {PREFILL}",
-        "cached_prefix",
-    ),
-    "share_in_time": (
-        f"{COMPUTED[1]} ttft_target",
-        f"{COMPUTED[0]} {OVERHEAD} arrival_rate queue_time",
-    ),
-    "even_chunk": (DECODE, "cached_prefix output"),
-    "cost_per_mtok_input": (f"{SHAPE} prompt cached_prefix price", "peak_flops mfu"),
-}
+# a quantity: what it rises with, and what it falls with
+TABLE = f"""
+effective_ridge | peak_flops mfu | mem_bandwidth mbu
+active_params | {SHAPE} |
+attention_flops_per_pair | {ATTENTION} |
+weight_bytes | {WEIGHTS} |
+# an average over the layers
+layer_weight_bytes | {MATRICES.removeprefix("n_layers ")} weight_bytes_per_param |
+kv_cache_bytes | {CACHE} prompt batch |
+memory_bytes | {MEMORY} |
+memory_utilization | {MEMORY} | mem_capacity
+free_memory | mem_capacity memory_share | {MEMORY}
+load_time | {WEIGHTS} | disk_bandwidth
+# cached tokens are read as well
+prefill_span | {PREFILL} |
+prefill_flops | {SHAPE} {PREFILL} | cached_prefix
+prefill_time | {COMPUTED[0]} | {COMPUTED[1]}
+decode_bytes | {SHAPE} {BYTES} {DECODE} |
+decode_memory_time | {READ[0]} | {READ[1]}
+mixed_time | {SHAPE} {DECODE} chunk {OVERHEAD} | peak_flops mfu
+ttft | {COMPUTED[0]} {OVERHEAD} queue_time | {COMPUTED[1]}
+itl_last | {READ[0]} {OVERHEAD} output | {READ[1]}
+# more to attend to for each token
+prefill_throughput | peak_flops mfu | {SHAPE} prompt cached_prefix
+decode_throughput | mem_bandwidth mbu batch | {SHAPE} {BYTES} prompt {OVERHEAD}
+request_throughput | mem_bandwidth mbu batch | {SHAPE} {BYTES} prompt {OVERHEAD} output
+attention_intensity | n_heads | n_kv_heads kv_bytes_per_element
+decode_cost_per_mtok | {SHAPE} {BYTES} prompt {OVERHEAD} price | mem_bandwidth mbu batch
+bandwidth_throughput_limit | mem_bandwidth mbu | {CACHE} prompt
+static_fill_wait | batch | arrival_rate
+recompute_time | {SHAPE} prompt | peak_flops mfu
+swap_time | {CACHE} prompt | host_bandwidth
+disaggregated_ttft | {COMPUTED[0]} {OVERHEAD} queue_time kv_bytes_per_element | {NETWORKED}
+activation_memory | d_model d_ff ffn_matrices act_bytes_per_element {PREFILL} | cached_prefix
+share_in_time | {COMPUTED[1]} ttft_target | {COMPUTED[0]} {OVERHEAD} arrival_rate queue_time
+even_chunk | {DECODE} | cached_prefix output
+cost_per_mtok_input | {SHAPE} prompt cached_prefix price | peak_flops mfu
+"""
 
 
 @pytest.fixture(scope="module")
@@ -127,16 +95,14 @@ def cases():
 
 
 @pytest.mark.sample(10)
-@pytest.mark.parametrize("quantity", ROWS)
-def test_a_quantity_goes_the_way_that_its_inputs_push_it(cases, quantity):
+@pytest.mark.parametrize(("quantity", "up", "down"), table(TABLE), ids=str)
+def test_a_quantity_goes_the_way_that_its_inputs_push_it(cases, quantity, up, down):
     base, moved = cases
-    up, down, *still = ({*names.split()} for names in ROWS[quantity])
-    up -= still[0] if still else set()
     here = base.value(quantity)
     change = {name: other.value(quantity) - here for name, other in moved.items()}
     rounding = 1e-12 * abs(here)
-    assert {name for name, by in change.items() if by > rounding} == up
-    assert {name for name, by in change.items() if by < -rounding} == down
+    assert {name for name, by in change.items() if by > rounding} == {*up.split()}
+    assert {name for name, by in change.items() if by < -rounding} == {*down.split()}
 
 
 def test_the_case_is_on_the_arms_that_the_table_speaks_of(cases):
