@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5793,
     "report": 6078,
     "cli": 3860,
-    "tests": 36916,
+    "tests": 36580,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
