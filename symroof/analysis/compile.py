@@ -122,6 +122,14 @@ class Compiled:
         by_name = {output.name: output for output in self.results}
         return Compiled(self.case, self.inputs, tuple(by_name[name] for name in names))
 
+    def of_others(self, names: Sequence[str]) -> Compiled:
+        """The function of other quantities of the same case and inputs.
+
+        Raises:
+            InputError: one has no value whatever the inputs are.
+        """
+        return _compiled(tuple(names), self.inputs, self.case)
+
     def codes(self, *arrays: Any) -> tuple[Array, ...]:
         """The same as a tuple, with labels as indices into :attr:`labels` (``int8``), ``-1`` where there is none."""
         if len(arrays) != len(self.inputs):

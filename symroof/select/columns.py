@@ -178,11 +178,10 @@ class Group:
         first, priced = self.first, self.first.has(PRICE)
         compared = [*map(self.named, VALUES), *self.metrics.values()]
         compared += AT_A_RATE.values() if self.rate else ()
-        late = AT_THE_RATE if self.rate else ()
         plain = [
             name
             for name in compared
-            if name not in late
+            if not (self.rate and name in AT_THE_RATE)
             and (priced or not prices_move(name))
             and (self.loaded or first.has_value(name))
         ]
@@ -190,22 +189,19 @@ class Group:
         if self.rate:
             rising = WITHOUT_QUEUE[has_mix(self.cases[0].given)]
         quick = tuple(dict.fromkeys((*rising, *plain, *([LOAD] if self.rate else []))))
-        whole: Compiled | None = None
-        if self.rate:  # where prefill keeps up at some batch; they share most of their formulas
-            with suppress(InputError):
-                whole = self._compiled((*quick, ROOM, *late))
-        known = whole is not None
-        whole = whole or self._compiled((*quick, ROOM))
-        self.quick, self.room = whole.only(quick), whole.only((ROOM,))
-        self.rising = whole.only(rising) if rising else None
-        self.late = whole.only(late) if late and known else None
-        self.load = whole.only((LOAD,)) if self.rate else None
-
-    def _compiled(self, quantities: Sequence[str]) -> Compiled:
         free = ["dp"] if self.open_copies else []
-        return compile_alike(
-            quantities, ["batch", *free, *self.differing], self.cases[0], free=free
-        )
+        inputs = ["batch", *free, *self.differing]
+        self.whole = compile_alike((*quick, ROOM), inputs, self.cases[0], free=free)
+        self.quick, self.room = self.whole.only(quick), self.whole.only((ROOM,))
+        self.rising = self.whole.only(rising) if rising else None
+        self.load = self.whole.only((LOAD,)) if self.rate else None
+
+    @cached_property
+    def late(self) -> Compiled | None:
+        """The latencies at the arrival rate, which take a search for a steady state; None where no batch keeps up."""
+        with suppress(InputError):
+            return self.whole.of_others(AT_THE_RATE) if self.rate else None
+        return None
 
     def called(self, part: Compiled, at: Points, corners: Array) -> Found:
         """Quantities at some points, at every corner."""

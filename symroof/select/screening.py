@@ -5,7 +5,9 @@ Latencies rise with the batch, and a queue shortens with every copy: so each ans
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -50,9 +52,13 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
     ['1 to 16', 'None']
     """
     groups = list(_groups([(one, i) for i, candidates in enumerate(cases) for one in candidates]))
+    tries = [
+        (group, _tries(group, points)) for group in groups if len((points := _points(group)).rows)
+    ]
     each: dict[int, list[Answer]] = {}
-    for group in groups:
-        for i, (point, rank) in _passing(group).items():
+    for group, tried in sorted(tries, key=lambda one: one[1].bound.min()):
+        most = {i: _nearby(min(rank for rank, *_ in answers)[1]) for i, answers in each.items()}
+        for i, (point, rank) in _cheapest(group, tried, most).items():
             each.setdefault(i, []).append((rank, point, group))
     failing = [i for i in range(len(cases)) if i not in each]
     for group in groups:
@@ -61,13 +67,18 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
     best: dict[Group, dict[int, tuple[Points, Rank]]] = {}
     for i, answers in each.items():
         kind, price, _ = min(rank for rank, *_ in answers)
-        near = [one for one in answers if one[0][:2] <= (kind, max(price, price * 1.3))]
+        near = [one for one in answers if one[0][:2] <= (kind, _nearby(price))]
         rank, point, group = min((_larger(i, *one) for one in near), key=lambda one: one[0])
         best.setdefault(group, {})[i] = point, rank
     made = {i: one for group, points in best.items() for i, one in _made(group, points, listed)}
     owns = [candidates[0].bound_case for candidates in cases]
     alone = (Configuration(Run(own), None, own.chosen("batch")) for own in owns)
     return [made.get(i, one) for i, one in enumerate(alone)]
+
+
+def _nearby(price: float) -> float:
+    """Up to which price a larger batch of another layout may still be the cheapest."""
+    return max(price, price * 1.3)
 
 
 def _groups(every: Sequence[tuple[Candidate, int]]) -> Iterator[Group]:
@@ -127,14 +138,12 @@ def _relevant(theory: Theory, formulas: Collection[str]) -> frozenset[str]:
     return frozenset().union(*(theory.dependencies(name) for name in asked))
 
 
-def _passing(group: Group) -> dict[int, tuple[Points, Rank]]:
-    """The cheapest point that passes of every case that has one."""
+def _points(group: Group) -> Points:
+    """What is tried of each candidate: its own batch, or shares of the largest that passes without a queue."""
     if group.chosen_batch:
         rows = np.flatnonzero(group.own_batch <= group.capacity)
-        tried = points_at(rows, group.own_batch[rows])
-    else:
-        tried = _batches(group, np.flatnonzero(group.largest >= 1), BATCHES)
-    return _cheapest(group, tried) if len(tried.rows) else {}
+        return points_at(rows, group.own_batch[rows])
+    return _batches(group, np.flatnonzero(group.largest >= 1), BATCHES)
 
 
 def _larger(owner: int, rank: Rank, point: Points, group: Group) -> Answer:
@@ -148,7 +157,7 @@ def _larger(owner: int, rank: Rank, point: Points, group: Group) -> Answer:
     rows = np.array([i for i in alike if group.owners[i] == owner and group.largest[i] >= 1])
     tried = _batches(group, rows, BEYOND)
     met = group.met(Points(tried.rows, tried.batch, np.repeat(fewer, len(tried.rows))))
-    found = _cheapest(group, tried.at(np.flatnonzero(met))) if met.any() else {}
+    found = _cheapest(group, _tries(group, tried.at(np.flatnonzero(met)))) if met.any() else {}
     larger, reached = found.get(owner, (point, rank))
     return (reached, larger, group) if reached[1] < rank[1] else (rank, point, group)
 
@@ -161,26 +170,48 @@ def _batches(group: Group, rows: Array, shares: Array) -> Points:
     return points_at(np.repeat(rows, len(shares)), batch.ravel())
 
 
-def _cheapest(group: Group, tried: Points) -> dict[int, tuple[Points, Rank]]:
-    """The cheapest point that passes of each case that has one.
+@dataclass(frozen=True)
+class Tries:
+    """Points with the copies that their load asks for.
 
-    Points are looked at from the cheapest on: a queue asks for no fewer copies than the load does, so that one that is dearer at its load than the best
-    found need not be.
+    A queue asks for no fewer copies: so the price is a lower bound of that at which a point passes.
     """
+
+    points: Points
+    load: Array
+    bound: Array
+    order: Array
+    """The places of those that may pass, from the cheapest on."""
+
+
+def _tries(group: Group, tried: Points) -> Tries:
     load = _loads(group, tried)
     if group.open_copies:
         tried.copies = _enough(group, load, tried.rows)
     bound, within = _price(group, tried), np.isfinite(load) & (tried.copies <= MOST_COPIES)
     if not group.rate and bound.any():
         within &= _soonest(group, tried, bound)
-    owners = group.owners[tried.rows]
-    found: dict[int, tuple[Points, Rank]] = {}
     order = np.lexsort((-tried.batch, load / tried.copies, bound))
-    order = order[within[order]]
-    left = [order[owners[order] == owner].tolist() for owner in dict.fromkeys(owners.tolist())]
-    while left := [places for places in left if places]:
+    return Tries(tried, load, bound, order[within[order]])
+
+
+def _cheapest(
+    group: Group, tries: Tries, most: Mapping[int, float] = MappingProxyType({})
+) -> dict[int, tuple[Points, Rank]]:
+    """The cheapest point that passes of each case that has one; those that are dearer than ``most`` of their case are not looked at."""
+    load, bound, owners = tries.load, tries.bound, group.owners[tries.points.rows]
+    found: dict[int, tuple[Points, Rank]] = {}
+
+    def may_win(i: int) -> bool:
+        best = found.get(owners[i])
+        return bool(bound[i] <= most.get(owners[i], math.inf)) and (
+            best is None or bool(bound[i] < best[1][1])
+        )
+
+    left = [[i for i in tries.order if owners[i] == owner] for owner in set(owners.tolist())]
+    while left := [open_ for places in left if (open_ := list(filter(may_win, places)))]:
         now = np.array([i for places in left for i in places[:TOGETHER]])
-        at, in_time = _served(group, tried.at(now))
+        at, in_time = _served(group, tries.points.at(now))
         met = group.met(at) if in_time is None else in_time & group.met(at, waiting=False)
         price = _price(group, at)
         ratio = load[now] / at.copies if group.open_copies else load[now]
@@ -189,14 +220,7 @@ def _cheapest(group: Group, tried: Points) -> dict[int, tuple[Points, Rank]]:
             owner = int(group.owners[at.rows[i]])
             if owner not in found or rank < found[owner][1]:
                 found[owner] = at.at(np.array([i])), rank
-        left = [
-            [
-                i
-                for i in places[TOGETHER:]
-                if owners[i] not in found or bound[i] < found[owners[i]][1][1]
-            ]
-            for places in left
-        ]
+        left = [places[TOGETHER:] for places in left]
     return found
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -70,22 +69,37 @@ def evaluate(expr: Expr, env: Any, index: Mapping[str, Any] | None = None) -> An
         NoValue: it has none; of arrays, where none of them has one.
     """
     bound, values = (tuple(index), index.values()) if index else ((), ())
-    with suppress(NoValue):
-        found = compiled(expr, bound)(env, *values)
-        if not isinstance(found, np.ndarray) or not found.size or found.min() == found.min():
-            return found
-    return compiled(expr, bound, True)(env, *values)  # what is multiplied by zero may have none
+    found: Any = compiled(expr, bound)(env, *values)
+    return found
 
 
 @lru_cache(maxsize=32768)
-def compiled(expr: Expr, bound: tuple[str, ...] = (), careful: bool = False) -> Callable[..., Any]:
+def compiled(expr: Expr, bound: tuple[str, ...] = ()) -> Callable[..., Any]:
     """A formula as a Python function of an environment and of its ``bound`` names, printed once for all cases.
 
     >>> from symroof.symbolic.reading import parse
     >>> compiled(parse("x/(3 - x)"), ("x",))(None, 6.0)
     -2.0
     """
-    return function(python(expr, bound, careful), FUNCTIONS)
+    quick, careful = function(python(expr, bound), FUNCTIONS), None
+
+    def value(env: Any, *values: Any) -> Any:
+        nonlocal careful
+        try:
+            found = quick(env, *values)
+        except NoValue:
+            pass
+        else:
+            if not isinstance(found, np.ndarray) or not found.size:
+                return found
+            least = np.minimum.reduce(found, axis=None)
+            if least == least:
+                return found
+        # what is multiplied by zero may have none
+        careful = careful or function(python(expr, bound, careful=True), FUNCTIONS)
+        return careful(env, *values)
+
+    return value
 
 
 @dataclass(frozen=True)

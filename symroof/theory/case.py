@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import InitVar, dataclass, field
 from math import prod
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sympy import Symbol
 
-from symroof.symbolic.evaluation import NoValue, UndefinedValue, evaluate
+from symroof.symbolic.evaluation import NoValue, UndefinedValue, compiled, evaluate
 from symroof.symbolic.expressions import DerivativeName, Expr, TooLong, inline, names, symbol
 from symroof.symbolic.kernels import plain
 from symroof.symbolic.reading import parse
@@ -34,12 +34,12 @@ MOST_NODES = 20_000
 
 class _Plan(NamedTuple):
     """How the value of a name is computed, independent of the numbers: where nothing that changed moves it, as in the case before; else, if the
-    conditions hold, by a search or a formula, which is None if it depends on numbers or is an error."""
+    conditions hold, by a search or a formula as a function, which is None if it depends on numbers or is an error."""
 
     unmoved: bool
     exists: tuple[tuple[Expr, str], ...]
     search: ImplicitDefinition | None
-    formula: Expr | None
+    formula: Callable[[Any], Any] | None
 
 
 @dataclass
@@ -67,6 +67,7 @@ class Case(CaseFormulas):
     axes: int = field(default=0, init=False, compare=False)
     _shape: tuple[int, ...] = field(default=(), init=False, compare=False)
     _known: dict[str, Any] = field(default_factory=dict, init=False, compare=False)
+    _missing: dict[str, NoValue] = field(default_factory=dict, init=False, compare=False)
     _in_progress: set[str] = field(default_factory=set, init=False, compare=False)
     _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False, compare=False)
     _plans: _Plans = field(default_factory=_Plans, init=False, compare=False)
@@ -96,28 +97,30 @@ class Case(CaseFormulas):
             NoValue: it has no value here (a division by zero, a circular definition, an unstable queue).
             UnknownName: it is not declared.
         """
+        found = self._known.get(name)
+        return self._found(name) if found is None else found
+
+    def _found(self, name: str) -> Any:
+        """The value of a name that was not asked for before; why it has none is kept as well."""
+        if name in self._missing:
+            raise self._missing[name]
         if name in self.numbers:
-            return self.numbers[name]
-        if name not in self._known:
-            self._compute(name)
-        found = self._known[name]
-        if isinstance(found, NoValue):
-            raise found
+            found = self.numbers[name]
+        else:
+            plan = self._plans.by_name.get(name) or self._plan(name)
+            found = self._unmoved.value(name) if plan.unmoved else self._computed(name, plan)  # type: ignore[union-attr]
+        self._known[name] = found
         return found
 
-    def _compute(self, name: str) -> None:
-        """Store the value of a name, or why it has none."""
-        plan = self._plans.by_name.get(name) or self._plan(name)
-        if plan.unmoved:
-            self._known[name] = self._unmoved.value(name)  # type: ignore[union-attr]
-            return
+    def _computed(self, name: str, plan: _Plan) -> Any:
         if name in self._in_progress:
             raise NoValue(f"{name} is defined by itself")
         self._in_progress.add(name)
         try:
-            self._known[name] = self._evaluated(name, plan)
+            return self._evaluated(name, plan)
         except NoValue as error:
-            self._known[name] = error
+            self._missing[name] = error
+            raise
         finally:
             self._in_progress.discard(name)
 
@@ -132,8 +135,7 @@ class Case(CaseFormulas):
         if plan.search:
             result = self._searched(plan.search)
         else:
-            formula = self.formula(name) if plan.formula is None else plan.formula
-            result = plain(evaluate(formula, self))
+            result = plain((plan.formula or compiled(self.formula(name)))(self))
         return np.where(unmet, np.nan, result) if plan.exists and np.any(unmet) else result
 
     def _plan(self, name: str) -> _Plan:
@@ -142,7 +144,9 @@ class Case(CaseFormulas):
         search, formula = self.search(name), None
         if not search and not chooses(name):
             with suppress(UndefinedValue, UnknownName):
-                formula = self.formula(name)  # errors are raised again after the conditions
+                formula = compiled(
+                    self.formula(name)
+                )  # errors are raised again after the conditions
         written = quantity.exists if quantity else ()
         exists = tuple((parse(condition), reason) for condition, reason in written)
         moved = self._unmoved is None or not self._changes.isdisjoint(self.dependencies(name))
