@@ -35,12 +35,12 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1868,
-    "symbolic": 4908,
-    "theory": 5380,
+    "symbolic": 4922,
+    "theory": 5384,
     "specs": 5514,
     "checkpoints": 4002,
-    "study": 7897,
-    "select": 2501,
+    "study": 7905,
+    "select": 2521,
     "simulate": 1976,
     "servers": 1485,
     "sweep": 1207,
