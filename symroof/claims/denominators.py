@@ -15,97 +15,55 @@ from symroof.symbolic.reading import parse
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name, resolved
 
-MILLION = "1000000"
 CACHE = (
-    "kv_cache_bytes",
-    "peak_kv_cache_bytes",
-    "kv_cache_bytes_per_device",
-    "peak_kv_cache_bytes_per_device",
+    "kv_cache_bytes peak_kv_cache_bytes kv_cache_bytes_per_device peak_kv_cache_bytes_per_device"
 )
+TOKEN_CACHE = "kv_bytes_per_token kv_bytes_per_token_per_device"
+PREFILL = "prefill_flops prefill_bytes prefill_flops_per_device"
+STEPS = "decode_flops decode_bytes decode_flops_per_device decode_bytes_per_device"
 RATES = (
-    "decode_throughput",
-    "sustained_throughput",
-    "decode_throughput_per_device",
-    "sustained_throughput_per_device",
-    "request_throughput",
+    "decode_throughput sustained_throughput decode_throughput_per_device"
+    " sustained_throughput_per_device request_throughput"
 )
-STEPS = ("decode_flops", "decode_bytes", "decode_flops_per_device", "decode_bytes_per_device")
-WORK = ("prefill_flops", "prefill_bytes", "prefill_flops_per_device", *STEPS)
-COSTS = ("cost_per_mtok", "decode_cost_per_mtok", "price_per_mtok", "cost_per_mtok_input")
-
-DIVISORS: dict[str, dict[str, str]] = {
+COSTS = "cost_per_mtok decode_cost_per_mtok price_per_mtok cost_per_mtok_input"
+TABLE = {
     "device": {
-        name: f"{name}/{name}_per_device"
-        for name in QUANTITIES
-        if f"{name}_per_device" in QUANTITIES
-    }
-    | dict.fromkeys(
-        (
-            "params",
-            "active_params",
-            "prefill_throughput",
-            "request_throughput",
-            "instance_price",
-            "free_memory",
-            "usable_memory",
-        ),
-        "instance_devices",
-    )
-    | {
-        "fleet_price": "devices",
-        "weight_bytes_read": "weight_bytes/weight_bytes_per_device",
-        "kv_bytes_per_token": "kv_bytes_per_token/kv_cache_bytes_per_device(context=1, batch=1)",
+        "instance_devices": "params active_params prefill_throughput request_throughput"
+        " instance_price free_memory usable_memory",
+        "devices": "fleet_price",
+        "weight_bytes/weight_bytes_per_device": "weight_bytes_read",
+        "kv_bytes_per_token/kv_cache_bytes_per_device(context=1, batch=1)": "kv_bytes_per_token",
     },
-    "request": dict.fromkeys((*CACHE, *RATES, *STEPS, "state_bytes"), "batch")
-    | dict.fromkeys(("prefill_flops", "prefill_bytes", "prefill_flops_per_device"), "prefill_batch")
-    | dict.fromkeys(("cost_per_request", "energy_per_request", "state_bytes_per_request"), "1"),
-    "layer": dict.fromkeys(
-        (
-            *CACHE,
-            *WORK,
-            "kv_bytes_per_token",
-            "kv_bytes_per_token_per_device",
-            "weight_bytes",
-            "weight_bytes_read",
-            "weight_bytes_per_device",
-            "params",
-            "active_params",
-            "linear_flops_per_token",
-            "attention_flops_per_pair",
-            "prefill_time",
-            "itl",
-            "state_bytes",
-        ),
-        "n_layers",
-    ),
+    "request": {
+        "batch": f"{CACHE} {RATES} {STEPS} state_bytes",
+        "prefill_batch": PREFILL,
+        "1": "cost_per_request energy_per_request state_bytes_per_request",
+    },
+    "layer": {
+        "n_layers": f"{CACHE} {TOKEN_CACHE} {PREFILL} {STEPS} weight_bytes weight_bytes_read"
+        " weight_bytes_per_device params active_params linear_flops_per_token"
+        " attention_flops_per_pair prefill_time itl state_bytes",
+    },
     "token": {
-        **dict.fromkeys(CACHE, "batch*context"),
-        **dict.fromkeys(
-            ("prefill_flops", "prefill_bytes", "prefill_flops_per_device"),
-            "prefill_batch*(prompt - cached_prefix)",
-        ),
-        **dict.fromkeys(STEPS, "batch"),
-        **dict.fromkeys(COSTS, MILLION),
-        **dict.fromkeys(
-            (
-                "kv_bytes_per_token",
-                "kv_bytes_per_token_per_device",
-                "energy_per_token",
-                "decode_energy_per_token",
-                "linear_flops_per_token",
-            ),
-            "1",
-        ),
-        "decode_time": "decode_time/tpot",
-        "prefill_time": "prompt - cached_prefix",
-        "energy_per_request": "output",
-        "cost_per_request": "output",
+        "batch*context": CACHE,
+        "prefill_batch*(prompt - cached_prefix)": PREFILL,
+        "batch": STEPS,
+        "1000000": COSTS,
+        "1": f"{TOKEN_CACHE} energy_per_token decode_energy_per_token linear_flops_per_token",
+        "decode_time/tpot": "decode_time",
+        "prompt - cached_prefix": "prefill_time",
+        "output": "energy_per_request cost_per_request",
     },
-    "head": dict.fromkeys(
-        (*CACHE, "kv_bytes_per_token", "kv_bytes_per_token_per_device"), "n_kv_heads"
-    ),
+    "head": {"n_kv_heads": f"{CACHE} {TOKEN_CACHE}"},
 }
-"""How many of a kind a quantity is of, as a formula over the case."""
+"""How many of a kind a quantity is of, as a formula over the case; the quantities of each."""
+DIVISORS = {
+    kind: {name: divisor for divisor, names in table.items() for name in names.split()}
+    for kind, table in TABLE.items()
+}
+DIVISORS["device"] = {
+    name: f"{name}/{name}_per_device" for name in QUANTITIES if f"{name}_per_device" in QUANTITIES
+} | DIVISORS["device"]
 
 
 def with_denominator(claim: ClaimSpec) -> ClaimSpec:

@@ -21,9 +21,8 @@ from symroof.claims.claimed_formula import (
     factor_of,
 )
 from symroof.claims.read.written_number import CLOSE_ENOUGH
-from symroof.claims.slips.context import FAILURES, dependencies
 from symroof.claims.slips.explanation import SlipExplanation
-from symroof.claims.slips.predictions import can_happen, formula_of
+from symroof.claims.slips.predictions import FAILURES, can_happen, dependencies, formula_of
 from symroof.claims.slips.slip_catalogue import CATALOGUE, OTHER_COUNTS, CaseChange, MisreadResult
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.evaluation import NoValue

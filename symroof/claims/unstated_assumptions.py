@@ -6,7 +6,7 @@ with three digits seldom agrees with one by chance; how seldom decides against a
 explain the claim too. Round efficiencies are tried where nothing else explains a claim.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -14,15 +14,13 @@ from typing import Any
 
 from symroof.claims.catalogue_figures import catalogue_figure
 from symroof.claims.checked import Checked
-from symroof.claims.claim_settings import Settings, settings_text, study_of, with_settings
+from symroof.claims.claim_settings import Settings, settings_text, with_settings
 from symroof.claims.read.written_number import read_written
-from symroof.claims.slips.context import FAILURES
 from symroof.claims.slips.explain import explanations
 from symroof.claims.slips.explanation import SlipExplanation, agreeing_ranges, chance, factor_text
-from symroof.claims.slips.predictions import rounded
+from symroof.claims.slips.predictions import FAILURES
 from symroof.claims.slips.slip_catalogue import OTHER_COUNTS
 from symroof.specs.claims import ClaimSpec
-from symroof.symbolic.printing import number_text
 from symroof.theory.switches import DETAIL, expand_detail
 from symroof.units import format_quantity
 
@@ -48,8 +46,8 @@ SIMPLIFICATIONS: tuple[dict[str, str], ...] = (
 PARALLEL = ("tp", "pp", "ep", "attention_dp")
 NO_LINKS = {"prefill_link_time": "0 s", "decode_link_time": "0 s"}
 """Settings under which what devices send to each other takes no time."""
-DENSE_SHARE = Fraction(3, 4)
-"""The share of the parameters that a token of a dense model multiplies at least."""
+ROUND_NAME = Fraction(1, 100)
+"""How far off a number may be for the rounded parameters of a model's name: 70 for 70.55 billion."""
 LEFT_OUT = {
     "kv_ignored": ("kv_traffic", "reads of the cache left out"),
     "attention_ignored": ("attention_flops", "attention FLOPs left out"),
@@ -116,8 +114,7 @@ def simplification(
 ) -> tuple[Settings, float, tuple[SlipExplanation, ...]] | None:
     """The plainest simplification under which a wrong claim holds, the share of random errors that
     would hold under one, and the slip that leaves the same out; None where chance would do as well.
-
-    Where one comes close, the rounded parameters of the model's name are tried as well.
+    A model is called by its rounded parameters, so a number may be a hundredth off.
     """
     true = judged.value
     if claim.form != "threshold" and (true is None or true <= 0):
@@ -130,13 +127,12 @@ def simplification(
         true = true or NEVER * number
         plain = simplified_settings(claim)
         tried = [(settings, judge(with_settings(claim, settings))) for settings in plain]
-        if not any(one.verdict in RIGHT for _, one in tried):
-            near = [settings for settings, one in tried if one.verdict == "approximate"]
-            rounder = [one for settings in near for one in with_round_params(claim, settings)]
-            tried += [(settings, judge(with_settings(claim, settings))) for settings in rounder]
         values = [one.value for _, one in tried if one.value and 0 < one.value != true]
         share = chance(float(number), float(true), agreeing_ranges(values, written))
-        first = next((settings for settings, one in tried if one.verdict in RIGHT), None)
+        holding = sorted((abs(one.ratio - 1), i) for i, (_, one) in enumerate(tried) if one.ratio)
+        right = [settings for settings, one in tried if one.verdict in RIGHT]
+        close = [tried[i][0] for off, i in holding if off <= ROUND_NAME]
+        first = next(iter((*right, *close)), None)
         if first is None or share > SELDOM:
             return None
         switched = expand_detail(first.get("assume", {}))
@@ -169,25 +165,6 @@ def simplified_settings(claim: ClaimSpec) -> list[dict[str, Any]]:
     plain = [{"assume": switches} for switches in open_ones]
     several = any(str(claim.given.get(name, 1)) != "1" for name in PARALLEL)
     return [*plain, *({**settings, **NO_LINKS} for settings in plain if several)]
-
-
-def with_round_params(claim: ClaimSpec, settings: Settings) -> Iterator[dict[str, Any]]:
-    """The same settings with the parameters of the claim's model to one to three digits; none of a
-    model whose tokens do not multiply them all.
-
-    >>> claim = ClaimSpec(id="t", quantity="itl", given={"model": "llama-3-8b"}, value="1 s")
-    >>> [settings["params"] for settings in with_round_params(claim, {})]
-    ['8e9', '8.03e9']
-    """
-    if "params" in claim.given or "model" not in claim.given:
-        return
-    with suppress(*FAILURES):
-        case = study_of(claim.given).first.case
-        true, active = case.value("params"), case.value("active_params")
-        if active > true * DENSE_SHARE:
-            for value in dict.fromkeys(rounded(true, digits) for digits in (1, 2, 3)):
-                if value != true:
-                    yield {**settings, "params": number_text(value)}
 
 
 def _round_share(claim: ClaimSpec, tolerance: Fraction | None, judge: Judge) -> str:

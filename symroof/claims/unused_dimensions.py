@@ -4,7 +4,7 @@ from collections.abc import Collection
 from fractions import Fraction
 
 from symroof.claims.claim_settings import study_of
-from symroof.claims.slips.context import FAILURES, Context
+from symroof.claims.slips.predictions import FAILURES, Context
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.symbols import ARCHITECTURE, base_name, canonical

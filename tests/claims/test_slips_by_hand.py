@@ -7,8 +7,7 @@ from functools import cache
 import pytest
 
 from symroof.claims.derive_claim import derived
-from symroof.claims.slips.context import context_of
-from symroof.claims.slips.predictions import predictions
+from symroof.claims.slips.predictions import context_of, predictions
 from symroof.claims.slips.slip_catalogue import CATALOGUE, RoundedFigure
 from symroof.specs.claims import ClaimSpec
 

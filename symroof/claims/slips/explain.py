@@ -12,7 +12,6 @@ from fractions import Fraction
 
 from symroof.claims.derive_claim import Derived, Steps
 from symroof.claims.read.written_number import WrittenNumber, read_written
-from symroof.claims.slips.context import Context, context_of
 from symroof.claims.slips.explanation import (
     MOST_CHANCE,
     SlipExplanation,
@@ -20,7 +19,13 @@ from symroof.claims.slips.explanation import (
     chance,
     factor_text,
 )
-from symroof.claims.slips.predictions import SlipPrediction, predictions, two_slips
+from symroof.claims.slips.predictions import (
+    Context,
+    SlipPrediction,
+    context_of,
+    predictions,
+    two_slips,
+)
 from symroof.claims.slips.slip_catalogue import CATALOGUE
 from symroof.specs.claims import ClaimSpec
 from symroof.units import describe, format_quantity, parse_unit, settled, significant
