@@ -45,10 +45,10 @@ BUDGETS = {
     "servers": 1485,
     "sweep": 1207,
     "calibrate": 1252,
-    "check": 5793,
+    "check": 5723,
     "report": 6078,
     "cli": 3860,
-    "tests": 36580,
+    "tests": 36579,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
