@@ -4,6 +4,8 @@ from numbers import Real
 
 import pytest
 
+from symroof.analysis.verdict import findings, missed, unknown_targets
+
 
 def near(expected):
     """What differs from the expected by rounding alone is equal to it; labels and truths as they are; in collections each.
@@ -18,3 +20,12 @@ def near(expected):
     if isinstance(expected, bool) or not isinstance(expected, Real):
         return expected
     return pytest.approx(float(expected), rel=1e-12, abs=0)
+
+
+def passes(case):
+    """Whether a case fits and is known to meet every target over all of its ranges; None where it does with ranges at their middle, and not throughout."""
+    if case.fits is None or not case.fits.value or unknown_targets(case):
+        return False
+    if not findings(case):
+        return True
+    return False if missed(case, case.case) else None

@@ -11,7 +11,6 @@ from symroof.analysis.verdict import (
     ISOLATED_METRICS,
     LOAD,
     MEMORY_OF_A_DEVICE,
-    all_met,
     target_checks,
     waits_without_end,
 )
@@ -195,51 +194,32 @@ def used_memory(case: BoundCase) -> str:
     return f"{100 * used.value / usable.value:.0f} %" if used and usable else ""
 
 
-MOST_CASES, MOST_QUANTITIES, MOST_WARNINGS = 4, 8, 2
-"""Cases of a study, quantities of one that has none of the usual, and warnings that a card shows."""
+MOST_QUANTITIES, MOST_WARNINGS = 8, 2
+"""Quantities of a case that has none of the usual, and warnings that a card shows."""
 
 
 def study_card(cases: Sequence[BoundCase], title: str) -> str:
-    """The first cases, a column each, with the targets of one or how many of several meet theirs, and warnings.
+    """The screen of the first case, with its targets and warnings, and how many other cases there are.
 
     >>> from symroof.analysis.study import Study
     >>> print(study_card(Study("gpt2").cases, "Study")[:88])
     <p>GPT-2 124M on no hardware</p>
     <table>
     <caption>Study</caption>
-    <tr><th></th><th>GPT-2
+    <tr><th></th><th>value
     """
     first, *others = cases
-    left = len(cases) - MOST_CASES
-    caption = f"{title}{f'; {left} further case' + 's' * (left > 1) if left > 0 else ''}"
-    lines = [case_title(first), *verdict_lines(first)]
-    if others:
-        known = [case for case in cases if case.fits is not None]
-        met = sum(not case.does_not_fit and all_met(target_checks(case)) is True for case in known)
-        what = "fit and meet every target" if first.targets else "fit in memory"
-        lines = [f"{len(cases):,} cases{f'; {met:,} {what}' if known else ''}"]
-    shown = cases[:MOST_CASES]
-    warned = dict.fromkeys(text for case in shown for text in case_warnings(case))
-    lines += [f"! {text}" for text in list(warned)[:MOST_WARNINGS]]
-    rows = [] if others else summary_rows(first)
-    if not rows:
-        return card(lines, _table(shown, caption))
-    header, kept, rows = headed(first, rows)  # what the first screen of ``symroof eval`` has
-    table = [[*(row[i] for i in kept), row[-1]] for row in rows]
-    return card(lines, html_table([*(header[i] for i in kept), "name"], table, caption))
-
-
-def _table(cases: Sequence[BoundCase], caption: str) -> str:
-    """The same of several, a column a case; the first quantities of all where none of that has a value."""
-    usual = dict.fromkeys(name for case in cases for name in shown_first(case))
-    asked = [(WORDS[name], name) for name in usual if any(case.get(name) for case in cases)]
-    if not asked:
-        theory = cases[0].case.theory
-        names = cases[0].known[:MOST_QUANTITIES]
-        asked = [(theory.symbol(name).meaning, name) for name in names]
-    rows = []
-    for words, name in asked:
-        results = [case.get(name) for case in cases]
-        cells = [compact(result, DIGITS) if result else "" for result in results]
-        rows.append([words, *(map(used_memory, cases) if name == MEMORY_SHARE else cells), name])
-    return html_table(["", *map(case_title, cases), "name"], rows, caption)
+    warned = case_warnings(first)[:MOST_WARNINGS]
+    lines = [case_title(first), *verdict_lines(first), *(f"! {text}" for text in warned)]
+    lines += [f"and {len(others):,} more case{'s' * (len(others) > 1)}"] * bool(others)
+    rows = summary_rows(first)
+    if rows:
+        header, kept, rows = headed(first, rows)  # what the first screen of ``symroof eval`` has
+        table = [[*(row[i] for i in kept), row[-1]] for row in rows]
+        return card(lines, html_table([*(header[i] for i in kept), "name"], table, title))
+    symbol = first.case.theory.symbol
+    table = [
+        [symbol(name).meaning, compact(first.result(name), DIGITS), name]
+        for name in first.known[:MOST_QUANTITIES]
+    ]
+    return card(lines, html_table(["", "value", "name"], table, title))

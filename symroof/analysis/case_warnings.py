@@ -52,6 +52,7 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
     return [*warnings, *filter(None, [published_mismatch(bound_case)])]
 
 
+USUAL = frozenset({"ttft", "sustained_itl", "loaded_ttft", "cost_per_mtok"})
 BY_TOOLS = ("preset", VLLM_LINE, RECOMMENDED)
 """How the origins of values begin that a tool or a preset sets for every model."""
 
@@ -72,9 +73,11 @@ def unused_inputs(
 def _set_by_hand(bound_case: BoundCase, *tools: str) -> Iterator[tuple[str, bool]]:
     """Inputs that somebody set here, layouts aside, and not one of the tools, by how the origins of their values begin; and whether a quantity uses each."""
     chosen, dependencies = bound_case.request, bound_case.case.dependencies
+    # nearly all inputs move one of these: the others are then not even read
+    names = sorted(bound_case.quantity_names, key=lambda name: name not in USUAL)
     for name in chosen.values:
         if not shapes_layout(name) and not chosen.origin.get(name, "").startswith(tools):
-            yield name, any(name in dependencies(each) for each in bound_case.quantity_names)
+            yield name, any(name in dependencies(each) for each in names)
 
 
 def _wide_arithmetic(bound_case: BoundCase) -> list[str]:

@@ -71,14 +71,12 @@ class Branches:
         because: why a crossing has no closed form, or the equation none.
         more: whether there are further choices of arms, or powers that no root undoes.
         verdict: of an equation without numbers, what can be said of it.
-        same: where the sides meet at no value of the unknown, unless at every one: what holds then.
     """
 
     every: tuple[Branch, ...] = ()
     because: str = ""
     more: bool = False
     verdict: str = ""
-    same: tuple[Expr, ...] = ()
 
     @property
     def method(self) -> str:
@@ -114,7 +112,8 @@ def _branch(
     equation: Equation, form: Form, place: float | None = None, value: float | None = None
 ) -> Branch:
     """A form for readers, and whether its conditions hold with the unknown at a place."""
-    case, times, unknown = equation.bound_case.case, equation.times_compared, equation.unknown
+    case, unknown = equation.bound_case.case, equation.unknown
+    times = equation.times_compared if form.arms else {}
 
     def condition(given: Any) -> Condition:
         whole, met = form.whole(given), None
@@ -159,25 +158,7 @@ def forms_without_numbers(equation: Equation) -> Branches:
     ]
     found = every_form(equation.difference, equation.x, conditions)
     branches = tuple(_branch(equation, form) for form in found.forms)
-    open_ = found.verdict == "conditional" and not (branches or found.more)
-    same = _same_everywhere(equation) if open_ else ()
-    return Branches(branches, "", found.more, found.verdict, same)
-
-
-def _same_everywhere(equation: Equation) -> tuple[Expr, ...]:
-    """What is zero where the sides are the same at every value of the unknown: its coefficients, without factors that are not zero."""
-    coefficients = [equation.difference]
-    with suppress(NoClosedForm):
-        over, _ = fraction(equation.difference, equation.x)
-        coefficients = list(tidied(over, equation.x)[0].values())
-    found = list[Expr]()
-    for coefficient in map(sympy.gcd_terms, coefficients):
-        factors = [f for f in sympy.Mul.make_args(coefficient) if not sign(f)]
-        zero = sympy.Mul(*(f.base if f.is_Pow and f.base.is_Add else f for f in factors))
-        if zero.has(equation.x):
-            return ()
-        found.append(relation("=", written(zero), ZERO))
-    return tuple(found)
+    return Branches(branches, "", found.more, found.verdict)
 
 
 def written(expr: Any) -> Expr:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -27,7 +26,6 @@ from symroof.symbolic.expressions import (
     is_negative,
     mentions,
     names,
-    parts,
     size,
     substitute,
     sums,
@@ -35,7 +33,6 @@ from symroof.symbolic.expressions import (
 )
 from symroof.symbolic.expressions import relation as compared
 from symroof.symbolic.polynomials import NoClosedForm
-from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
 from symroof.symbolic.roots import Form
 from symroof.symbols import symbol as public_symbol
@@ -150,24 +147,8 @@ class Equation(DropsCaches):
             raise NoClosedForm(self.because_searched)
         if sum(map(size, self.sides)) > MOST_NODES:
             raise NoClosedForm(TOO_LONG)
-        left, right = (solvable(self._added_up(side), self.bound_case) for side in self.sides)
+        left, right = (solvable(side, self.bound_case) for side in self.sides)
         return left - right
-
-    def _added_up(self, tree: Expr) -> Expr:
-        """A side with each sum over powers of the unknown as its terms, where they are few enough for a quadratic."""
-        case, made = self.bound_case.case, dict[Expr, Expr]()
-        for node in sums(tree):
-            ends, x = {*names(node.first), *names(node.last)}, self.unknown
-            powers = (p for p in parts(node.body) if p.is_Pow and mentions(p.base, x))
-            if x in ends or not any(mentions(p.exp, node.index) for p in powers):
-                continue
-            known = not self.symbolic or ends <= {*case.given}
-            first, last = map(case.evaluate, (node.first, node.last)) if known else (0, math.inf)
-            if last - first not in (0, 1, 2):
-                raise NoClosedForm(f"the unknown is the base of a sum up to {text(node.last)}")
-            steps = (sympy.Integer(int(first) + k) for k in range(int(last - first) + 1))
-            made[node] = sympy.Add(*(substitute(node.body, {node.index: k}) for k in steps))
-        return tree.xreplace(made)
 
     @cached_property
     def searched(self) -> str:
@@ -291,10 +272,12 @@ class Equation(DropsCaches):
         parts = [""]
         if theory.assumptions["roofline"] == "per_operator":
             parts += [f".{part}" for step in STEPS for part in theory.parts(step.name)]
+        reached = frozenset(self.bound_case.case.reachable_names(*names(self.relation)))
         for part in dict.fromkeys(parts):
             for name in (f"{step.name}_{kind}_time{part}" for step in STEPS for kind in KINDS):
-                if not (theory.depends(name, self.unknown) or theory.depends(name, "context")):
-                    continue  # the answer contains it by its name
+                moved = theory.depends(name, self.unknown) or theory.depends(name, "context")
+                if name not in reached or not moved:  # the answer contains it by its name
+                    continue
                 for tree in (symbol(name), *(at(name, {"context": end}) for end in ends)):
                     with suppress(NoClosedForm):
                         opened = self.opened(tree)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sympy import Mul, Symbol
+from sympy import Symbol
 
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
@@ -99,14 +99,6 @@ def without_idle_changes(relation: Expr, known: Theory) -> Expr:
         return rebuild(tree, heed)
 
     return compared(operator_of(relation), heed(relation.lhs), heed(relation.rhs))
-
-
-def surely_zero(relation: Expr, unknown: str) -> Expr | None:
-    """Of a product that equals 0, the equation of its factors in the unknown alone; None without any."""
-    if relation.rhs != ZERO or not relation.lhs.is_Mul:
-        return None
-    alone = [factor for factor in relation.lhs.args if names(factor) == (unknown,)]
-    return compared("=", Mul(*alone), ZERO) if alone else None
 
 
 def unknown_of(equation: str, asked: str | None, known: Theory) -> str:

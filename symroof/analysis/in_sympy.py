@@ -173,6 +173,19 @@ def relations(conditions: Iterable[Expr], bound_case: BoundCase) -> tuple[Any, .
     return tuple(filter(is_open, (expression(condition, bound_case) for condition in conditions)))
 
 
+def definitions(
+    formulas: Iterable[Expr], unknown: str, bound_case: BoundCase, complete: bool | None
+) -> dict[Any, Any]:
+    """Symbol -> expression in inputs, of every derived quantity in some formulas; ``complete`` as in :meth:`symroof.theory.case.Case.expanded`."""
+    case, found = bound_case.case, dict[Any, Any]()
+    for name in dict.fromkeys(name for tree in formulas for name in names(tree)):
+        if name != unknown and case.theory.definition(name) is not None:
+            tree = case.expanded(named_formula(name), complete=complete)
+            if tree != named_formula(name):
+                found[symbol(name, case.theory.own)] = in_sympy(tree, bound_case)
+    return found
+
+
 def is_open(relation: Any) -> bool:
     """Whether declared signs do not decide a relation in its favour."""
     return bool(relation != True)  # noqa: E712

@@ -10,17 +10,14 @@ from typing import Any
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.case_warnings import case_warnings, unused_inputs
 from symroof.analysis.closed_branches import Branch, Condition, solved_condition
-from symroof.analysis.equation import solvable
-from symroof.analysis.explain_solution import with_unit
-from symroof.analysis.solution import OF_MODEL, Solution
+from symroof.analysis.solution import Solution
+from symroof.analysis.solution_words import with_unit
 from symroof.analysis.solved_equation import longest, stretch_text
 from symroof.analysis.verdict import basis_of
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import ZERO, Expr, names, number, operator_of, substitute
-from symroof.symbolic.polynomials import sign
+from symroof.symbolic.expressions import Expr, names, operator_of
 from symroof.symbolic.printing import latex, text
-from symroof.theory.symbols import base_name
 
 HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
 
@@ -66,8 +63,10 @@ def _answer(solution: Solution) -> dict[str, Any]:
     found["integer"] = solution.integer
     if solution.stretches:
         found["stretches"] = [list(each) for each in solution.stretches]
-    if solution.own_side is not None:
-        found["at_own_value"] = ["lhs_below", "equal", "lhs_above"][solution.own_side + 1]
+    own = solution.bound_case.given.get(solution.unknown)
+    at_own = None if own is None or own.number is None or solution.missing else own.number
+    if at_own is not None and (side := solution.side(at_own)) is not None:
+        found["at_own_value"] = ["lhs_below", "equal", "lhs_above"][side + 1]
     return found
 
 
@@ -119,18 +118,6 @@ def where(branch: Branch, solution: Solution) -> dict[str, Expr]:
 
 def _both(tree: Expr, solution: Solution) -> dict[str, str]:
     return {"text": text(tree), "latex": latex(tree, solution.spelled)}
-
-
-def _is_fact(tree: Expr, solution: Solution) -> bool:
-    """Whether a condition holds by the shape of the model alone, whatever the device and the load."""
-    case = solution.bound_case.case
-    of_model = {
-        name: number(case.value(name))
-        for name in names(tree)
-        if base_name(name) in OF_MODEL and name != solution.unknown
-    }
-    left = solvable(substitute(tree.lhs, of_model), solution.bound_case)
-    return tree.rhs == ZERO and operator_of(tree) == ">" and sign(left) > 0
 
 
 def question(solution: Solution) -> list[str]:
@@ -216,8 +203,11 @@ def closed_form_lines(solution: Solution, short: bool) -> list[str]:
         lines += [f"    with {name} = {written(tree)}" for name, tree in fresh.items()]
         defined |= fresh
         for condition in branch.conditions:
-            fact = condition.holds and (short or _is_fact(condition.tree, solution))
-            lines += [] if fact else [f"    if {_condition_text(condition, solution, written)}"]
+            lines += (
+                []
+                if condition.holds and short
+                else [f"    if {_condition_text(condition, solution, written)}"]
+            )
     told = [f"{shown} {name}" for name, shown in letters.items() if shown != name]
     lines += [f"  where {' · '.join(told)}"] if told else []
     others = len(branches) - 1

@@ -11,7 +11,6 @@ from symroof.analysis.equations import (
     named_threshold,
     parse_equation,
     refused,
-    surely_zero,
     unknown_of,
     without_idle_changes,
 )
@@ -36,21 +35,11 @@ def solve(equation: Any, bound_case: BoundCase, for_: Any = None) -> Solution:
     Raises:
         InputError: an unknown name, mismatched dimensions, an unknown that does not occur, a missing input.
     """
-    equation, for_ = _single(equation), symbol_name(_single(for_))
+    for_ = symbol_name(for_)
     if not getattr(equation, "__hash__", None):
         read_expression(equation)  # a mutable matrix, which is refused in words
     key = ("solution", equation, for_)
     return bound_case.once(key, lambda: _solve(equation, bound_case, for_))
-
-
-def _single(value: Any) -> Any:
-    """What a list of one holds, as SymPy's ``solve`` takes it; anything else as it is."""
-    if isinstance(value, (list, tuple, set)):
-        if len(value) != 1:
-            message = f"{len(value)} at once: one equation is solved for one unknown"
-            raise refused("equation", message, "solve one, then substitute the answer")
-        return next(iter(value))
-    return value
 
 
 def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
@@ -81,11 +70,6 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     try:
         found = posed.everywhere[0]
     except MissingInput as error:
-        if (alone := surely_zero(relation, unknown)) is not None:
-            apart = Equation(alone, unknown, bound_case)
-            found = apart.everywhere[0]
-            if found.values:  # whatever the other factors are
-                return Solution(given, apart, kind, found, named)
         needs = frozenset(named.needs) if named else frozenset()
         answer = _without_numbers(replace(posed, kept=needs, symbolic=True), equation, error.name)
         cancelled = _cancelled(answer, posed)

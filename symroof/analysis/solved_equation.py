@@ -1,4 +1,4 @@
-"""A solved equation of one case in numbers: the crossings, the whole number to act on, and whether memory allows it."""
+"""A solved equation of one case in numbers: the crossings, how far they move, the whole number to act on, and whether memory allows it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from sympy import Basic
-
-from symroof.analysis.closed_branches import Branch, Branches, form_far_out, forms_at_crossings
+from symroof.analysis import closed_branches
+from symroof.analysis.closed_branches import Branch, Branches
 from symroof.analysis.equation import Equation, balanced
 from symroof.analysis.equations import as_asked
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import DOES_NOT_FIT, Result
+from symroof.cases.quantity_result import Result
 from symroof.symbolic.crossings import SAME, Crossings
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import Expr, changed_inputs, is_number, names
+from symroof.symbolic.expressions import Expr, changed_inputs, names
 from symroof.symbolic.printing import text
 from symroof.theory.case import Case
 from symroof.theory.declarations import DropsCaches
@@ -29,16 +28,30 @@ MOST_DEGREES = 1024
 LIMIT, REACH = "limit", "reach"
 CLOSE = 1e-12
 """How near a crossing lies to a whole number that it is, as a share of it."""
-CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
-"""Unknowns that take memory: for these the answer is tested for whether the case still fits."""
 SIDES = {"lhs_above": 1, "lhs_below": -1}
 """The sign of left less right, by verdict."""
-ABOVE, BELOW = "above", "below"
-"""Where a crossing has beyond that no longer exists: beyond every value of the unknown, or short of every one."""
-
 
 Stretch = tuple[int, int | None]
 """The first and the last whole number of a stretch; None for the last where it has no end."""
+
+
+COEFFICIENTS = ("c0", "c1", "c2")
+"""The names of the coefficients of a long root."""
+CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
+"""Unknowns that take memory: for these the answer is tested for whether the case still fits."""
+
+
+def to_whole(value: float, kind: str) -> int:
+    """A crossing as a whole number: down to the last that keeps a limit, up to the first that reaches."""
+    near = round(value)
+    if abs(value - near) < CLOSE * max(near, 1):
+        return near
+    return math.floor(value) if kind == LIMIT else math.ceil(value)
+
+
+def degrees(case: Case, first: int) -> Iterator[int]:
+    """Numbers of devices that can share out the key and value heads, from one on."""
+    return filter(case.can_split_heads, range(first, first + MOST_DEGREES))
 
 
 def longest(found: Iterable[Stretch]) -> Stretch | None:
@@ -54,27 +67,20 @@ def stretch_text(stretch: Stretch) -> str:
     return f"{first:,}" if first == last else f"{first:,} to {last:,}"
 
 
-def to_whole(value: float, kind: str) -> int:
-    """A crossing as a whole number: down to the last that keeps a limit, up to the first that reaches."""
-    near = round(value)
-    if abs(value - near) < CLOSE * max(near, 1):
-        return near
-    return math.floor(value) if kind == LIMIT else math.ceil(value)
-
-
 class Extent(NamedTuple):
     """How far a crossing moves over the ranges of its case.
 
     Attributes:
         low, high: the least and the largest; None where nothing is a range, or the sides meet nowhere in them.
         everywhere: whether there is one in the middle and at every corner.
-        beyond: where it has gone at the corners that have none, as far as that is known.
+        gone: where it has gone at the corners that have none, as far as that is known:
+            1 above every value of the unknown, -1 below.
     """
 
     low: float | None = None
     high: float | None = None
     everywhere: bool = True
-    beyond: frozenset[str] = frozenset()
+    gone: frozenset[int] = frozenset()
 
 
 @dataclass(repr=False)
@@ -106,7 +112,7 @@ class SolvedEquation(DropsCaches):
 
     @property
     def sides(self) -> tuple[Expr, Expr]:
-        """Left and right as formulas, for the rooms of this package."""
+        """Left and right as formulas."""
         return self.relation.lhs, self.relation.rhs
 
     @cached_property
@@ -118,18 +124,12 @@ class SolvedEquation(DropsCaches):
     def written_sides(self) -> tuple[str, str]:
         """Both sides in the grammar of formulas, of a text in the order of the text."""
         as_written = isinstance(self.asked, str) and self.threshold is None
-        left, right = (text(side, as_written=as_written) for side in self.written.args)
-        return left, right
+        return tuple(text(side, as_written=as_written) for side in self.written.args)  # type: ignore[return-value]
 
     @property
     def declared(self) -> Symbol:
         """The unknown as the theory declares it, with its unit."""
         return self.bound_case.case.theory.symbol(self.unknown)
-
-    @property
-    def symbolic(self) -> bool:
-        """Whether the answer is in symbols, an input being missing for one in numbers: it contains nothing but inputs and quantities."""
-        return self.missing is not None
 
     @property
     def verdict(self) -> str:
@@ -159,33 +159,9 @@ class SolvedEquation(DropsCaches):
         axis = self.posed.axis(self.bound_case.case)
         return axis.low, axis.high if self.found.pole is None else self.found.pole
 
-    @cached_property
-    def candidates(self) -> Branches:
-        """The closed forms with their conditions, as formulas; found when they are first asked for."""
-        if self.without_numbers is not None or self.found is None:
-            return self.without_numbers or Branches()
-        if self.values:
-            return forms_at_crossings(self.posed, self.values)
-        never = self.verdict != "identical"
-        return form_far_out(self.posed, self.found.searched[1]) if never else Branches()
-
-    # ------------------------------------------------------------------------------------------------ over ranges, and as expected
-
-    @property
-    def branch(self) -> Branch | None:
-        """The branch that gives the value, or the first that would if its conditions held."""
-        every = self.candidates.every
-        return next((b for b in every if b.value == self.value), every[0] if every else None)
-
     @property
     def low(self) -> float | None:
-        """The least first crossing over the ranges of the inputs; None where nothing is a range, or the sides meet nowhere in them.
-
-        >>> from symroof.analysis.study import Study
-        >>> solution = Study("llama-3-8b", "h100-sxm", prompt=4096, mbu="0.5..0.9").solve("itl = 20 ms", "batch")
-        >>> [round(float(crossing), 1) for crossing in (solution.low, solution.value, solution.high)], solution.everywhere
-        ([34.1, 58.8, 83.5], True)
-        """
+        """The least first crossing over the ranges of the inputs; None where nothing is a range, or the sides meet nowhere in them."""
         return self.extent.low
 
     @property
@@ -193,51 +169,33 @@ class SolvedEquation(DropsCaches):
         """The largest, as :attr:`low` is the least."""
         return self.extent.high
 
-    @property
-    def everywhere(self) -> bool:
-        """Whether the sides meet at every corner of the ranges; of a case without ranges, whether they meet."""
-        return self.extent.everywhere
+    @cached_property
+    def corners(self) -> tuple[Crossings, ...]:
+        """What is found at each corner of the case's ranges; none where nothing is ranged, or the unknown itself is."""
+        if self.missing:
+            return ()
+        try:
+            return tuple(self.posed.everywhere[1:])
+        except NoValue:
+            return (Crossings("none"),) * len(self.bound_case.corner_points)
 
     @cached_property
     def extent(self) -> Extent:
-        """The least and the largest crossing over the ranges, whether there is always one, and where it has beyond if not."""
-        corners = () if self.starts_later else self.at_corners
-        if not corners:
-            return Extent(None, None, self.value is not None)
-        firsts = [crossings[0] for crossings in corners if crossings]
+        """The least and the largest crossing over the ranges, whether there is always one, and where it has gone if not."""
+        later = bool(self.stretches) and "at_least" in (self.integer or ())
+        corners = () if later else self.corners  # the first crossing alone says nothing
+        firsts = [each.values[0] for each in corners if each.values]
         met = [*firsts, *self.values[:1]]
-        if not met:
-            return Extent(None, None, False)
+        if not corners or not met:
+            return Extent(None, None, not corners and self.value is not None)
         everywhere = len(firsts) == len(corners) and self.value is not None
-        beyond = frozenset() if everywhere or self.value is None else self.side_beyond(self.value)
-        return Extent(min(met), max(met), everywhere, beyond)
-
-    @cached_property
-    def at_corners(self) -> tuple[tuple[float, ...], ...]:
-        """The crossings at each corner of the case's ranges; none where nothing is ranged, or the unknown itself is."""
-        if self.symbolic:
-            return ()
-        try:
-            return tuple(each.values for each in self.posed.everywhere[1:])
-        except NoValue:
-            return ((),) * len(self.bound_case.corner_points)
-
-    def side_beyond(self, crossing: float) -> frozenset[str]:
-        """Where a crossing has gone at the corners that have none: above every value of the unknown, below every one, or both; nothing where that is not known.
-
-        Where the sides never meet, one is the larger throughout. If it is the one that is larger before the crossing, there the crossing
-        would come later than any value; else it would have come before.
-        """
-        before, ends = self.before(crossing), set()
-        point = math.ceil(max(crossing, 1)) if self.declared.counted else crossing
-        for case, crossings in zip(self.bound_case.corners, self.at_corners, strict=False):
-            if crossings:
-                continue
-            side = self._side_in(case, point)
-            if not before or not side:
-                return frozenset()
-            ends.add(ABOVE if side == before else BELOW)
-        return frozenset(ends)
+        larger = {SIDES.get(each.verdict, 0) for each in corners if not each.values}
+        before = 0 if self.value is None or not larger else self.before(self.value)
+        if not before or 0 in larger:
+            return Extent(min(met), max(met), everywhere)
+        # if the side that is larger throughout is the one before the crossing, there it would come
+        # later than any value; else it would have come before
+        return Extent(min(met), max(met), everywhere, frozenset(side * before for side in larger))
 
     @cached_property
     def at_peak(self) -> Any:
@@ -245,12 +203,14 @@ class SolvedEquation(DropsCaches):
         own = self.bound_case
         given = own if own.case.numbers else own.with_changes()
         case = given.at_peak  # a degree that is solved for is open here, and again there
-        timed = own.case.theory.timed
-        if case is None or self.symbolic or not any(map(timed, names(self.relation))):
+        if (
+            case is None
+            or self.missing
+            or not any(map(own.case.theory.timed, names(self.relation)))
+        ):
             return None
         asked = {self.unknown, *names(self.relation), *changed_inputs(self.relation)}
-        there = case.without_values(asked)
-        posed = replace(self.posed, bound_case=there)
+        posed = replace(self.posed, bound_case=case.without_values(asked))
         try:
             found = posed.everywhere[0]
         except NoValue:
@@ -263,29 +223,17 @@ class SolvedEquation(DropsCaches):
         """The value at 100 % of peak; None where there is none, or the case is there already."""
         return self.at_peak.value if self.at_peak is not None else None
 
-    # ------------------------------------------------------------------------------------------------ what it rests on
-
     @cached_property
     def defaults(self) -> dict[str, Result]:
         """The inputs that the answer rests on and that nobody gave, by name; empty where the answer is symbolic."""
-        if self.symbolic:
+        if self.missing:
             return {}
-        given = self.bound_case.given
-
-        def moved(name: str) -> bool:
-            """By the answer: no number was assumed."""
-            formula = given[name].setting if name in given else None
-            return isinstance(formula, Basic) and self.unknown in names(formula)
-
+        given = self.bound_case.given  # of a formula that the answer moves no number was assumed
+        moved = {n for n, x in given.items() if x.is_formula and self.unknown in names(x.setting)}
         asked = tuple(dict.fromkeys(name for side in self.sides for name in names(side)))
         inputs = self.bound_case.inputs(asked, everything=False)
-        return {
-            name: entry
-            for name, entry in inputs.items()
-            if entry.defaulted and name != self.unknown and not moved(name)
-        }
-
-    # ------------------------------------------------------------------------------------------------ whole numbers
+        left_out = {self.unknown, *moved}
+        return {n: entry for n, entry in inputs.items() if entry.defaulted and n not in left_out}
 
     @cached_property
     def integer(self) -> dict[str, int] | None:
@@ -300,7 +248,7 @@ class SolvedEquation(DropsCaches):
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
-        """First and last of each run of whole numbers at which the threshold holds, where it can start to hold more than once; else empty.
+        """First and last of each run of whole numbers at which a threshold holds that can start to hold more than once; else empty.
 
         No crossing lies within a run that is looked at; the numbers next to one, where a jump may fall, are each looked at alone.
         """
@@ -316,30 +264,21 @@ class SolvedEquation(DropsCaches):
             found.append((found.pop()[0] if joined else first, last))
         return tuple(found)
 
-    @property
-    def starts_later(self) -> bool:
-        """Whether the threshold holds from a number on, not up to one: its first crossing alone says nothing."""
-        return bool(self.stretches) and "at_least" in (self.integer or ())
-
     def rounded(self, value: float) -> int:
         """A crossing as the whole number it allows: the last that keeps a limit, the first that reaches.
 
         The sides are evaluated at the candidate and its neighbours, as a jump may lie just behind a whole number.
         """
         down, up = to_whole(value, LIMIT), to_whole(value, REACH)
-        before = self.before(value)
+        before, devices = self.before(value), self.unknown == "tp"
         if not before:
             return to_whole(value, self.kind)
-        if self.kind == LIMIT and self.unknown != "tp":
-            return next((n for n in (down, down - 1) if n < 1 or self.side(n) in (before, 0)), down)
-        tried = self.degrees(max(up, 1)) if self.unknown == "tp" else (up, up + 1)
+        if self.kind == LIMIT and not devices:
+            kept = (n for n in (down, down - 1) if n < 1 or self.side(n) in (before, 0))
+            return next(kept, down)
+        tried = degrees(self.bound_case.case, max(up, 1)) if devices else (up, up + 1)
         reached = (n for n in tried if n >= 1 and self.side(n) in (-before, 0))
         return next(reached, max(up, 1))
-
-    def degrees(self, first: int, up: bool = True) -> Iterator[int]:
-        """Numbers of devices that can share out the key and value heads, from one on, upwards or downwards."""
-        tried = range(first, first + MOST_DEGREES) if up else range(first, 0, -1)
-        return filter(self.bound_case.case.can_split_heads, tried)
 
     def before(self, value: float) -> int:
         """Which side is the larger just before a crossing; 0 where that is undecided."""
@@ -351,25 +290,14 @@ class SolvedEquation(DropsCaches):
 
     def side(self, point: float) -> int | None:
         """The sign of left less right at a value of the unknown, by the definitions themselves."""
-        return self._side_in(self.bound_case.case, point)
-
-    def _side_in(self, case: Case, point: float) -> int | None:
-        there, sides = case.changed({self.unknown: point}), balanced(self.relation).args
+        there, sides = self.bound_case.case.changed({self.unknown: point}), balanced(self.relation)
         try:
-            left, right = (float(there.evaluate(side)) for side in sides)
+            left, right = (float(there.evaluate(side)) for side in sides.args)
         except (NoValue, OverflowError):
             return None
         if abs(left - right) <= SAME * max(abs(left), abs(right)):
             return 0
         return 1 if left > right else -1
-
-    @cached_property
-    def own_side(self) -> int | None:
-        """The sign of left less right at the unknown's own value in the case; None where it has none, or the sides have none there."""
-        own = self.bound_case.given.get(self.unknown)
-        if own is None or self.symbolic or not is_number(own.setting):
-            return None
-        return self.side(float(own.setting))
 
     @cached_property
     def whole(self) -> float | None:
@@ -386,7 +314,34 @@ class SolvedEquation(DropsCaches):
         except NoValue:
             return None
 
+    @cached_property
+    def candidates(self) -> Branches:
+        """The closed forms with their conditions, as formulas; found when they are first asked for."""
+        if self.without_numbers is not None or self.found is None:
+            return self.without_numbers or Branches()
+        if self.values:
+            return closed_branches.forms_at_crossings(self.posed, self.values)
+        if self.verdict == "identical":
+            return Branches()
+        return closed_branches.form_far_out(self.posed, self.found.searched[1])
+
     @property
-    def flags(self) -> tuple[str, ...]:
-        """``does_not_fit`` where the answer is beyond memory."""
-        return (DOES_NOT_FIT,) if self.within_memory is False else ()
+    def branch(self) -> Branch | None:
+        """The branch that gives the value, or the first that would if its conditions held."""
+        every = self.candidates.every
+        return next((b for b in every if b.value == self.value), every[0] if every else None)
+
+    @property
+    def answering(self) -> tuple[Branch, ...]:
+        """The closed forms that give the answer: of a case the one that holds, without numbers each that may."""
+        every = self.candidates.every
+        if self.missing:
+            return () if self.candidates.more else every
+        met = (b for b in every if b.value == self.value and b.closed_form is not None)
+        return tuple(met)[:1] if self.values else ()
+
+    def spelled(self, name: str) -> str:
+        """How formulas of the answer spell a name, the coefficients of a long one included."""
+        if name in COEFFICIENTS:
+            return f"{name[0]}_{name[1:]}"
+        return self.bound_case.case.theory.latex(name)

@@ -108,12 +108,6 @@ def queues(case: Case) -> bool:
     return "arrival_rate" in case.given and under_load(case)
 
 
-def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
-    """The load at an arrival rate, and every target of the study that this case has a metric for."""
-    asked = [each for each in constraints(bound_case) if each.name != MEMORY]
-    return [check for each in asked if (check := each.check(bound_case))]
-
-
 def measured_alone(bound_case: BoundCase) -> bool:
     """Whether only measured efficiencies are ranges: then a target that the expected value misses is missed."""
     return bound_case.box.keys() <= bound_case.measured_box.keys()
@@ -233,99 +227,68 @@ def target_warnings(bound_case: BoundCase) -> list[str]:
     return lines
 
 
-WAITS = (TARGET_METRICS["ttft"], AT_A_RATE[TARGET_METRICS["itl"]])
-"""Latencies that are searched for at an arrival rate, and have no value where prompts pile up."""
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """One condition of the headline: a metric stays within its limit."""
-
-    name: str
-    metric: str
-    limit: str
-
-    def bound(self, case: Case) -> float:
-        """The limit as a number."""
-        return 1.0 if self.name == LOAD else float(case.value(self.limit))
-
-    @property
-    def sides(self) -> tuple[str, ...]:
-        """The names of both sides: the limit of a load is a plain number."""
-        return (self.metric,) if self.name == LOAD else (self.metric, self.limit)
-
-    def inputs(self, case: Case) -> set[str]:
-        """The inputs that a side is computed from; ``tp`` too where it is one, and so is in no formula until it may be another."""
-        free = {"tp"}.intersection(case.without_values({"tp"}).inputs_used(*self.sides))
-        return free.union(case.inputs_used(*self.sides))
-
-    def check(self, bound_case: BoundCase) -> TargetCheck | None:
-        """Whether it is met over the ranges; None where the metric has no value."""
-        metric, limit = bound_case.get(self.metric), self.bound(bound_case.case)
-        if metric is None:
-            return None
-        if self.name == LOAD and metric.value < 1 and waits_without_end("ttft", bound_case.case):
-            symbol = bound_case.case.theory.symbol("prefill_slot_utilization")  # prompts pile up
-            for formula in PREFILL_LOADS:  # where neither has a value, that of responses has to do
-                with suppress(NoValue):
-                    metric = bound_case.formula(parse(formula), symbol)
-                    break
-        low, high = metric.at_median or (metric.low, metric.high)
-        if low is None or high is None:
-            low, high = metric.value, math.inf if metric.without_range else metric.value
-        least = metric.value if measured_alone(bound_case) else low
-        throughout, somewhere = (holds(self.within, float(x), limit) for x in (high, least))
-        met = throughout or (None if somewhere else False)
-        return TargetCheck(self.name, metric, limit, met)
-
-    @property
-    def within(self) -> str:
-        """At a load of 1 the queue already grows without end; every other limit may be reached."""
-        return "<" if self.name == LOAD else "<="
-
-    def holds(self, case: Case) -> bool:
-        """Whether it is met; no wait in a queue that grows without end meets a target.
-
-        Raises:
-            UndefinedValue: an input that it needs has no value.
-            NoValue: it has no value here, and no queue is the reason.
-        """
-        try:
-            return bool(holds(self.within, case.value(self.metric), self.bound(case)))
-        except NoValue as error:
-            endless = self.metric in WAITS and "arrival_rate" in self.inputs(case)
-            if isinstance(error, UndefinedValue) or not endless:
-                raise
-            return False
-
-
-def constraints(bound_case: BoundCase) -> list[Constraint]:
-    """The conditions of the headline of a case: memory and load where they are known, and each target that has a metric."""
-    case, found = bound_case.case, []
+def conditions(bound_case: BoundCase) -> dict[str, tuple[str, str]]:
+    """Metric and limit of each condition of the headline of a case, by name: memory and load where they are known, and each target that has a metric."""
+    case, found = bound_case.case, dict[str, tuple[str, str]]()
     if case.has_value("fits"):
-        found.append(Constraint(MEMORY, *MEMORY_OF_A_DEVICE))
+        found[MEMORY] = MEMORY_OF_A_DEVICE
     if queues(case) and case.has_value(LOAD):
-        found.append(Constraint(LOAD, LOAD, "1"))
+        found[LOAD] = (LOAD, LOAD)
     for name in bound_case.targets:
         metric = metric_of(name, case)
         if metric is None and waits_without_end(name, case):
             metric = TARGET_METRICS[name]
         if metric:
-            found.append(Constraint(name, metric, TARGET_SYMBOLS[name]))
+            found[name] = (metric, TARGET_SYMBOLS[name])
     return found
 
 
-def passes(bound_case: BoundCase) -> bool | None:
-    """Whether a case fits and is known to meet every target over all of its ranges; None where it does with ranges at their middle, and not throughout.
+def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
+    """The load at an arrival rate, and every target of the study that this case has a metric for, over the ranges."""
+    found = []
+    for name, (of, limited_by) in conditions(bound_case).items():
+        metric = None if name == MEMORY else bound_case.get(of)
+        if metric is None:
+            continue
+        if name == LOAD and metric.value < 1 and waits_without_end("ttft", bound_case.case):
+            symbol = bound_case.case.theory.symbol("prefill_slot_utilization")  # prompts pile up
+            for formula in PREFILL_LOADS:  # where neither has a value, that of responses has to do
+                with suppress(NoValue):
+                    metric = bound_case.formula(parse(formula), symbol)
+                    break
+        limit = _limit(name, limited_by, bound_case.case)
+        low, high = metric.at_median or (metric.low, metric.high)
+        if low is None or high is None:
+            low, high = metric.value, math.inf if metric.without_range else metric.value
+        least = metric.value if measured_alone(bound_case) else low
+        throughout, somewhere = (_is_met(name, float(x), limit) for x in (high, least))
+        met = throughout or (None if somewhere else False)
+        found.append(TargetCheck(name, metric, limit, met))
+    return found
 
-    >>> from symroof.analysis.study import Study
-    >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096, batch=[1, 8, 32], mbu="0.5..0.9", mfu=1, targets={"itl": "10 ms"})
-    >>> [passes(case) for case in study.cases]
-    [True, None, False]
+
+def missed(bound_case: BoundCase, there: Case) -> list[str]:
+    """The conditions of a case that do not hold with other values; no wait in a queue that grows without end meets a target.
+
+    Raises:
+        NoValue: one has no value there, and no queue is the reason.
     """
-    if bound_case.fits is None or not bound_case.fits.value or unknown_targets(bound_case):
-        return False
-    if not findings(bound_case):
-        return True
-    met = all(condition.holds(bound_case.case) for condition in constraints(bound_case))
-    return None if met else False
+    found = []
+    for name, (metric, limited_by) in conditions(bound_case).items():
+        try:
+            met = _is_met(name, there.value(metric), _limit(name, limited_by, there))
+        except NoValue as error:
+            if isinstance(error, UndefinedValue) or not queues(there):
+                raise
+            met = False
+        found += [] if met else [name]
+    return found
+
+
+def _limit(name: str, limited_by: str, case: Case) -> float:
+    return 1.0 if name == LOAD else float(case.value(limited_by))
+
+
+def _is_met(name: str, value: float, limit: float) -> bool:
+    """Whether a limit is kept: at a load of 1 the queue already grows without end; every other limit may be reached."""
+    return value < limit if name == LOAD else holds("<=", value, limit)

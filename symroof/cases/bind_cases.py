@@ -104,9 +104,9 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
             made = _bound(specs, replace(one, values=values))
             check_formulas(made)
             written = ((name, as_written(name, x, bare=True)) for name, x in single.items())
-            varied, warnings = (*shown, *written), (*made.warnings, *idle)
-            several = len(models) > 1
-            yield replace(made, several_models=several, varied=varied, warnings=warnings)
+            made.warn(*idle)
+            made.varied, made.several_models = (*shown, *written), len(models) > 1
+            yield made
 
 
 def variant(bound_case: BoundCase, *, on: BoundCase | None = None, **changes: Any) -> BoundCase:

@@ -23,8 +23,10 @@ from symroof.specs.efficiencies import (
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.precision import BITS
-from symroof.symbolic.expressions import ZERO
+from symroof.symbolic.expressions import number
 from symroof.theory.layout import DEGREES
+from symroof.theory.symbols import INPUTS
+from symroof.theory.theory_files import column
 from symroof.units import format_quantity
 
 OF_LINKS = frozenset({"link_latency", "link_share", "network_latency"})
@@ -35,46 +37,22 @@ def _between(low: Any, value: Any, high: Any, source: str, unit: str = "") -> In
     return Input(ValueRange(low, high, text, value), source, measured=True)
 
 
-_LMSYS = "LMSYS 2025-05-05, Deploying DeepSeek with PD Disaggregation and Large-Scale Expert Parallelism on 96 H100 GPUs"
-OF_EXPERTS = {
-    "expert_spread": _between(
-        0,
-        1.5,
-        3,
-        "the largest of 8 to 16 random numbers of experts is 1.4 to 1.8 standard deviations above the mean (InferenceX, H200, few requests: about 2)",
-    ),
-    "exchange_overlap": Input(
-        ZERO,
-        "measured: engines exchange and then work, unless told to split batches in two",
-        measured=True,
-    ),
-    "expert_imbalance": _between(
-        1,
-        1.25,
-        1.5,
-        f"measured ({_LMSYS}): prefill 18 % slower than with experts evenly loaded, balancer on, which is a device 25 % above the mean",
-    ),
-}
-"""What whole experts spread over devices cost beyond their peak: said of the rows that the fit is made of, and not fitted itself."""
-OF_GROUPS = {
-    "work_overlap": Input(
-        ZERO,
-        "measured: steps of attention groups take as long as their compute and their memory traffic together (a fifth of the error of InferenceX's rows)",
-        measured=True,
-    )
-}
-"""What attention groups beside experts cost: attention multiplies while experts wait to be read, and the other way round."""
+def _beside(where: str) -> dict[str, Input]:
+    """What some cases cost beyond their peak: said of the rows that the fit is made of, and not fitted itself."""
+    found = {}
+    for name, entry in MEASURED.items():
+        if entry["where"] == where:
+            low, value, high = (float(entry[end]) for end in ("low", "value", "high"))
+            source, unit = entry["source"], INPUTS[name].unit
+            single = Input(number(value), source, measured=True)
+            found[name] = single if low == high else _between(low, value, high, source, unit)
+    return found
+
+
+MEASURED: dict[str, dict[str, Any]] = column("moving", "measured")
+OF_EXPERTS, OF_GROUPS, OF_NETWORK = map(_beside, ("experts", "groups", "network"))
+"""Of whole experts spread over devices; of attention groups beside experts; of groups larger than a node."""
 OF_DRAFTS = "not measured: a verification may be slower beside a step than one step is beside another on devices of its class"
-OF_NETWORK = {
-    "network_latency": _between(
-        20e-6,
-        45e-6,
-        70e-6,
-        "measured: an all-reduce over two nodes of H100 takes 45 us more than one inside (InferenceX, DeepSeek-R1 on 16 devices, five rows)",
-        "s",
-    )
-}
-"""What a collective between nodes costs beyond one inside, where a group is larger than a node."""
 
 FAMILIES = {
     "hbm": "NVIDIA HBM",
@@ -130,16 +108,13 @@ def kind_of(case: BoundCase, device: HardwareSpec, engine: str) -> MeasuredKind:
     )
 
 
-LONGEST = {"ggml": 4096, "compiled": 63488}
-"""Tokens of the longest requests among the measurements of a class of engines (``specs/measured``)."""
-
-
 def beyond_measurements(case: BoundCase) -> str:
     """In words, that nothing like a case was measured; empty where something was, or nothing is expected by measurements."""
     if case.hardware is None or case.engine is None or case.basis != EXPECTED:
         return ""
     beyond = shipped_efficiencies().beyond(kind_of(case, case.hardware, case.engine_class))
-    longest = LONGEST.get(case.engine_class, max(LONGEST.values()))
+    known = shipped_efficiencies().longest
+    longest = known.get(case.engine_class, max(known.values()))
     sizes = lengths(case.given)
     if beyond or max(sizes.pop("context", 0), sum(sizes.values())) <= longest:
         return beyond
@@ -164,6 +139,11 @@ def add_measured_efficiencies(case: BoundCase) -> None:
     grouped = case.assumptions["scheduling"] == "disaggregated" or several_devices(given)
     kind = kind_of(case, device, engine)
     part, reach = model_part(kind.model), shipped_efficiencies().reach(kind)
+    elsewhere = device.family == "apple" and engine != "ggml"
+    if elsewhere:
+        case.warn(
+            f"{profile.spec.title} does not run on Apple GPUs: add --engine llama.cpp or --engine mlx, whose efficiencies are used here"
+        )
     sending = link_group(number_of(given, "tp", defaults=True), exchanges)
     for name in FITTED:
         if name in given or (name in OF_LINKS and not grouped):
@@ -174,9 +154,7 @@ def add_measured_efficiencies(case: BoundCase) -> None:
         elif (engine, device.family) == ("earlier", "hbm"):
             kernels = "compiled"  # engines until 2024 sum with kernels of their own on NVIDIA
         given[name], word = _fitted(name, tuple(families), kernels, reach)
-        if word and device.family == "apple" and engine != "ggml":
-            word = f"{profile.spec.title} does not run on Apple GPUs: add --engine llama.cpp or --engine mlx, whose efficiencies are used here"
-        case.warn(*([word] if word else []))
+        case.warn(*([word] if word and not elsewhere else []))
         if name == "mbu":
             share = share_of_tile(device.family, engine, case.compute, given)
             _limit_by_tile(given, share)

@@ -251,7 +251,7 @@ def _threshold(claim: ClaimSpec) -> Derived:
         unit,
         alternative=other,
         reason=solution.reason,
-        flags=solution.flags,
+        flags=(DOES_NOT_FIT,) if solution.within_memory is False else (),
         answers=study.first,
     )
 

@@ -91,7 +91,7 @@ def screen(solution: Solution, everything: bool) -> str:
     if everything:
         return "\n".join(lines)
     mentioned = {name for side in solution.sides for name in names(side)}
-    here = () if solution.symbolic else sorted(mentioned)  # of all quantities it takes a second
+    here = () if solution.missing else sorted(mentioned)  # of all quantities it takes a second
     shown = [name for name in here if not case.case.is_input(name) and case.case.has_value(name)]
     rest = assumed(case, shown, but=(solution.unknown,), remark=remark) if shown else [remark]
     return "\n".join([*lines, *filter(None, rest)])

@@ -14,10 +14,10 @@ from symroof.analysis.verdict import (
     MEMORY,
     TargetCheck,
     at_rate,
-    constraints,
     limit_of,
     measured_alone,
     metrics_of,
+    missed,
     target_checks,
     unknown_targets,
     waits_without_end,
@@ -283,7 +283,7 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
     if review.pick and (prompt := _too_long(one)):
         much = Result(case.case.theory.symbol("prompt"), prompt).plain(DIGITS)
         slow = case.slow_end.case.changed({"prompt": prompt})
-        wrong = [c.name for c in constraints(case) if not c.holds(slow)]
+        wrong = missed(case, slow)
         misses = ", ".join(BROKEN.get(name, f"misses {name}") for name in wrong)
         where = "" if wrong == [MEMORY] else "in the worst case of the 80 % interval "
         said.append(

@@ -22,7 +22,6 @@ FITTED = listed("moving", "evidence")  # step_overhead is part of layer_overhead
 
 SHARES = frozenset({"mfu", "mbu", "link_share"})
 ALL = "all"
-FILE = "efficiencies.yaml"
 
 TILE_ROWS = 64
 """Rows of the smallest tile that a library's matrix product computes, however few it is asked for: NVIDIA, Matrix Multiplication Background User's Guide
@@ -192,6 +191,7 @@ class EfficienciesSpec(Spec):
     scatter: dict[str, Amount]
     near: dict[str, Amount]
     far: Amount
+    longest: dict[str, Whole]
     intervals: tuple[IntervalClass, ...]
     efficiencies: tuple[Efficiency, ...]
     measured: tuple[MeasuredKind, ...] = ()
@@ -251,7 +251,7 @@ def interval(name: str, value: float, width: float) -> tuple[float, float]:
 @lru_cache(maxsize=1)
 def shipped_efficiencies() -> EfficienciesSpec:
     """The table that symroof ships."""
-    return build(load(data_folder("specs") / FILE), EfficienciesSpec)
+    return build(load(data_folder("specs") / "efficiencies.yaml"), EfficienciesSpec)
 
 
 EngineClass = Literal["compiled", "earlier", "eager", "ggml"]

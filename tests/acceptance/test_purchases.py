@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from symroof.analysis.verdict import passes
 from symroof.api import Study
 from symroof.select.recommend import recommend
 from symroof.simulate.run_simulation import simulate
 
 from ..cli import call
+from ..near import passes
 
 GIB, MFU, MBU, SHARE, RESERVE, PRICE = 2**30, 0.6, 0.8, 0.92, 2e9, 3.0
 DEVICES = {

@@ -62,33 +62,6 @@ def test_weights_that_were_not_quantized_read_twice_as_much():
     assert [label for label, _, _ in best.signature] == ["ttft"]
 
 
-def test_a_link_of_the_host_for_one_between_devices():
-    """64 all-reduces of 8,192 tokens, 4,096 wide in 2 bytes, 2*3/4 of each over 64 GB/s instead of 450."""
-    links = 64 * 1.5 * 8192 * 4096 * 2 / 64e9
-    compute = float(
-        Study(
-            **CASE
-            | {"prompt": 8192, "tp": 4, "link_latency": 0, "link_share": 1, "mfu": Fraction(6, 10)}
-        ).value("prefill_roofline_time")
-    )
-    server = 0.02  # of vLLM
-    diagnosis = found(
-        "ttft", links + compute + server, prompt=8192, tp=4, link_latency=0, link_share=1
-    )
-    assert named(diagnosis)[0] == "pcie"
-    assert diagnosis.explanations[0].off == pytest.approx(1, abs=0.03)
-
-
-@pytest.mark.full
-def test_a_batch_that_is_larger_than_thought():
-    """64 requests read 64 caches of 2,048 tokens, 131,072 bytes each; one alone is as quick as expected."""
-    diagnosis = found("itl", (2 * STREAMED + 64 * 2048 * 131072) / (0.8 * BETA), batch=8)
-    best = next(each for each in diagnosis.explanations if each.cause.name == "batch")
-    assert best.said == "batch 64" and best.holds
-    label, now, then = best.signature[0]
-    assert label == "itl of one request" and now.value == then.value
-
-
 def test_eager_execution_by_what_was_measured_of_it():
     """A layer takes 135 to 246 µs more where the host launches each kernel (specs/efficiencies.yaml): 32 layers, 4.3 to 7.9 ms."""
     study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=1)
@@ -119,16 +92,6 @@ def test_what_no_cause_explains_is_said():
     )
     text = good("diff", "--measured", "itl = 2 s", *LINE).out
     assert "No single cause explains it. The nearest:" in text and len(text.splitlines()) < 40
-
-
-@pytest.mark.full
-def test_a_figure_beyond_the_bound():
-    text = good("diff", "--measured", "itl = 1 ms", *LINE).out
-    assert "It beats the theoretical minimum" in text
-    rate = diagnose(
-        Study("llama-3.1-8b", "h100-sxm", prompt=2048, batch=1), "user_rate", Fraction(1000)
-    )
-    assert rate.beats_the_bound
 
 
 def test_on_the_command_line():

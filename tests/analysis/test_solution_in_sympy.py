@@ -33,9 +33,6 @@ def agrees(expression, study, exact):
     ) * sympy.Float("1e-12")
 
 
-# ----------------------------------------------------------------------------------------------- nothing is put in
-
-
 def test_without_a_case_every_input_stays():
     """The cache is batch * context * bytes of a token; the memory holds it beside the weights and the reserve."""
     left = s.memory_share * s.mem_capacity - s.memory_reserve - s.weight_bytes
@@ -54,19 +51,6 @@ def test_without_a_case_every_input_stays():
     )
 
 
-def test_where_the_unknown_cancels_the_condition_is_said():
-    """Both times of attention are proportional to the batch, and 1 - (1 - k/E)**B is 1 where k is E alone."""
-    (alike,) = sr.solve("batch_to_ridge.attention").conditions
-    width = s.n_heads * s.head_dim
-    moved = s.act_bytes_per_element * width
-    moved += s.context * s.head_dim * s.kv_bytes_per_element * s.n_kv_heads
-    work = 2 * s.context * width * s.mbu * s.mem_bandwidth
-    assert sympy.expand(alike.lhs - work + s.mfu * s.peak_flops * moved) == 0 == alike.rhs
-    every = sr.solve("experts_read = n_experts", "batch")
-    assert every.conditions == (sympy.Eq(1 - s.experts_per_token / s.n_experts, 0),)
-    assert "which is where 1 - experts_per_token/n_experts = 0" in every.reason
-
-
 @pytest.mark.parametrize(
     ("equation", "unknown"),
     [("max_batch_itl", None), ("min_bandwidth_itl", None), ("itl = 10 ms", "mem_bandwidth")],
@@ -75,25 +59,6 @@ def test_what_depends_on_conditions_has_them(equation, unknown):
     solution = sr.solve(equation, unknown)
     (either,) = solution.conditions
     assert solution.verdict == "conditional" and len(either.args) == len(solution.sympy.args) == 2
-
-
-def test_a_product_is_zero_where_a_factor_is_whatever_the_others_are():
-    assert sr.solve("(batch - 3)*(batch - 5)*itl = 0", "batch").values == (3, 5)
-
-
-def test_a_sum_of_powers_is_solved_where_its_terms_are_few():
-    """1 + a = (verify + draft)/itl with one token drafted; with two a quadratic; the number is that of the search."""
-    case = {"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 1024, "draft_cost": 0.1}
-    one = sr.Study(**case, draft_tokens=1).solve("speculation_speedup = 1", "acceptance")
-    two = sr.Study(**case, draft_tokens=2).solve("speculation_speedup = 1", "acceptance")
-    three = sr.Study(**case, draft_tokens=3).solve("speculation_speedup = 1", "acceptance")
-    assert one.sympy == (s.draft_time + s.verify_time - s.itl) / s.itl
-    a, value = s.acceptance, two.sympy.xreplace(sr.Study(**case, draft_tokens=2).values())
-    assert abs(float(value) - two.value) < 1e-9
-    assert (three.sympy, three.why_numeric) == (
-        None,
-        f"{a} is the base of a sum up to draft_tokens",
-    )
 
 
 def test_what_nobody_gave_is_said():
@@ -110,51 +75,23 @@ def test_what_nobody_gave_is_said():
     assert all(study.values()[name] == value for name, value in solution.assumed.items())
 
 
-# --------------------------------------------------------------------------------------------- closed and whole
+HOLDING = [  # equation, unknown, what the case has beside
+    ("prompt_ttft_exceeds_decode", None, {"mfu": 0.5}),
+    (sympy.Eq(s.itl, sympy.Rational(1, 100)), s.batch, {"prompt": 4096}),
+    ("max_batch_memory", None, {}),
+    ("min_devices_memory", None, {}),
+    ("ttft = output*itl", "prompt", {}),
+    ("kv_cache_bytes = weight_bytes", "context", {"model": "gemma-2-9b"}),
+]
 
 
-@pytest.mark.sample(6)
-@pytest.mark.parametrize(
-    ("equation", "unknown", "case", "about"),
-    [
-        (
-            "prompt_ttft_exceeds_decode",
-            None,
-            {
-                "model": "llama-3-8b",
-                "hardware": "h100-sxm",
-                "engine": "ideal",
-                "output": 256,
-                "mfu": 0.5,
-            },
-            32_341.6,
-        ),
-        (
-            sympy.Eq(s.itl, sympy.Rational(1, 100)),
-            s.batch,
-            {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 4096},
-            34.1,
-        ),
-        ("max_batch_memory", None, CHAT, None),
-        ("min_devices_memory", None, CHAT, None),
-        ("ttft = output*itl", "prompt", CHAT, None),
-        ("kv_cache_bytes = weight_bytes", "context", {**CHAT, "model": "gemma-2-9b"}, None),
-        (
-            "decode_bytes = 2*weight_bytes",
-            "batch",
-            {**CHAT, "model": "mixtral-8x7b", "assume": {"experts": "all"}},
-            None,
-        ),
-    ],
-    ids=str,
-)
-def test_the_form_that_holds_gives_the_value(equation, unknown, case, about):
-    study = sr.Study(**case)
+@pytest.mark.sample(3)
+@pytest.mark.parametrize(("equation", "unknown", "more"), HOLDING, ids=str)
+def test_the_form_that_holds_gives_the_value(equation, unknown, more):
+    study = sr.Study(**{**CHAT, **more})
     solution = study.solve(equation, unknown)
-    assert agrees(solution.sympy, study, solution.value) and agrees(
-        solution.expanded, study, solution.value
-    )
-    assert about is None or round(float(solution.value), 1) == about
+    assert agrees(solution.sympy, study, solution.value)
+    assert agrees(solution.expanded, study, solution.value)
     at_the_answer = {s.symbol(solution.unknown): solution.sympy}
     assert all(
         condition.xreplace(at_the_answer).xreplace(study.values()) == True  # noqa: E712
@@ -163,24 +100,9 @@ def test_the_form_that_holds_gives_the_value(equation, unknown, case, about):
 
 
 @pytest.mark.sample(1)
+@pytest.mark.parametrize("threshold", ["prompt_ttft_exceeds_decode", "max_batch_itl"])
 @pytest.mark.parametrize(
-    "threshold",
-    [
-        "prompt_ttft_exceeds_decode",
-        "max_batch_itl",
-        "min_bandwidth_itl",
-        "max_num_seqs",
-        "attention_equals_linear",
-    ],
-)
-@pytest.mark.parametrize(
-    "setting",
-    [
-        {"batch": 1, "mfu": 0.4},
-        {"batch": 64, "mfu": 0.9, "cached_prefix": 128},
-        {"batch": 200, "mbu": 0.9, "layer_overhead": 1e-5},
-    ],
-    ids=str,
+    "setting", [{"batch": 1, "mfu": 0.4}, {"batch": 200, "mbu": 0.9, "layer_overhead": 1e-5}]
 )
 def test_without_a_case_the_pieces_are_those_of_any_case(threshold, setting):
     """One answer without numbers, and the numbers of three cases put in: short batches are limited by memory, long ones by compute."""
@@ -195,23 +117,12 @@ def test_without_a_case_the_pieces_are_those_of_any_case(threshold, setting):
         assert agrees(whole, study, solution.value)
 
 
-# ------------------------------------------------------------------------------------------------- where, expanded
-
-
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("study", [sr.Study(), sr.Study(**CHAT)], ids=["no case", "case"])
-@pytest.mark.parametrize(
-    ("equation", "unknown"),
-    [
-        ("max_batch_memory", None),
-        ("batch_to_ridge", None),
-        ("response_time = 3 s", "mem_bandwidth"),
-        ("min_devices_itl", None),
-    ],
-)
-def test_one_replacement_closes(study, equation, unknown):
+@pytest.mark.parametrize("equation", ["max_batch_memory", "batch_to_ridge", "min_devices_itl"])
+def test_one_replacement_closes(study, equation):
     """Down to inputs, in the answer, its candidates, its conditions and its limits."""
-    solution = study.solve(equation, unknown)
+    solution = study.solve(equation)
     inputs = {s.symbol(name) for name in INPUTS}
     formulas = [
         *(form for form, _ in solution.branches),
@@ -223,9 +134,6 @@ def test_one_replacement_closes(study, equation, unknown):
         closed = formula.xreplace(solution.where)
         assert closed.free_symbols <= inputs and not closed.atoms(Quantity)
     assert solution.expanded is None or solution.expanded == solution.sympy.xreplace(solution.where)
-
-
-# ------------------------------------------------------------------------------------------------- a value like any
 
 
 def test_values_find_derived_quantities_when_asked(tmp_path):
@@ -257,9 +165,6 @@ def test_of_two_pieces_that_hold_the_first_crossing_is_the_answer(k, f):
     )
 
 
-# ------------------------------------------------------------------------------- what may be negative, and what turns
-
-
 HEAP, TAKEN, PER_ROW, WIDE = sympy.symbols("heap taken per_row wide", positive=True)
 OWN = sr.Theory(
     inputs=dict.fromkeys((HEAP, TAKEN, PER_ROW, WIDE), ""),
@@ -277,17 +182,10 @@ OWN = sr.Theory(
     "equation",
     [
         "3*wide*left = 5",
-        "wide*wave = 5",
-        "wide*held = 1",
         "wide*log(heap/2) = 1",
-        "wide*left*2 = wide + 3",
         "max(wide*left, 2) = 3",
-        "2^(wide*left) = 9",
         "wide^2*left + wide - 1 = 0",
-        "wide^2*(heap - taken) + wide - 1 = 0",
-        "wide^2*left - wide + per_row = 0",
         "wide^2*left + spare*wide + 2 = 0",
-        "wide^2 + left*wide + 1 = 0",
         "wide*left = spare",
     ],
 )
@@ -297,16 +195,10 @@ def test_what_may_be_negative_is_a_condition(equation):
     assert WIDE not in whole.sympy.free_symbols and whole.verdict == "conditional"
     for heap, taken, per_row in itertools.product((1, 3, 4), (1, 2, 7), (1, 2, 3, 5)):
         study = OWN.study(heap=heap, taken=taken, per_row=per_row)
-        exact, use_defaults = (
-            study.solve(equation, "wide").value,
-            whole.sympy.xreplace(study.values()),
-        )
-        assert use_defaults is sympy.nan if exact is None else agrees(whole.sympy, study, exact), (
-            heap,
-            taken,
-            per_row,
-            use_defaults,
-            exact,
-        )
+        exact = study.solve(equation, "wide").value
+        if exact is None:
+            assert whole.sympy.xreplace(study.values()) is sympy.nan, (heap, taken, per_row)
+        else:
+            assert agrees(whole.sympy, study, exact), (heap, taken, per_row)
         met += exact is not None
     assert met > 0

@@ -6,6 +6,7 @@ import sympy
 
 import symroof as sr
 from symroof import symbols as s
+from symroof.analysis.solution_words import shown
 
 from ..near import near
 
@@ -68,9 +69,7 @@ def test_an_extremum_is_a_place():
         sympy.Eq(sympy.diff(s.batch / case.sympy("itl") ** 2, s.batch), 0), for_=s.batch
     )
     assert float(solution.value) == pytest.approx(float(best), rel=1e-9)
-    assert (
-        solution.shown() == f"{float(best):.2f} requests, between {int(best)} and {int(best) + 1}"
-    )
+    assert shown(solution) == f"{float(best):.2f} requests, between {int(best)} and {int(best) + 1}"
     assert len(repr(solution)) < 250 and len(solution.reason) < 250
 
 

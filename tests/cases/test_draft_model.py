@@ -1,66 +1,14 @@
 """A draft model of its own, against times and bytes counted by hand for both models."""
 
-from dataclasses import dataclass
-
 import pytest
 
 import symroof as sr
 
-F, BETA, M, LINK = 989.4e12, 3.35e12, 81559 * 2**20, 450e9
-
-
-@dataclass(frozen=True)
-class Model:
-    """Dimensions of a dense model with gated layers, from its config.json."""
-
-    layers: int
-    d: int
-    heads: int
-    kv_heads: int
-    head: int
-    ff: int
-    vocab: int
-    params: int
-
-    @property
-    def matrices(self):
-        return (
-            self.layers
-            * (
-                2 * self.d * self.heads * self.head
-                + 2 * self.d * self.kv_heads * self.head
-                + 3 * self.d * self.ff
-            )
-            + self.d * self.vocab
-        )
-
-    @property
-    def cache(self):
-        """Bytes of one token's cache."""
-        return 2 * 2 * self.layers * self.kv_heads * self.head
-
-    def step(self, batch, context, tp=1, mfu=1.0, mbu=1.0):
-        """Seconds of a decode step. Each device reads the whole input of what is cut by columns, and writes the whole output of what is cut by rows."""
-        flops = (
-            2 * batch * self.matrices + 4 * self.layers * self.heads * self.head * context * batch
-        )
-        wide, narrow = self.heads * self.head, self.kv_heads * self.head
-        cut = (
-            self.layers * ((wide + 2 * narrow) + 2 * wide + wide + 2 * self.ff + self.ff)
-            + self.vocab
-        )
-        whole = self.layers * 4 * self.d + self.d
-        moved = (2 * self.matrices + self.cache * context * batch) / tp + 2 * batch * (
-            cut / tp + whole
-        )
-        roof = max(flops / (tp * mfu * F), moved / (mbu * BETA))
-        return roof + (
-            2 * self.layers * 2 * (tp - 1) / tp * batch * self.d * 2 / LINK if tp > 1 else 0
-        )
-
-
-LARGE = Model(32, 4096, 32, 8, 128, 14336, 128256, 8030261248)
-SMALL = Model(16, 2048, 32, 8, 64, 8192, 128256, 1235814400)
+BETA, M = 3.35e12, 81559 * 2**20
+LARGE, SMALL = 8030261248, 1235814400
+"""Parameters of Llama 3.1 8B and Llama 3.2 1B."""
+CACHES = 2 * 2 * 32 * 8 * 128, 2 * 2 * 16 * 8 * 64
+"""Bytes of one token's cache of each."""
 CASE = {
     "engine": "ideal",
     "model": "llama-3.1-8b",
@@ -79,14 +27,17 @@ def study(**chosen):
 
 @pytest.mark.parametrize(("batch", "tp", "mbu"), [(1, 1, 1.0), (16, 1, 0.8), (64, 2, 0.7)])
 def test_a_drafted_token_costs_the_draft_models_own_step(batch, tp, mbu):
-    by_hand = SMALL.step(batch, 2000, tp, 0.5, mbu) / LARGE.step(batch, 2000, tp, 0.5, mbu)
-    assert float(study(batch=batch, tp=tp, mfu=0.5, mbu=mbu).value("draft_cost")) == pytest.approx(
-        by_hand, rel=1e-9
+    """Its step is that of the small model alone, over the step of the large one."""
+    load = {"batch": batch, "tp": tp, "mbu": mbu, "mfu": 0.5}
+    alone = {name: CASE[name] for name in ("engine", "hardware", "prompt", "output")}
+    small, large = (
+        sr.Study(name, **alone, **load).value("itl") for name in ("llama-3.2-1b", "llama-3.1-8b")
     )
+    assert study(**load).value("draft_cost") == pytest.approx(small / large, rel=1e-9)
 
 
 def test_memory_counts_the_drafts_weights_and_caches():
-    by_hand = 2 * (LARGE.params + SMALL.params) + 8 * 2099 * (LARGE.cache + SMALL.cache)
+    by_hand = 2 * (LARGE + SMALL) + 8 * 2099 * sum(CACHES)
     made = study(batch=8)
     assert float(made.value("memory_bytes")) == by_hand
     assert float(study(batch=8, memory_reserve="2 GB").value("memory_bytes")) == by_hand + 2e9
@@ -95,28 +46,16 @@ def test_memory_counts_the_drafts_weights_and_caches():
 
 
 def test_the_largest_batch_shares_memory_with_the_draft():
-    by_hand = int((M - 2 * (LARGE.params + SMALL.params)) // (2099 * (LARGE.cache + SMALL.cache)))
+    by_hand = int((M - 2 * (LARGE + SMALL)) // (2099 * sum(CACHES)))
     assert study().solve("max_batch_memory").integer == {"at_most": by_hand}
     assert int(study().value("concurrency")) == int(study(batch=7).value("concurrency")) == by_hand
-    assert (
-        by_hand
-        < sr.Study(**{k: v for k, v in CASE.items() if k != "draft"})
-        .solve("max_batch_memory")
-        .integer["at_most"]
-    )
-
-
-def test_a_model_that_drafts_for_itself_costs_a_whole_step():
-    alone = study(draft="llama-3.1-8b", batch=8)
-    assert float(alone.value("draft_cost")) == 1
-    assert float(alone.value("memory_bytes")) == 2 * (2 * LARGE.params + 8 * 2099 * LARGE.cache)
 
 
 def test_the_speed_up_by_hand():
     """Leviathan: (1 - a^5)/(1 - a) tokens a verification, over one verification and four drafted tokens."""
     made = study(batch=1)
     tokens = (1 - 0.8**5) / (1 - 0.8)
-    spent = float(made.value("verify_time")) + 4 * SMALL.step(1, 2000)
+    spent = made.value("verify_time") + 4 * made.value("draft_cost") * made.value("itl")
     assert float(made.value("speculative_itl")) == pytest.approx(spent / tokens, rel=1e-9)
 
 
@@ -127,34 +66,19 @@ def test_a_threshold_over_the_batch_moves_the_draft_along():
     assert speed[0] >= 1 > speed[1]
 
 
-def test_a_cost_that_is_set_wins_with_a_warning():
+def test_a_cost_that_is_set_wins_with_a_warning_and_a_range_of_the_reserve_is_refused():
     made = study(draft_cost=0.5)
     assert float(made.value("draft_cost")) == 0.5
     assert any("draft_cost is given" in warning for warning in made.first.warnings)
-
-
-def test_a_range_of_the_reserve_is_refused():
     with pytest.raises(sr.InputError, match="memory_reserve"):
         study(memory_reserve="1 GB..2 GB").value("fits")
 
 
-# ------------------------------------------------------------------------------------------------- files and line
-
-
 def test_a_head_of_the_model_is_one_more_layer_that_shares_the_vocabulary():
     """MTP and EAGLE: Llama 3.1 70B has layers of 855,654,400 parameters, so a head in fp16 adds 1.711 GB and a norm."""
-    alone = sr.Study("llama-3.1-70b", "h200", tp=4, prompt=1024, output=1, kv="fp16")
-    drafted = sr.Study(
-        "llama-3.1-70b",
-        "h200",
-        tp=4,
-        prompt=1024,
-        output=1,
-        kv="fp16",
-        draft="mtp",
-        draft_tokens=3,
-        acceptance=0.7,
-    )
+    case = {"model": "llama-3.1-70b", "hardware": "h200", "tp": 4, "prompt": 1024, "output": 1}
+    alone = sr.Study(**case, kv="fp16")
+    drafted = sr.Study(**case, kv="fp16", draft="mtp", draft_tokens=3, acceptance=0.7)
     layer = 2 * 855_654_400 + 2 * 8192
     cache = 4096 * 1024  # one layer: keys and values of 8 heads of 128 in two bytes
     more = drafted.value("memory_bytes") - alone.value("memory_bytes")
@@ -162,15 +86,16 @@ def test_a_head_of_the_model_is_one_more_layer_that_shares_the_vocabulary():
     assert 1 / 81 < drafted.value("draft_cost") < 3 / 81
 
 
-def test_drafts_without_a_draft_are_said_to_be_free():
-    study = sr.Study(
-        "llama-3.1-8b", "h100-sxm", prompt=1024, output=8, draft_tokens=3, acceptance=0.7
-    )
-    assert any("as if drafting cost nothing" in word for word in study.first.warnings)
-
-
-@pytest.mark.parametrize(("acceptance", "said"), [(0.7, True), ("0.6..0.8", False)])
-def test_an_acceptance_without_a_range_is_said_to_count_as_exact(acceptance, said):
-    given = {"prompt": 1024, "output": 8, "draft_tokens": 3, "draft_cost": 0.1}
-    study = sr.Study("llama-3.1-8b", "h100-sxm", acceptance=acceptance, **given)
-    assert any("counts as exact" in word for word in study.first.warnings) == said
+@pytest.mark.parametrize(
+    ("given", "free", "exact"),
+    [
+        ({"acceptance": 0.7}, True, True),
+        ({"acceptance": 0.7, "draft_cost": 0.1}, False, True),
+        ({"acceptance": "0.6..0.8", "draft_cost": 0.1}, False, False),
+    ],
+)
+def test_what_is_assumed_of_drafts_is_said(given, free, exact):
+    load = {"prompt": 1024, "output": 8, "draft_tokens": 3}
+    warnings = sr.Study("llama-3.1-8b", "h100-sxm", **load, **given).first.warnings
+    assert any("as if drafting cost nothing" in word for word in warnings) is free
+    assert any("counts as exact" in word for word in warnings) is exact

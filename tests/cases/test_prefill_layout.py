@@ -1,7 +1,5 @@
 """Instances that only prefill, with a layout of their own: their passes are those of a case with that layout, the rest that of the decode's."""
 
-from fractions import Fraction
-
 import pytest
 
 from symroof.api import Study
@@ -17,18 +15,7 @@ R1 = {
     "batch": 64,
 }
 APART = {"assume": {"scheduling": "disaggregated"}}
-LAYOUTS = [
-    {"tp": 8},
-    {"attention_dp": 8},
-    {"tp": 2, "attention_dp": 8},
-    {"tp": 4, "pp": 2},
-    {"tp": 8, "ep": 8},
-    {"attention_dp": 16},
-]
-
-
-def plain(layout):
-    return {"ep": 1, "attention_dp": 1, "tp": 1, "pp": 1} | layout
+LAYOUTS = [{"attention_dp": 8}, {"tp": 4, "pp": 2}, {"tp": 8, "ep": 8}]
 
 
 @pytest.mark.sample(3)
@@ -84,33 +71,6 @@ def test_what_a_prefill_achieves_is_of_the_devices_that_prefill():
     same = Study(**case, output=300, tp=4)
     for name in ("prefill_mfu", "prefill_mbu"):
         assert split.value(name) == pytest.approx(float(same.value(name)), rel=0.02)
-
-
-@pytest.mark.full
-def test_three_that_prefill_for_two_that_decode():
-    """Prompts a second of all that prefill, and what each of the two that decode gets of it and pays for."""
-    study = Study(
-        **R1 | {"batch": 2000, "output": 64},
-        attention_dp=8,
-        dp=2,
-        prefill={"tp": 4, "pp": 2, "instances": 3},
-        efficiency="peak",
-    )
-    one = Study(**R1, tp=4, pp=2, efficiency="peak")
-    assert study.value("prefill_request_rate") == Fraction(3, 2) / (
-        one.value("prefill_time") + one.value("prefill_overhead")
-    )
-    assert (
-        study.value("served_devices") == 8 + Fraction(3 * 8, 2)
-        and study.value("prefill_devices") == 12
-    )
-    assert (
-        study.value("sustained_requests")
-        == study.value("prefill_request_rate")
-        < study.value("decode_request_rate")
-    )
-    simulated = study.simulate(requests=12_000, users=2000).rates["request_rate"][0].value
-    assert simulated == pytest.approx(float(study.value("sustained_requests")), rel=0.03)
 
 
 def test_a_threshold_moves_with_the_prefill():

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 import yaml
 
-from symroof.analysis.verdict import findings, overloaded, passes, unknown_targets
+from symroof.analysis.verdict import findings, overloaded, unknown_targets
 from symroof.api import Study
 from symroof.report.page_one import page_one
 from symroof.report.recommendation import Reviewed, as_they_stand, reviewed
@@ -15,6 +15,7 @@ from symroof.report.view import view
 from symroof.resources import data_folder
 from symroof.select.recommend import Ranking
 
+from ..near import passes
 from . import FORMATS
 
 CASE = {

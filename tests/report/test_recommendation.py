@@ -2,7 +2,6 @@
 
 import pytest
 
-from symroof.analysis.verdict import passes
 from symroof.api import Study
 from symroof.cases.request import request_of
 from symroof.report.page_one import page_one
@@ -11,6 +10,7 @@ from symroof.report.recommendation import reviewed
 from symroof.select.recommend import recommend
 
 from ..cli import call, refused
+from ..near import passes
 
 CASE = {
     "efficiency": "peak",

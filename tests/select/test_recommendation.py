@@ -6,11 +6,11 @@ import shlex
 
 import pytest
 
-from symroof.analysis.verdict import passes
 from symroof.api import Study
 from symroof.select.recommend import recommend
 
 from ..cli import call
+from ..near import passes
 
 CASE = {"model": "llama-3.1-8b", "prompt": 2048, "output": 300}
 TARGETS = {"ttft": "1 s", "itl": "40 ms"}

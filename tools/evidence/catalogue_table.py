@@ -214,6 +214,7 @@ def _order(kind: MeasuredKind) -> tuple[str, ...]:
 def efficiencies(fitted: CatalogueFit) -> str:
     """The table as a spec file: the values, and how far their intervals reach in each class."""
     errors = [each.error for each in fitted.predictions]
+    requests = sorted((row.engine, row.row.prompt + (row.row.output or 0)) for row in fitted.rows)
     lines = [
         f"# Fitted to the measurements of the catalogue by `{COMMAND}`; not written by hand.",
         f"rows: {len(fitted.rows)}",
@@ -224,6 +225,7 @@ def efficiencies(fitted: CatalogueFit) -> str:
         f"scatter: {{{', '.join(f'{name}: {fitted.widths[name]:.3f}' for name in FITTED)}}}",
         f"near: {{{', '.join(f'{family}: {reach:.2f}' for family, reach in sorted(fitted.near.items()))}}}",
         f"far: {fitted.far:.2f}",
+        f"longest: {{{', '.join(f'{engine}: {most}' for engine, most in dict(requests).items())}}}",
         "intervals:",
     ]
     for (family, engine), rows in fitted.classes.items():
@@ -235,15 +237,13 @@ def efficiencies(fitted: CatalogueFit) -> str:
     for shown, value, of, count in entries(fitted):
         name, family, engine = shown
         own = f", of: {of}" if of else ""
-        lines.append(
-            f"- {{input: {name}, family: {family}, engine: {engine}, value: {_written(name, value)}, rows: {count[0]}, sources: {count[1]}{own}}}"
-        )
+        said = f"value: {_written(name, value)}, rows: {count[0]}, sources: {count[1]}{own}"
+        lines.append(f"- {{input: {name}, family: {family}, engine: {engine}, {said}}}")
     kinds = Counter(row.kind for row in fitted.rows if row.kind)
     lines.append("measured:" if kinds else "measured: []")
     for kind, number in sorted(kinds.items(), key=lambda item: _order(item[0])):
-        pairs = kind.model_dump(exclude={"rows"}).items()
-        described = ", ".join(f"{name}: {value}" for name, value in pairs)
-        lines.append(f"- {{{described}, rows: {number}}}")
+        fields = {**kind.model_dump(exclude={"rows"}), "rows": number}
+        lines.append(f"- {{{', '.join(f'{name}: {value}' for name, value in fields.items())}}}")
     return "\n".join(lines) + "\n"
 
 
