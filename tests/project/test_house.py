@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 5384,
     "specs": 5514,
     "checkpoints": 4002,
-    "study": 7905,
+    "study": 7696,
     "select": 2521,
     "simulate": 1976,
     "servers": 1485,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5723,
     "report": 6078,
     "cli": 3860,
-    "tests": 36579,
+    "tests": 35630,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
