@@ -67,9 +67,9 @@ def rows(names, text):
     return found
 
 
-def case_of(words, names):
+def case_of(words, names=None):
     """A case by its words; the names are those above, and of the module."""
-    return tables.case_of(words, {**globals(), **names})
+    return tables.case_of(words, {**globals(), **(names or {})})
 
 
 def got(quantity, case):

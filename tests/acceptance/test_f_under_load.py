@@ -16,8 +16,7 @@ F, BETA = Fraction(989 * 10**12), Fraction(335 * 10**10)
 HAND = case_of(
     "model=llama-3.1-70b peak_flops=989e12 mem_bandwidth=3.35e12 mem_capacity='1 TB' prompt=2048 "
     "output=256 batch=64 price='2.5 USD/hour' network_bandwidth='50 GB/s' engine=ideal "
-    "detail=weights scheduling=chunked",
-    {},
+    "detail=weights scheduling=chunked"
 )
 """64 requests of 2,048 tokens in and 256 out on one device, memory aside."""
 D, PREFILL = Fraction(2 * P, BETA), Fraction(2048 * 2 * P, F)

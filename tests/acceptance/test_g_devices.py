@@ -8,20 +8,14 @@ import pytest
 from symroof.api import Study
 
 from ..near import near
-from . import B8, B70, H100, KV, WEIGHTS, check, rows
+from . import B8, B70, H100, KV, WEIGHTS, case_of, check, rows
 
 LINK = 450 * 10**9
 """An H100's NVLink, one direction."""
 NETWORK = 50 * 10**9
 """And its port to other nodes."""
 ON = {**B70, **H100, "assume": WEIGHTS}
-GROUPS = {
-    "model": "deepseek-v3",
-    "hardware": "h200",
-    "attention_dp": 8,
-    "prompt": 1000,
-    "batch": 64,
-}
+GROUPS = case_of("model=deepseek-v3 hardware=h200 attention_dp=8 prompt=1000 batch=64")
 # 2 all-reduces in each of 80 layers; a decode message is a token of 8192 two-byte numbers; a device sends 2(n-1)/n of it
 SENT = 160 * 8192 * 2
 

@@ -7,35 +7,21 @@ from symroof.analysis.verdict import target_checks
 from symroof.select.selection import select
 from symroof.symbolic.reading import parse
 
-FEW = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "batch": 16,
-    "prompt": 512,
-    "output": 200,
-    "mfu": 0.6,
-    "mbu": 0.8,
-    "step_overhead": "1 ms",
-}
+from . import case_of
+
+FEW = case_of(
+    "model=llama-3.1-8b hardware=h100-sxm engine=ideal batch=16 prompt=512 output=200 mfu=0.6 "
+    "mbu=0.8 step_overhead='1 ms'"
+)
 MANY = {**FEW, "batch": 64, "prompt": 1024, "output": 65, "network_bandwidth": "50 GB/s"}
 
 
 def test_the_latency_rises_with_the_rate_up_to_that_of_full_slots():
     """A B200 at 1, 2.5, 4.4 and 6 requests a second: simulated 19.3, 21.4, 24.3 and 26.8 ms. At full slots 29.1, and so where the queue grows."""
-    case = {
-        "model": "llama-3.3-70b",
-        "hardware": "b200",
-        "weights": "fp8",
-        "prompt": 1500,
-        "output": 300,
-        "batch": 121,
-        "chunk": 256,
-        "mfu": 0.707,
-        "mbu": 0.811,
-        "layer_overhead": "83.9 us",
-        "elementwise_bytes": "135 byte",
-    }
+    case = case_of(
+        "model=llama-3.3-70b hardware=b200 weights=fp8 prompt=1500 output=300 batch=121 "
+        "chunk=256 mfu=0.707 mbu=0.811 layer_overhead='83.9 us' elementwise_bytes='135 byte'"
+    )
     assert sr.Study(**case).value("loaded_itl") == sr.Study(**case).value("sustained_itl")
     at = {
         rate: sr.Study(**case, arrival_rate=f"{rate}/s").first.case
@@ -138,16 +124,10 @@ def test_few_requests_that_slow_all_make_bursts_by_hand():
 
 def test_a_first_token_under_load_is_never_sooner_than_alone():
     """Attention groups of 72: alone each prefills a prompt, under load one of them does."""
-    groups = {
-        "model": "deepseek-v3",
-        "hardware": "gb200",
-        "attention_dp": 72,
-        "ep": 72,
-        "weights": "fp8",
-        "prompt": 4000,
-        "output": 1000,
-        "batch": 64,
-    }
+    groups = case_of(
+        "model=deepseek-v3 hardware=gb200 attention_dp=72 ep=72 weights=fp8 prompt=4000 "
+        "output=1000 batch=64"
+    )
     for case in (groups, {**groups, "arrival_rate": 1}):
         study = sr.Study(**case)
         assert study.value("loaded_ttft") >= study.value("ttft")

@@ -8,15 +8,9 @@ from symroof.api import Study
 from symroof.select.selection import select
 
 from ..near import near
+from . import case_of
 
-CASE = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 8192,
-    "output": 201,
-    "batch": 16,
-}
+CASE = case_of("model=llama-3.1-8b hardware=h100-sxm engine=ideal prompt=8192 output=201 batch=16")
 HIT = Fraction(3, 5)
 SCHEDULES = ("chunked", "exclusive", "disaggregated")
 

@@ -16,13 +16,9 @@ R1 = {"model": "deepseek-v3", "weights": "fp8"}
 GB300 = {**R1, "hardware": "gb300", "prompt": 7372, "output": 921}
 H100 = {**R1, "hardware": "h100-sxm", "output": 100}
 QWEN = {"model": "qwen3.5-35b-a3b", "weights": "bf16"}
-PREFILLS = {
-    **H100,
-    "attention_dp": 32,
-    "batch": 32,
-    "prefill_devices": 32,
-    "assume": {"scheduling": "disaggregated"},
-}
+PREFILLS = case_of(
+    "H100 attention_dp=32 batch=32 prefill_devices=32 scheduling=disaggregated", globals()
+)
 MISTRAL = {"model": "mistral-7b", "hardware": "h100-sxm", "prompt": 1024, "output": 1024}
 RATES = """
 # InferenceX, SemiAnalysis: DeepSeek-R1, each configuration's runs until 2026-06,

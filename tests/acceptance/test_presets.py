@@ -11,15 +11,12 @@ import pytest
 import symroof as sr
 from symroof.analysis.waterfall import waterfall
 
-H100 = {
-    "hardware": "h100-sxm",
-    "peak_flops": "989 TFLOP/s",
-    "mem_bandwidth": "3350 GB/s",
-    "link_bandwidth": "450 GB/s",
-    "batch": 1,
-    "prompt": 2048,
-    "efficiency": "peak",
-}
+from . import case_of
+
+H100 = case_of(
+    "hardware=h100-sxm peak_flops='989 TFLOP/s' mem_bandwidth='3350 GB/s' "
+    "link_bandwidth='450 GB/s' batch=1 prompt=2048 efficiency=peak"
+)
 
 
 def case(preset):

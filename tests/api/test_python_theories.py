@@ -9,6 +9,8 @@ from sympy import Eq, Rational, Symbol, diff, sqrt
 import symroof as sr
 from symroof import symbols as s
 
+from ..tables import case_of
+
 WIDTH, DEPTH = sympy.symbols("width depth", positive=True)
 
 
@@ -149,13 +151,7 @@ def test_formulas_speak_of_the_engine_and_definitions_stand_in_any_order():
             "due": {"formula": (1 + tax) * s.cost_per_mtok, "unit": "USD", "means": "with tax"},
         },
     )
-    case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "prompt": 1024,
-        "output": 64,
-        "price": 0.001,
-    }
+    case = case_of("model=llama-3-8b hardware=h100-sxm prompt=1024 output=64 price=0.001")
     assert sr.Study(**case, theory=theory, tax=Fraction(1, 5)).value("dear") == Fraction(
         12, 5
     ) * sr.Study(**case).value("cost_per_mtok")

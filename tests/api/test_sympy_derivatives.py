@@ -10,35 +10,16 @@ from sympy import Eq, Max, Min, Rational, Symbol, diff
 import symroof as sr
 from symroof import symbols as s
 
-from ..tables import words
+from ..tables import case_of, words
 
-CASE = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1024,
-    "output": 64,
-    "batch": 8,
-}
-LOADED = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1024,
-    "output": 128,
-    "batch": 32,
-    "arrival_rate": 1,
-    "prefill_devices": 1,
-}
-MIXTURE = {
-    "model": "mixtral-8x7b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1024,
-    "output": 64,
-    "batch": 8,
-    "tp": 4,
-}
+CASE = case_of("model=llama-3-8b hardware=h100-sxm engine=ideal prompt=1024 output=64 batch=8")
+LOADED = case_of(
+    "model=llama-3-8b hardware=h100-sxm engine=ideal prompt=1024 output=128 batch=32 "
+    "arrival_rate=1 prefill_devices=1"
+)
+MIXTURE = case_of(
+    "model=mixtral-8x7b hardware=h100-sxm engine=ideal prompt=1024 output=64 batch=8 tp=4"
+)
 STUDY = sr.Study(**CASE)
 
 
@@ -146,38 +127,17 @@ def test_a_slope_at_another_place_is_that_of_the_case_there():
     assert STUDY.value(around) == pytest.approx(STUDY.value("itl"), rel=1e-12)
 
 
-SERVED = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1024,
-    "output": 5,
-    "batch": 4,
-    "cached_prefix": 128,
-    "tp": 2,
-    "arrival_rate": 1,
-    "price": 0.001,
-    "itl_target": 0.05,
-    "ttft_target": 0.5,
-    "draft_tokens": 3,
-    "acceptance": 0.7,
-    "draft_cost": 0.1,
-    "chunk": 256,
-    "mfu": 0.5,
-    "mbu": 0.6,
-}
+SERVED = case_of(
+    "model=llama-3-8b hardware=h100-sxm engine=ideal prompt=1024 output=5 batch=4 "
+    "cached_prefix=128 tp=2 arrival_rate=1 price=0.001 itl_target=0.05 ttft_target=0.5 "
+    "draft_tokens=3 acceptance=0.7 draft_cost=0.1 chunk=256 mfu=0.5 mbu=0.6"
+)
 SETTINGS = {
     "served": SERVED,
     "experts": {**MIXTURE, "arrival_rate": 1, "mfu": 0.5},
-    "parameters alone": {
-        "params": 8e9,
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "prompt": 1024,
-        "output": 5,
-        "batch": 3,
-        "assume": {"detail": "weights"},
-    },
+    "parameters alone": case_of(
+        "params=8e9 hardware=h100-sxm engine=ideal prompt=1024 output=5 batch=3 detail=weights"
+    ),
 }
 BY = words(
     "batch prompt context mem_bandwidth peak_flops kv_bytes_per_element kv_bytes_per_token "

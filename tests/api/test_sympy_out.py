@@ -13,25 +13,13 @@ from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import theory
 
 from ..near import near
+from ..tables import case_of
 
-CASE = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1024,
-    "output": 5,
-    "batch": 4,
-    "cached_prefix": 128,
-    "tp": 2,
-    "arrival_rate": 1,
-    "price": 0.001,
-    "itl_target": 0.05,
-    "ttft_target": 0.5,
-    "draft_tokens": 3,
-    "acceptance": 0.7,
-    "draft_cost": 0.1,
-    "chunk": 256,
-}
+CASE = case_of(
+    "model=llama-3-8b hardware=h100-sxm engine=ideal prompt=1024 output=5 batch=4 "
+    "cached_prefix=128 tp=2 arrival_rate=1 price=0.001 itl_target=0.05 ttft_target=0.5 "
+    "draft_tokens=3 acceptance=0.7 draft_cost=0.1 chunk=256"
+)
 
 
 def agrees(expression, value, share=False):
@@ -84,16 +72,10 @@ def test_every_name_has_a_symbol_and_its_latex():
         symbols.no_such_name  # noqa: B018
 
 
-SERVER = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1024,
-    "output": 128,
-    "batch": 32,
-    "arrival_rate": 1,
-    "prefill_devices": 1,
-}
+SERVER = case_of(
+    "model=llama-3-8b hardware=h100-sxm engine=ideal prompt=1024 output=128 batch=32 "
+    "arrival_rate=1 prefill_devices=1"
+)
 
 
 @pytest.mark.sample(1)

@@ -9,6 +9,8 @@ import symroof as sr
 from symroof.calibrate.benchmark_files import parse_report
 from symroof.errors import InputError
 
+from ..tables import case_of, table
+
 LENGTHS = "the report has no lengths of prompts and outputs"
 SERVE = {
     "completed": 8,
@@ -62,71 +64,57 @@ def test_mean_lengths_are_rounded_and_the_step_stands_in_the_middle():
     assert unused == []
 
 
+RATE = (
+    "requests arrive at a rate, so the batch of a step is not known; measure at a fixed concurrency"
+)
+QUEUED = "requests wait for each other before their prefill (queueing); measure with one request at a time"
+DRAFTS = "a step of speculative decoding gives more than one token"
+TOGETHER = "prefill and decode are timed together"
+
+
 @pytest.mark.parametrize(
     ("changes", "used", "unused"),
     [
-        (
-            {"max_concurrency": 2},
-            ["sustained_itl"],
-            [
-                "median_ttft_ms is not used: requests wait for each other before their prefill (queueing); measure with one request at a time"
-            ],
-        ),
-        ({"median_ttft_ms": None}, ["itl"], []),
-        ({"total_output_tokens": None}, ["ttft"], [f"median_tpot_ms is not used: {LENGTHS}"]),
-        (
-            {"accept_length": 2.7},
-            ["ttft"],
-            [
-                "median_tpot_ms is not used: a step of speculative decoding gives more than one token"
-            ],
-        ),
-        ({"median_tpot_ms": None}, ["ttft"], []),
+        ({"max_concurrency": 2}, "sustained_itl", [f"median_ttft_ms is not used: {QUEUED}"]),
+        ({"median_ttft_ms": None}, "itl", []),
+        ({"total_output_tokens": None}, "ttft", [f"median_tpot_ms is not used: {LENGTHS}"]),
+        ({"accept_length": 2.7}, "ttft", [f"median_tpot_ms is not used: {DRAFTS}"]),
+        ({"median_tpot_ms": None}, "ttft", []),
     ],
 )
 def test_what_of_a_server_is_used(changes, used, unused):
     rows, rest = read({**SERVE, **changes})
-    assert ([row[0] for row in rows], rest) == (used, unused)
+    assert ([row[0] for row in rows], rest) == ([used], unused)
 
 
-RATE = (
-    "requests arrive at a rate, so the batch of a step is not known; measure at a fixed concurrency"
-)
+def unused(*entries):
+    return "; ".join(f"{entry} is not used: {why}" for entry, why in entries)
+
+
+TIMES = ("median_ttft_ms", "median_tpot_ms")
+KNOWN = {"n_prompt": 1, "n_gen": 0, "avg_ts": 1}
+UNKNOWN = "is not a benchmark report that symroof knows"
+SPEED = {"n_prompt": 1, "n_gen": 1, "avg_ts": 1}
 
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("report", "message"),
     [
-        (
-            {**SERVE, "max_concurrency": None},
-            f"median_ttft_ms is not used: {RATE}; median_tpot_ms is not used: {RATE}",
-        ),
-        (
-            {**SERVE, "completed": None},
-            f"median_ttft_ms is not used: {LENGTHS}; median_tpot_ms is not used: {LENGTHS}",
-        ),
-        ({**SERVE, "median_ttft_ms": None, "median_tpot_ms": None}, "has no times"),
+        ({**SERVE, "max_concurrency": None}, unused(*((name, RATE) for name in TIMES))),
+        ({**SERVE, "completed": None}, unused(*((name, LENGTHS) for name in TIMES))),
+        ({**SERVE, **dict.fromkeys(TIMES)}, "has no times"),
         ({**SERVE, "median_ttft_ms": True}, "median_ttft_ms is not a number"),
         ({**SERVE, "completed": -1}, "completed must be positive"),
         (
             {**TRTLLM, "streaming_metrics": 3},
-            "entry 1 is not used: without --streaming prefill and decode are timed together",
+            unused(("entry 1", f"without --streaming {TOGETHER}")),
         ),
-        (
-            {**TRTLLM, "decoding_stats": None},
-            "entry 1 is not used: a step of speculative decoding gives more than one token",
-        ),
-        ([{"n_prompt": 1, "n_gen": 0}], "entry 1 is not used: the report has no avg_ts"),
-        (
-            [{"n_prompt": 1, "n_gen": 1, "avg_ts": 1}] * 2,
-            "entry 1 is not used: prefill and decode are timed together; entry 2 is not used: prefill and decode are timed together",
-        ),
-        ([{"n_prompt": 1}], "is not a benchmark report that symroof knows"),
-        (
-            [{"n_prompt": 1, "n_gen": 0, "avg_ts": 1}, {"n_prompt": 1}],
-            "is not a benchmark report that symroof knows",
-        ),
+        ({**TRTLLM, "decoding_stats": None}, unused(("entry 1", DRAFTS))),
+        ([{"n_prompt": 1, "n_gen": 0}], unused(("entry 1", "the report has no avg_ts"))),
+        ([SPEED] * 2, unused(("entry 1", TOGETHER), ("entry 2", TOGETHER))),
+        ([{"n_prompt": 1}], UNKNOWN),
+        ([KNOWN, {"n_prompt": 1}], UNKNOWN),
     ],
 )
 def test_why_a_report_is_refused(report, message):
@@ -134,65 +122,47 @@ def test_why_a_report_is_refused(report, message):
     assert (problem.message, problem.line, problem.column) == (message, 1, 1)
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        {"n_prompt": -1, "n_gen": 0, "avg_ts": 1},
-        {"n_prompt": 1, "n_gen": 0, "n_depth": -1, "avg_ts": 1},
-        {"n_prompt": 1, "n_gen": 1.5, "avg_ts": 1},
-    ],
-)
-def test_a_count_that_is_none_is_refused_at_its_entry(entry):
-    problem = refused([{"n_prompt": 1, "n_gen": 0, "avg_ts": 1}, entry])
-    assert (problem.message, problem.line, problem.column) == (
-        "n_prompt, n_gen and n_depth are whole numbers",
-        2,
-        1,
-    )
+@pytest.mark.parametrize("changes", [{"n_prompt": -1}, {"n_depth": -1}, {"n_gen": 1.5}], ids=str)
+def test_a_count_that_is_none_is_refused_at_its_entry(changes):
+    problem = refused([KNOWN, KNOWN | changes])
+    said = "n_prompt, n_gen and n_depth are whole numbers"
+    assert (problem.message, problem.line, problem.column) == (said, 2, 1)
 
 
-@pytest.mark.parametrize(
-    ("entry", "row"),
-    [
-        ({"n_prompt": 512, "n_gen": 0}, ("ttft", 128, {"prompt": 512})),
-        (
-            {"n_prompt": 512, "n_gen": None, "n_depth": 100},
-            ("ttft", 128, {"prompt": 612, "cached_prefix": 100}),
-        ),
-        (
-            {"n_prompt": 0, "n_gen": 2},
-            ("itl", Fraction(1, 4), {"batch": 1, "prompt": 1, "context": 1}),
-        ),
-        (
-            {"n_prompt": None, "n_gen": 7, "n_depth": 50},
-            ("itl", Fraction(1, 4), {"batch": 1, "prompt": 53, "context": 53}),
-        ),
-    ],
-)
-def test_a_row_of_llama_bench(entry, row):
+LLAMA_BENCH = """
+512 0 0     | ttft 128 | prompt=512
+512 None 100 | ttft 128 | prompt=612 cached_prefix=100
+0 2 0       | itl 1/4  | batch=1 prompt=1 context=1
+None 7 50   | itl 1/4  | batch=1 prompt=53 context=53
+"""
+
+
+@pytest.mark.parametrize(("counts", "time", "where"), table(LLAMA_BENCH))
+def test_a_row_of_llama_bench(counts, time, where):
     """At four tokens a second; generation stands in its middle, behind what is cached."""
-    ((metric, seconds, inputs, line),), _ = read([{**entry, "avg_ts": 4}])
-    assert (metric, seconds, inputs, line) == (*row, 1)
+    n_prompt, n_gen, n_depth = (None if n == "None" else int(n) for n in counts.split())
+    entry = {"n_prompt": n_prompt, "n_gen": n_gen, "n_depth": n_depth, "avg_ts": 4}
+    ((metric, seconds, inputs, line),), _ = read([entry])
+    assert (metric, seconds) == (time.split()[0], Fraction(time.split()[1]))
+    assert (inputs, line) == (case_of(where), 1)
 
 
 def test_units_and_medians_of_genai_perf():
     """A first token in seconds and a mean alone; steps in milliseconds where no unit stands, the median before the mean."""
-    rows, unused = read(GENAI)
+    rows, rest = read(GENAI)
     assert rows == [
         ("ttft", 2, {"prompt": 300}, 1),
         ("itl", Fraction(7, 1000), {"batch": 1, "prompt": 300, "context": 311}, 1),
     ]
-    assert unused == []
+    assert rest == []
     (only,), _ = read({**GENAI, "time_to_first_token": {"unit": "s"}})
     assert only[0] == "itl"
     (only,), _ = read({**GENAI, "inter_token_latency": 5})
     assert only[0] == "ttft"
     (only,), (why,) = read({**GENAI, "output_sequence_length": 5})
     assert (only[0], why) == ("ttft", f"inter_token_latency is not used: {LENGTHS}")
-    assert (
-        refused({**GENAI, "input_sequence_length": 5}).message
-        == f"time_to_first_token is not used: {LENGTHS}; inter_token_latency is not used: {LENGTHS}"
-    )
+    both = unused(("time_to_first_token", LENGTHS), ("inter_token_latency", LENGTHS))
+    assert refused({**GENAI, "input_sequence_length": 5}).message == both
 
 
 CONFIGS = [

@@ -22,6 +22,8 @@ from tools.evidence.catalogue_fit import (
 from tools.evidence.catalogue_rows import MeasuredRow, TimeParts
 from tools.evidence.catalogue_table import CatalogueFit
 
+from ..tables import case_of
+
 LATENCY = {
     ("link_latency", "pair", "compiled"): 4e-6,
     ("link_latency", "group", "compiled"): 7e-6,
@@ -29,13 +31,7 @@ LATENCY = {
     ("link_latency", "pair", ALL): 1e-5,
     ("link_latency", ALL, ALL): 9e-6,
 }
-TRUE = {
-    "mfu": 0.5,
-    "mbu": 0.7,
-    "layer_overhead": 8e-5,
-    "elementwise_bytes": 70.0,
-    "link_share": 0.4,
-}
+TRUE = case_of("mfu=0.5 mbu=0.7 layer_overhead=8e-5 elementwise_bytes=70.0 link_share=0.4")
 
 
 def row(
@@ -170,14 +166,9 @@ def test_the_ends_of_intervals_by_hand():
     )
 
 
-WIDTH = {
-    "mfu": 0.3,
-    "mbu": 0.2,
-    "layer_overhead": 0.35,
-    "elementwise_bytes": 0.1,
-    "link_latency": 0.25,
-    "link_share": 0.15,
-}
+WIDTH = case_of(
+    "mfu=0.3 mbu=0.2 layer_overhead=0.35 elementwise_bytes=0.1 link_latency=0.25 link_share=0.15"
+)
 
 
 def test_each_row_is_predicted_by_a_fit_that_has_not_seen_its_group(monkeypatch):

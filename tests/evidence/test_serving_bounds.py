@@ -12,6 +12,8 @@ from tools.evidence.catalogue_rows import sources
 from tools.evidence.serving_bounds import BoundedRate, UnboundedRate, bounded_rates
 from tools.evidence.serving_page import rate_line
 
+from ..tables import case_of
+
 pytestmark = pytest.mark.full
 
 PAGE = (
@@ -98,17 +100,10 @@ def test_what_is_lacking_is_listed(rates):
     assert all(any(reason in line for line in PAGE) for reason in reasons)
 
 
-SERVED = {
-    "engine": "vLLM 0.9",
-    "device": "H100",
-    "place": "table 1",
-    "model": "Llama 3 8B",
-    "weights": "fp16",
-    "kv": "fp16",
-    "devices": 8,
-    "output": 100,
-    "value": "20 token/s",
-}
+SERVED = case_of(
+    "engine='vLLM 0.9' device=H100 place='table 1' model='Llama 3 8B' weights=fp16 kv=fp16 "
+    "devices=8 output=100 value='20 token/s'"
+)
 
 
 @pytest.mark.parametrize(

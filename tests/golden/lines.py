@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..tables import words
+from ..tables import table, words
 
 ROOT = Path(__file__).resolve().parents[2]
 EFFICIENCIES = ("peak", "measured")
@@ -27,101 +27,69 @@ def case(text: str) -> list[str]:
     return options
 
 
-CASES = {
-    "dense": case("llama-3-8b h100-sxm prompt=4096 output=512 batch=32"),
-    "dense-tp": case("llama-3-70b h100-sxm tp=8 prompt=2048 output=256 batch=16 mfu=0.5 mbu=0.8"),
-    "dense-pp": case("llama-3-70b a100-sxm-80gb tp=2 pp=4 prompt=2048 output=256 batch=16"),
-    "dense-pp-uneven": case("llama-3-70b a100-sxm-80gb pp=6 prompt=1000 output=100 batch=7"),
-    "dp": case("llama-3-8b h100-sxm dp=4 prompt=1000 output=100 batch=8 arrival_rate:=10/s"),
-    "load": case(
-        "llama-3-8b h100-sxm prompt=2000 output=300 batch=64 chunk:=512 arrival_rate:=5/s mfu=0.5 mbu=0.7"
-    ),
-    "load-exclusive": case(
-        "llama-3-8b h100-sxm prompt=2000 output=300 batch=64 arrival_rate:=2/s scheduling?=exclusive"
-    ),
-    "load-apart": case(
-        "llama-3-8b h100-sxm prompt=2000 output=300 batch=64 arrival_rate:=2/s scheduling?=disaggregated prefill_devices:=1 network_bandwidth:='50 GB/s'"
-    ),
-    "short-prompts": case(
-        "gpt-oss-20b h100-sxm prompt=100 output=40 batch=128 chunk:=1024 arrival_rate:=100/s queue?=md1"
-    ),
-    "targets": case(
-        "llama-3-8b h100-sxm prompt=2000 output=300 batch=64 chunk:=512 arrival_rate:=5/s itl_target:='20 ms' ttft_target:='1 s'"
-    ),
-    "moe": case("mixtral-8x7b h100-sxm tp=2 prompt=4096 output=256 batch=8"),
-    "moe-all": case("mixtral-8x7b h100-sxm tp=2 prompt=4096 output=256 batch=8 experts?=all"),
-    "moe-distinct": case("qwen3-30b-a3b h200 prompt=700 output=33 batch=5 experts?=distinct_max"),
-    "moe-ep": case("qwen3-235b-a22b h200 tp=8 ep=8 prompt=3000 output=500 batch=64"),
-    "mla": case("deepseek-v3 h200 tp=8 prompt=4096 output=256 batch=32"),
-    "mla-expanded": case("deepseek-v3 h200 tp=8 prompt=4096 output=256 batch=32 mla?=expanded"),
-    "mla-reexpanded": case(
-        "deepseek-v2-lite h100-sxm prompt=1024 output=128 batch=4 mla?=reexpanded"
-    ),
-    "attention-dp": case(
-        "deepseek-v3 h200 tp=1 ep=8 attention_dp:=8 prompt=2000 output=500 batch=64"
-    ),
-    "windows": case("gemma-3-27b h100-sxm prompt=8192 output=1024 batch=16"),
-    "windows-cross": case(
-        "gemma-2-9b h100-sxm prompt=4000 output=400 batch=9 roofline?=per_operator"
-    ),
-    "window-all": case(
-        "mistral-7b a100-sxm-80gb prompt=6000 output=300 batch=4 kv_reserve?=unified"
-    ),
-    "sinks": case("gpt-oss-120b h100-sxm tp=2 prompt=3000 output=700 batch=32 chunk:=1000"),
-    "chunked-attention": case("llama-4-maverick h200 tp=8 prompt=12000 output=100 batch=8"),
-    "mamba": case("falcon-mamba-7b h100-sxm prompt=4096 output=512 batch=32"),
-    "hybrid": case("jamba-1.5-mini h100-sxm tp=2 prompt=8000 output=200 batch=8"),
-    "hybrid-granite": case("granite-4.0-h-small h100-sxm prompt=8000 output=200 batch=8"),
-    "lfm": case("lfm2-8b-a1b h100-sxm prompt=800 output=200 batch=8"),
-    "mqa": case("falcon-7b a100-sxm-80gb prompt=1000 output=100 batch=50"),
-    "learned-positions": case("gpt2-xl a100-sxm-80gb prompt=512 output=128 batch=3"),
-    "tied": case("gemma-2b a100-sxm-80gb prompt=512 output=128 batch=3 activations=fp16"),
-    "fp8": case("llama-3.1-405b h100-sxm tp=8 weights=fp8 kv=fp8 prompt=1024 output=128 batch=4"),
-    "int4": case("llama-3-70b h100-sxm weights=int4 prompt=1024 output=128 batch=1"),
-    "measured": case("llama-3-8b h100-sxm prompt=1024 output=256 batch=8 efficiency=measured"),
-    "measured-moe": case(
-        "gpt-oss-120b h100-sxm tp=2 prompt=1024 output=256 batch=8 efficiency=measured"
-    ),
-    "no-overlap": case("llama-3-8b h100-sxm prompt=1024 output=256 batch=8 roofline?=no_overlap"),
-    "per-operator": case(
-        "llama-3-8b h100-sxm prompt=1024 output=256 batch=8 roofline?=per_operator"
-    ),
-    "full-attention": case(
-        "llama-3-8b h100-sxm prompt=1024 output=256 batch=8 attention?=full logits?=all"
-    ),
-    "unfused": case(
-        "llama-3-8b h100-sxm prompt=1024 output=256 batch=8 fusion?=unfused kv_growth?=fixed decode_steps?=output"
-    ),
-    "detail-weights": case("llama-3-8b h100-sxm prompt=1024 output=256 batch=8 detail?=weights"),
-    "detail-kv": case("llama-3-70b h100-sxm prompt=1024 output=256 batch=8 detail?=kv"),
-    "paged": case(
-        "llama-3-8b h100-sxm prompt=1030 output=250 batch=8 kv_reserve?=paged block_size:=16"
-    ),
-    "prefix": case("llama-3-8b h100-sxm prompt=8192 output=256 batch=8 cached_prefix:=6000"),
-    "speculation": case(
-        "llama-3-70b h100-sxm tp=4 prompt=1024 output=256 batch=2 draft_tokens:=4 acceptance:=0.7 draft_cost:=0.1"
-    ),
-    "draft-model": case(
-        "llama-3-70b h100-sxm tp=4 prompt=1024 output=256 batch=2 draft_tokens:=4 acceptance:=0.7 draft=llama-3.2-1b"
-    ),
-    "overheads": case(
-        "llama-3-8b h100-sxm prompt=1024 output=256 batch=8 step_overhead:='0.5 ms' kernel_launch:='4 us' kernels_per_layer:=8"
-    ),
-    "does-not-fit": case("llama-3-70b h100-sxm prompt=4096 output=512 batch=4"),
-    "one-token": case("llama-3-8b h100-sxm prompt=4096 output=1 batch=1"),
-    "given-quantity": case("llama-3-8b h100-sxm prompt=4096 output=64 batch=2 itl:='14 ms'"),
-    "given-formula": case(
-        "llama-3-8b h100-sxm prompt=4096 output=64 batch=2 mem_capacity:='weight_bytes*2 + 1 GB'"
-    ),
-    "amd": case("llama-3.1-70b mi300x tp=2 prompt=4096 output=512 batch=32"),
-    "range-mfu": case(
-        "llama-3-8b h100-sxm prompt=2048 output=256 batch=8 mfu=0.4..0.6 mbu=0.6..0.9"
-    ),
-    "range-tp": case("llama-3-70b h100-sxm tp=4 prompt=512..8192 output=256 batch=8"),
-    "formula-batch": case("llama-3-8b h100-sxm prompt=1024 output=128 batch=prompt/64"),
-    "preset": case("llama-3-70b h100-sxm preset=scaling-book prompt=4096 output=256 batch=16"),
-    "none": [],
-}
+LOAD = "llama-3-8b h100-sxm prompt=2000 output=300 batch=64"
+SMALL = "llama-3-8b h100-sxm prompt=1024 output=256 batch=8"
+DRAFTED = "llama-3-70b h100-sxm tp=4 prompt=1024 output=256 batch=2 draft_tokens:=4 acceptance:=0.7"
+SHORTS = "gpt-oss-20b h100-sxm prompt=100 output=40 batch=128"
+TWO = "llama-3-8b h100-sxm prompt=4096 output=64 batch=2"
+ELSEWHERE = "prefill_devices:=1 network_bandwidth:='50 GB/s'"
+WRITTEN = f"""
+dense | llama-3-8b h100-sxm prompt=4096 output=512 batch=32
+dense-tp | llama-3-70b h100-sxm tp=8 prompt=2048 output=256 batch=16 mfu=0.5 mbu=0.8
+dense-pp | llama-3-70b a100-sxm-80gb tp=2 pp=4 prompt=2048 output=256 batch=16
+dense-pp-uneven | llama-3-70b a100-sxm-80gb pp=6 prompt=1000 output=100 batch=7
+dp | llama-3-8b h100-sxm dp=4 prompt=1000 output=100 batch=8 arrival_rate:=10/s
+load | {LOAD} chunk:=512 arrival_rate:=5/s mfu=0.5 mbu=0.7
+load-exclusive | {LOAD} arrival_rate:=2/s scheduling?=exclusive
+load-apart | {LOAD} arrival_rate:=2/s scheduling?=disaggregated {ELSEWHERE}
+short-prompts | {SHORTS} chunk:=1024 arrival_rate:=100/s queue?=md1
+targets | {LOAD} chunk:=512 arrival_rate:=5/s itl_target:='20 ms' ttft_target:='1 s'
+moe | mixtral-8x7b h100-sxm tp=2 prompt=4096 output=256 batch=8
+moe-all | mixtral-8x7b h100-sxm tp=2 prompt=4096 output=256 batch=8 experts?=all
+moe-distinct | qwen3-30b-a3b h200 prompt=700 output=33 batch=5 experts?=distinct_max
+moe-ep | qwen3-235b-a22b h200 tp=8 ep=8 prompt=3000 output=500 batch=64
+mla | deepseek-v3 h200 tp=8 prompt=4096 output=256 batch=32
+mla-expanded | deepseek-v3 h200 tp=8 prompt=4096 output=256 batch=32 mla?=expanded
+mla-reexpanded | deepseek-v2-lite h100-sxm prompt=1024 output=128 batch=4 mla?=reexpanded
+attention-dp | deepseek-v3 h200 tp=1 ep=8 attention_dp:=8 prompt=2000 output=500 batch=64
+windows | gemma-3-27b h100-sxm prompt=8192 output=1024 batch=16
+windows-cross | gemma-2-9b h100-sxm prompt=4000 output=400 batch=9 roofline?=per_operator
+window-all | mistral-7b a100-sxm-80gb prompt=6000 output=300 batch=4 kv_reserve?=unified
+sinks | gpt-oss-120b h100-sxm tp=2 prompt=3000 output=700 batch=32 chunk:=1000
+chunked-attention | llama-4-maverick h200 tp=8 prompt=12000 output=100 batch=8
+mamba | falcon-mamba-7b h100-sxm prompt=4096 output=512 batch=32
+hybrid | jamba-1.5-mini h100-sxm tp=2 prompt=8000 output=200 batch=8
+hybrid-granite | granite-4.0-h-small h100-sxm prompt=8000 output=200 batch=8
+lfm | lfm2-8b-a1b h100-sxm prompt=800 output=200 batch=8
+mqa | falcon-7b a100-sxm-80gb prompt=1000 output=100 batch=50
+learned-positions | gpt2-xl a100-sxm-80gb prompt=512 output=128 batch=3
+tied | gemma-2b a100-sxm-80gb prompt=512 output=128 batch=3 activations=fp16
+fp8 | llama-3.1-405b h100-sxm tp=8 weights=fp8 kv=fp8 prompt=1024 output=128 batch=4
+int4 | llama-3-70b h100-sxm weights=int4 prompt=1024 output=128 batch=1
+measured | {SMALL} efficiency=measured
+measured-moe | gpt-oss-120b h100-sxm tp=2 prompt=1024 output=256 batch=8 efficiency=measured
+no-overlap | {SMALL} roofline?=no_overlap
+per-operator | {SMALL} roofline?=per_operator
+full-attention | {SMALL} attention?=full logits?=all
+unfused | {SMALL} fusion?=unfused kv_growth?=fixed decode_steps?=output
+detail-weights | {SMALL} detail?=weights
+detail-kv | llama-3-70b h100-sxm prompt=1024 output=256 batch=8 detail?=kv
+paged | llama-3-8b h100-sxm prompt=1030 output=250 batch=8 kv_reserve?=paged block_size:=16
+prefix | llama-3-8b h100-sxm prompt=8192 output=256 batch=8 cached_prefix:=6000
+speculation | {DRAFTED} draft_cost:=0.1
+draft-model | {DRAFTED} draft=llama-3.2-1b
+overheads | {SMALL} step_overhead:='0.5 ms' kernel_launch:='4 us' kernels_per_layer:=8
+does-not-fit | llama-3-70b h100-sxm prompt=4096 output=512 batch=4
+one-token | llama-3-8b h100-sxm prompt=4096 output=1 batch=1
+given-quantity | {TWO} itl:='14 ms'
+given-formula | {TWO} mem_capacity:='weight_bytes*2 + 1 GB'
+amd | llama-3.1-70b mi300x tp=2 prompt=4096 output=512 batch=32
+range-mfu | llama-3-8b h100-sxm prompt=2048 output=256 batch=8 mfu=0.4..0.6 mbu=0.6..0.9
+range-tp | llama-3-70b h100-sxm tp=4 prompt=512..8192 output=256 batch=8
+formula-batch | llama-3-8b h100-sxm prompt=1024 output=128 batch=prompt/64
+preset | llama-3-70b h100-sxm preset=scaling-book prompt=4096 output=256 batch=16
+"""
+CASES = {name: case(text) for name, text in table(WRITTEN)} | {"none": []}
 DERIVED = words("itl ttft decode_time kv_cache_bytes memory_bytes_per_device sustained_itl fits")
 SOLVED = words(
     "dense dense-tp moe mla windows hybrid targets moe-all none load-exclusive per-operator"

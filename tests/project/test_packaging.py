@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ..tables import words
+
 pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,31 +71,12 @@ EXTRAS = "xarray,netCDF4,zarr,pyarrow,torch,dask,distributed,scipy,pandas,sphinx
 def installed(wheel, tmp_path_factory):
     """A call of the installed wheel in an empty folder, with its base packages alone."""
     place, work = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("work")
-    run(
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-index",
-        "--target",
-        str(place),
-        str(wheel),
-        cwd=work,
-    )
+    install = words("-m pip install --quiet --no-deps --no-index --target")
+    run(sys.executable, *install, str(place), str(wheel), cwd=work)
 
-    def call(*words):
-        return run(
-            sys.executable,
-            "-c",
-            ALONE,
-            str(place),
-            EXTRAS,
-            *words,
-            cwd=work,
-            env={"PYTHONPATH": str(place)},
-        ).stdout
+    def call(*line):
+        command = (sys.executable, "-c", ALONE, str(place), EXTRAS, *line)
+        return run(*command, cwd=work, env={"PYTHONPATH": str(place)}).stdout
 
     call.work = work
     return call
@@ -110,16 +93,7 @@ def test_installed_wheel_writes_the_review(installed):
 
 
 def test_installed_wheel_answers_in_an_empty_folder(installed):
-    case = (
-        "--model",
-        "llama-3.1-8b",
-        "--hardware",
-        "h100-sxm",
-        "--prompt",
-        "1024",
-        "--output",
-        "128",
-    )
+    case = words("--model llama-3.1-8b --hardware h100-sxm --prompt 1024 --output 128")
     assert "time to first token" in installed("eval", *case)
     assert "H100 SXM" in installed("select", "llama-3-8b-chat")
     assert "8.03 billion parameters" in installed("derive", "params", *case)

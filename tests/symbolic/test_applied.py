@@ -170,6 +170,7 @@ def public(name):
         "largest(compute = itl, memory = busy)",
         "itl <= 3*batch",
         "exp(-itl/batch) + sqrt(context)*log(2*batch)",
+        "itl*log2(batch)/log2(context) - 2**(-batch)*exp(1)/sqrt(itl)",
     ],
 )
 def test_there_and_back(source):

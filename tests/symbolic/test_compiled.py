@@ -10,30 +10,15 @@ import pytest
 import symroof as sr
 from symroof.symbolic.evaluation import NoValue
 
-CASE = {
-    "hardware": "h100-sxm",
-    "prompt": 4096,
-    "output": 48,
-    "batch": 8,
-    "tp": 2,
-    "acceptance": 0.7,
-    "draft_tokens": 4,
-    "chunk": 512,
-    "arrival_rate": 1,
-    "long_prompt": 8192,
-    "long_output": 64,
-    "long_share": 0.1,
-    "kernels_per_layer": 8,
-    "kernel_launch": "4 us",
-    "ttft_target": "500 ms",
-    "step_overhead": "1 ms",
-    "link_latency": "5 us",
-    "network_bandwidth": "50 GB/s",
-    "preemption_rate": 0.01,
-    "percentile": 0.99,
-    "burst_rate": 10,
-    "burst_duration": "3 s",
-}
+from ..tables import case_of, table
+
+CASE = case_of(
+    "hardware=h100-sxm prompt=4096 output=48 batch=8 tp=2 acceptance=0.7 draft_tokens=4 "
+    "chunk=512 arrival_rate=1 long_prompt=8192 long_output=64 long_share=0.1 "
+    "kernels_per_layer=8 kernel_launch='4 us' ttft_target='500 ms' step_overhead='1 ms' "
+    "link_latency='5 us' network_bandwidth='50 GB/s' preemption_rate=0.01 percentile=0.99 "
+    "burst_rate=10 burst_duration='3 s'"
+)
 WHOLE = {
     "batch": (1, 600),
     "prompt": (1, 20000),
@@ -42,26 +27,14 @@ WHOLE = {
     "chunk": (64, 4096),
     "context": (1, 20000),
 }
-CASES = [
-    ("llama-3-8b", ("output", "tp", "batch"), {"assume": {"roofline": "per_operator"}}),
-    ("gemma-2-9b", ("batch", "prompt"), {"output": 30}),
-    (
-        "mixtral-8x7b",
-        ("mem_bandwidth", "acceptance", "batch"),
-        {"assume": {"experts": "expected", "kv_reserve": "paged"}},
-    ),
-    (
-        "deepseek-v3",
-        ("batch", "prompt"),
-        {"hardware": "h200", "tp": 16, "assume": {"experts": "distinct_max", "queue": "md1"}},
-    ),
-    (
-        "gpt-oss-20b",
-        ("batch", "prompt", "mbu"),
-        {"tp": 1, "output": 20, "chunk": 8192, "assume": {"kv_growth": "fixed"}},
-    ),
-    ("llama-3-8b", ("context", "batch"), {"assume": {"detail": "kv"}}),
-]
+CASES = """
+llama-3-8b    | output tp batch                | roofline=per_operator
+gemma-2-9b    | batch prompt                   | output=30
+mixtral-8x7b  | mem_bandwidth acceptance batch | experts=expected kv_reserve=paged
+deepseek-v3   | batch prompt                   | hardware=h200 tp=16 experts=distinct_max queue=md1
+gpt-oss-20b   | batch prompt mbu               | tp=1 output=20 chunk=8192 kv_growth=fixed
+llama-3-8b    | context batch                  | detail=kv
+"""
 
 
 def study(model, **changes):
@@ -82,9 +55,9 @@ def value_or_none(case, name):
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize(("model", "axes", "changes"), CASES)
+@pytest.mark.parametrize(("model", "axes", "changes"), table(CASES))
 def test_every_quantity_is_that_of_the_case_at_each_point(model, axes, changes):
-    case = study(model, **changes).first
+    case, axes = study(model, **case_of(changes)).first, axes.split()
     names = [
         name
         for name in case.case.theory.definitions

@@ -10,16 +10,11 @@ from symroof.errors import InputError
 from symroof.symbolic.expressions import mentions
 from symroof.symbolic.printing import text
 
+from ..tables import case_of
+
 pytestmark = pytest.mark.usefixtures("bounded")
 
-CASE = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 2048,
-    "output": 128,
-    "batch": 8,
-}
+CASE = case_of("model=llama-3-8b hardware=h100-sxm engine=ideal prompt=2048 output=128 batch=8")
 FREE, TOKEN = 81_559 * 2**20 - 16_060_522_496, 131_072
 """Memory that the driver reports of an H100 beside the weights of Llama 3 8B, and the cache of a token."""
 

@@ -204,31 +204,10 @@ def test_a_unit_binds_to_its_number(source, expected):
 
 # ------------------------------------------------------------------------------------------------------------ arithmetic
 
-PRECEDENCE = [
-    ("-2**2", -4),
-    ("2**-1", Fraction(1, 2)),
-    ("2**3**2", 512),
-    ("8/4/2", 1),
-    ("8/4*2", 4),
-    ("2 - 3 - 4", -5),
-    ("2 - 3 + 4", 3),
-    ("2*-3", -6),
-    ("2^3", 8),
-    ("-2*-3", 6),
-    ("--2", 2),
-    ("+2", 2),
-    ("1 + 2*3**2/6 - 1", 3),
-    ("-(1 - 2)**2", -1),
-    ("2**2*3", 12),
-    ("12/2**2", 3),
-    ("(2 + 3)*4", 20),
-    ("max(1, 2) - min(1, 2)", 1),
-    ("ceil(7/2) + floor(-7/2)", 0),
-    ("6/2/3*4", 4),
-]
+# what is not drawn below: powers of powers, signs in a row, ``^``, a unit of minus
+PRECEDENCE = [("-2**2", -4), ("2**3**2", 512), ("2*-3", -6), ("2^3", 8), ("--2", 2), ("+2", 2)]
 
 
-@pytest.mark.sample(5)
 @pytest.mark.parametrize(("source", "expected"), PRECEDENCE)
 def test_precedence(source, expected):
     assert exact_value(parse(source), {}) == expected
@@ -264,31 +243,9 @@ def test_a_printed_formula_reads_back(source, point):
     assert text(parse(text(again))) == text(again)
 
 
-@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "source",
-    [
-        "a/(b/c)",
-        "a/(b*c)",
-        "a - (b - c)",
-        "(a**b)**c",
-        "(-a)**b",
-        "-(a + b)*c",
-        "(1/3)**a",
-        "(2/3)*a",
-        "a*(1/3)",
-        "a/(1/3 + b)",
-        "sum(a*j, j, 1, 4)",
-        "(a + b)/(a - b)**2",
-        "max(a, b) + 1",
-        "(a*b)**3/c",
-        "a**(b + c)",
-        "1/3",
-        "a - 1/3",
-        "1e-9*a",
-        "12345678.125*a",
-        "-1/7",
-    ],
+    ["(a**b)**c", "(-a)**b", "a**(b + c)", "sum(a*j, j, 1, 4)", "1e-9*a", "12345678.125*a"],
 )
 def test_printed_formulas_keep_their_brackets(source):
     point = {"a": Fraction(3), "b": Fraction(2), "c": Fraction(5)}

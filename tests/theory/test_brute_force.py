@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from symroof.specs.model import ModelSpec
@@ -101,13 +101,17 @@ def test_prefill(model, switches, widths, prompt, cached, batch):
     assert found.value("prefill_tokens") == batch * (prompt - cached)
 
 
-@given(models(), SETTINGS, WIDTHS, st.integers(1, 70), st.integers(1, 5))
-def test_decode(model, switches, widths, context, batch):
-    switches = plain(switches)
-    found = bound(model, switches, widths, context=context, batch=batch)
-    assert (found.value("decode_flops"), found.value("decode_bytes")) == oracle.totals(
-        model, Pass(batch, 1, context - 1), switches, widths
+@given(models(), SETTINGS, WIDTHS, st.integers(1, 70), st.integers(1, 5), st.sampled_from([1, 2]))
+def test_decode(model, switches, widths, context, batch, tp):
+    assume(tp == 1 or all(kind.n_kv_heads != 3 for kind in model.kinds))
+    switches, step = plain(switches), Pass(batch, 1, context - 1)
+    found = bound(model, switches, widths, context=context, batch=batch, tp=tp)
+    whole, device = (
+        (found.value(f"decode_flops{of}"), found.value(f"decode_bytes{of}"))
+        for of in ("", "_per_device")
     )
+    assert whole == oracle.totals(model, step, switches, widths)
+    assert device == oracle.totals(model, step, switches, widths, tp)
     assert found.value("kv_cache_bytes") == oracle.cache(model, batch, context, widths)
 
 

@@ -13,7 +13,7 @@ from symroof.theory.case import Case
 from symroof.theory.declarations import MissingInput, NoClosedForm
 from symroof.theory.theory import UnknownName
 
-from ..tables import words
+from ..tables import case_of, words
 from . import made
 
 TWO_KINDS = Architecture(
@@ -32,15 +32,9 @@ def test_where_a_value_comes_from():
     numbers = {"link_bandwidth": 10, "chunk": 4}
     formulas = {"mem_bandwidth": "2*link_bandwidth", "batch": "chunk + 1"}
     case = made(peak_flops=60, **formulas, numbers=numbers)
-    values = {
-        "peak_flops": 60,
-        "link_bandwidth": 10,
-        "mem_bandwidth": 20,
-        "ridge_point": 3,
-        "batch": 5,
-        "mfu": 1,
-        "block_size": 16,
-    }
+    values = case_of(
+        "peak_flops=60 link_bandwidth=10 mem_bandwidth=20 ridge_point=3 batch=5 mfu=1 block_size=16"
+    )
     assert {name: case.value(name) for name in values} == values
     known = [case.has_value(name) for name in ("ridge_point", "prompt", "ttft")]
     assert known == [True, False, False]
@@ -124,15 +118,8 @@ def test_a_formula_over_inputs():
 # ---------------------------------------------------------------------------------------------- totals that have parts
 
 
-PARTS = {
-    "n_layers__local": 3,
-    "n_layers__full": 5,
-    "n_kv_heads": 2,
-    "head_dim": 4,
-    "kv_bytes_per_element": 1,
-    "window": 10,
-    "batch": 1,
-}
+PARTS = {"n_layers__local": 3, "n_layers__full": 5, **case_of("n_kv_heads=2 head_dim=4 window=10")}
+PARTS |= {"kv_bytes_per_element": 1, "batch": 1}
 
 
 @pytest.mark.parametrize("by", ["given", "numbers", "changed"])
@@ -196,19 +183,14 @@ def test_a_degree_that_moves_is_no_longer_known_to_be_above_one():
 def test_slopes_and_elasticities():
     """``free = 9 - 2 x``, at x = 2: -2, and -4/5 of a per cent for a per cent."""
     case = made(price="9 - 2*chunk", chunk=2, mem_bandwidth=4, peak_flops=12)
-    assert (
-        case.slope("instance_price", "chunk"),
-        case.elasticities("instance_price", ("chunk",))["chunk"],
-    ) == (-2, pytest.approx(-4 / 5))
-    assert (
-        case.slope("ridge_point", "mem_bandwidth"),
-        case.elasticities("ridge_point", ("mem_bandwidth",))["mem_bandwidth"],
-    ) == (Fraction(-12, 16), -1)
-    assert (
-        case.slope("ridge_point", "chunk"),
-        case.elasticities("ridge_point", ("chunk",))["chunk"],
-        case.slope("chunk", "chunk"),
-    ) == (0, 0, 1)
+    for name, by, slope, elasticity in (
+        ("instance_price", "chunk", -2, pytest.approx(-4 / 5)),
+        ("ridge_point", "mem_bandwidth", Fraction(-12, 16), -1),
+        ("ridge_point", "chunk", 0, 0),
+        ("chunk", "chunk", 1, 1),
+    ):
+        assert case.slope(name, by) == slope
+        assert case.elasticities(name, (by,))[by] == elasticity
 
 
 # --------------------------------------------------------------------------------------------------------------- searches
@@ -260,16 +242,8 @@ def test_a_search_that_needs_an_input_takes_the_batch_without_it():
 
 def test_what_is_chosen_by_what_decides_it():
     """A prompt that is longer than a step has room for leaves a rest. What decides stays a choice where it moves."""
-    values = {
-        "uncached_prompt": 30,
-        "rest_tokens": 5,
-        "prefill_room": "batch*10",
-        "packed_tokens": "batch*10",
-        "fresh_tokens": 40,
-        "fresh_skew": 3,
-        "fresh_spread": 13,
-        "batch": 2,
-    }
+    values = case_of("uncached_prompt=30 rest_tokens=5 fresh_tokens=40 fresh_skew=3 batch=2")
+    values |= {"fresh_spread": 13, "prefill_room": "batch*10", "packed_tokens": "batch*10"}
     long = made(**values)
     assert long.value("few_tokens") == 5 and text(long.formula("few_tokens")) == "rest_tokens"
     short = made(**{**values, "batch": 4})  # 40 + 3 - 13 of 40

@@ -12,6 +12,7 @@ from symroof.theory.case import Case
 from symroof.theory.layout import FREE, Layout, layout
 from symroof.theory.theory import theory
 
+from ..tables import case_of, table
 from . import Floats
 
 
@@ -26,26 +27,26 @@ def made(architecture=GENERIC, rounded=False, **values):
     )
 
 
-@pytest.mark.parametrize(
-    ("values", "flags", "instance", "group"),
-    [
-        ({"tp": 4}, {"tp"}, "tp", "tp"),
-        ({"pp": 4}, {"pp"}, "pp", ""),
-        ({"dp": 4}, {"dp"}, "1", ""),
-        ({"ep": 4}, {"ep"}, "1", ""),
-        # whose experts lie on all of them
-        ({"attention_dp": 4}, {"attention_dp", "ep"}, "attention_dp", "attention_dp"),
-        (
-            {"tp": 2, "pp": 4, "attention_dp": 2},
-            {"tp", "pp", "attention_dp", "ep"},
-            "tp*attention_dp*pp",
-            "tp*attention_dp",
-        ),
-        ({"tp": FREE}, {"tp"}, "tp", "tp"),
-        ({"tp": 0.5}, {"tp"}, "tp", "tp"),
-    ],
-)
+COUNTED = """
+tp=4 | tp | tp | tp
+pp=4 | pp | pp |
+dp=4 | dp | 1 |
+ep=4 | ep | 1 |
+# whose experts lie on all of them
+attention_dp=4 | attention_dp ep | attention_dp | attention_dp
+tp=2 pp=4 attention_dp=2 | tp pp attention_dp ep | tp*attention_dp*pp | tp*attention_dp
+tp=free | tp | tp | tp
+tp=0.5 | tp | tp | tp
+"""
+
+
+def degrees(text):
+    return {name: FREE if value == "free" else value for name, value in case_of(text).items()}
+
+
+@pytest.mark.parametrize(("values", "flags", "instance", "group"), table(COUNTED))
 def test_which_degrees_count(values, flags, instance, group):
+    values, flags = degrees(values), {*flags.split()}
     found = made(**values)
     assert {name for name in ("tp", "attention_dp", "ep", "dp") if getattr(found, name)} | (
         {"pp"} if found.staged else set()
@@ -79,34 +80,38 @@ def test_heads_that_devices_hold_unequal_shares_of(tp, heads, shared, uneven):
     assert all(held[name] == f"{name}/tp" for name in {"n_heads", "n_kv_heads"} - uneven)
 
 
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("values", "leaves"),
-    [
-        ({"tp": 8, "node_devices": 8}, False),
-        ({"tp": 9, "node_devices": 8}, True),
-        ({"tp": 16, "node_devices": 8}, True),
-        ({"tp": 4, "pp": 2, "node_devices": 8}, False),
-        ({"tp": 4, "pp": 4, "node_devices": 8}, True),
-        ({"tp": 2, "attention_dp": 8, "node_devices": 8}, True),
-        ({"tp": 4, "pp": 3, "node_devices": 8}, True),
-        ({"tp": 3, "attention_dp": 3, "node_devices": 8}, True),
-        ({"attention_dp": 9, "node_devices": 8}, True),
-        ({"pp": 9, "node_devices": 8}, True),
-        ({"attention_dp": 2, "tp": 2, "pp": 2, "node_devices": 8}, False),
-        ({"ep": 8, "node_devices": 8}, False),
-        ({"ep": 16, "node_devices": 8}, True),
-        ({"tp": 2, "dp": 64, "node_devices": 8}, False),  # copies do not talk to each other
-        ({"tp": 64}, False),  # nothing says how large a node is
-        ({"tp": FREE, "node_devices": 8}, False),
-        ({"tp": FREE, "node_devices": 8, "network_bandwidth": 10**9}, True),
-        ({"tp": 2, "dp": FREE, "node_devices": 8, "network_bandwidth": 10**9}, False),
-        ({"tp": 2, "node_devices": FREE, "network_bandwidth": 10**9}, True),
-        ({"tp": 2, "node_devices": FREE}, False),
-    ],
-)
-def test_whether_a_group_may_leave_its_node(values, leaves):
-    assert made(**values).network is leaves
+STAYS = """
+tp=8 node_devices=8
+tp=4 pp=2 node_devices=8
+attention_dp=2 tp=2 pp=2 node_devices=8
+ep=8 node_devices=8
+# copies do not talk to each other
+tp=2 dp=64 node_devices=8
+tp=2 dp=free node_devices=8 network_bandwidth=1e9
+# nothing says how large a node is
+tp=64
+tp=free node_devices=8
+tp=2 node_devices=free
+"""
+LEAVES = """
+tp=9 node_devices=8
+tp=16 node_devices=8
+tp=4 pp=4 node_devices=8
+tp=2 attention_dp=8 node_devices=8
+tp=4 pp=3 node_devices=8
+tp=3 attention_dp=3 node_devices=8
+attention_dp=9 node_devices=8
+pp=9 node_devices=8
+ep=16 node_devices=8
+tp=free node_devices=8 network_bandwidth=1e9
+tp=2 node_devices=free network_bandwidth=1e9
+"""
+
+
+def test_whether_a_group_may_leave_its_node():
+    for layouts, leaves in ((STAYS, False), (LEAVES, True)):
+        for (values,) in table(layouts):
+            assert made(**degrees(values)).network is leaves, values
 
 
 def test_a_degree_has_to_suit_the_heads_of_every_kind_of_layer():
@@ -122,22 +127,11 @@ def test_a_degree_has_to_suit_the_heads_of_every_kind_of_layer():
     assert all(Case(theory(), {}).can_split_heads(degree) for degree in range(1, 9))
 
 
-WIDTHS = {
-    "tp": 4,
-    "d_ff": 36,
-    "d_inner": 40,
-    "d_shared": 44,
-    "vocab_size": 48,
-    "more_embeddings": 52,
-    "learned_positions": 56,
-    "layer_input_vocab": 60,
-    "n_heads": 14,
-    "n_kv_heads": 2,
-    "ssm_heads": 10,
-    "ssm_groups": 3,
-    "linear_key_heads": 5,
-    "linear_value_heads": 6,
-}
+WIDTHS = case_of(
+    "tp=4 d_ff=36 d_inner=40 d_shared=44 vocab_size=48 more_embeddings=52 learned_positions=56 "
+    "layer_input_vocab=60 n_heads=14 n_kv_heads=2 ssm_heads=10 ssm_groups=3 linear_key_heads=5 "
+    "linear_value_heads=6"
+)
 QUARTERS = {name: Fraction(width, 4) for name, width in WIDTHS.items() if name != "tp"}
 
 
@@ -148,29 +142,19 @@ def shares(made, layer=Layer()):  # noqa: B008
 def test_one_devices_part_of_a_width():
     """A quarter of what is cut anywhere, whole heads of what is not; as a share where the degree is none yet, but a head at least."""
     uneven = frozenset({"n_heads", "n_kv_heads"})
+    whole, part = {"n_heads": 4, "n_kv_heads": 1}, {"n_heads": Fraction(14, 4), "n_kv_heads": 1}
     assert shares(Layout()) == {}
     assert shares(Layout(tp=True)) == QUARTERS
-    assert shares(Layout(tp=True, uneven=uneven)) == {**QUARTERS, "n_heads": 4, "n_kv_heads": 1}
-    assert shares(Layout(tp=True, uneven=uneven, rounded=True)) == {
-        **QUARTERS,
-        "n_heads": 4,
-        "n_kv_heads": 1,
-    }
-    assert shares(Layout(tp=True, uneven=uneven, free=True)) == {
-        **QUARTERS,
-        "n_heads": Fraction(14, 4),
-        "n_kv_heads": 1,
-    }
-    assert shares(Layout(tp=True, uneven=uneven, free=True, rounded=True)) == {
-        **QUARTERS,
-        "n_heads": 4,
-        "n_kv_heads": 1,
-    }
+    for more, held in (
+        ({}, whole),
+        ({"rounded": True}, whole),
+        ({"free": True}, part),
+        ({"free": True, "rounded": True}, whole),
+    ):
+        assert shares(Layout(tp=True, uneven=uneven, **more)) == QUARTERS | held
     local = Layer(label="local", own=frozenset({"n_heads"}))
-    assert shares(Layout(tp=True, uneven=frozenset({"n_heads.local"})), local) == {
-        **QUARTERS,
-        "n_heads": 4,
-    }
+    one = Layout(tp=True, uneven=frozenset({"n_heads.local"}))
+    assert shares(one, local) == QUARTERS | {"n_heads": 4}
     assert shares(Layout(tp=True, uneven=frozenset({"n_heads"})), local) == QUARTERS
 
 

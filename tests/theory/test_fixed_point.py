@@ -5,7 +5,7 @@ import pytest
 from symroof.api import Study
 from symroof.symbolic.evaluation import UndefinedValue
 
-from ..tables import words
+from ..tables import case_of, words
 from . import made
 
 STEP = 1e-5
@@ -26,15 +26,10 @@ def test_elasticities_together_are_those_of_small_steps(model):
         "mfu mbu price arrival_rate peak_flops kv_bytes_per_element step_overhead "
         "link_bandwidth output_spread"
     )
-    work = {
-        "prompt": 1500,
-        "output": 100,
-        "batch": 32,
-        "chunk": 400,
-        "tp": 2,
-        "arrival_rate": "2 request/s",
-        "output_spread": "0.5",
-    }
+    work = case_of(
+        "prompt=1500 output=100 batch=32 chunk=400 tp=2 arrival_rate='2 request/s' "
+        "output_spread=0.5"
+    )
     case = Study(
         model, "h100-sxm", **work, mfu="0.5", mbu="0.7", step_overhead="1 ms", price=1
     ).first.case

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from symroof.specs.model import ModelSpec
 
 from ..near import near
+from ..tables import case_of
 from . import case
 
 D, V = 24, 50
@@ -236,15 +237,9 @@ def decode_core(a, context, mode):
 
 
 def test_what_latent_attention_reads_in_a_step():
-    a = {
-        "kind": "mla",
-        "n_heads": 4,
-        "kv_lora_rank": 8,
-        "qk_nope_dim": 6,
-        "qk_rope_dim": 2,
-        "value_dim": 5,
-        "q_lora_rank": 7,
-    }
+    a = case_of(
+        "kind=mla n_heads=4 kv_lora_rank=8 qk_nope_dim=6 qk_rope_dim=2 value_dim=5 q_lora_rank=7"
+    )
     weights = 2 * (sum(x * y for x, y in [*latent_matrices(a), expanding(a)]) + D * V)
     read = {
         mode: decode(of_one_layer(a), 3, 11, {"mla": mode, "activations": "off"}).value(
@@ -288,29 +283,14 @@ def test_chunked_attention_meets_the_keys_of_its_own_chunk(chunk, one, context):
 # ------------------------------------------------------------------------------------------------------- recurrent states
 
 MAMBA = {"kind": "mamba", "d_inner": 6, "d_state": 3, "d_conv": 4, "dt_rank": 2}
-MAMBA2 = {
-    "kind": "mamba2",
-    "d_inner": 6,
-    "d_state": 3,
-    "d_conv": 4,
-    "ssm_heads": 2,
-    "ssm_groups": 1,
-}
-DELTA = {
-    "kind": "gated_delta",
-    "linear_key_heads": 2,
-    "linear_value_heads": 4,
-    "linear_key_dim": 3,
-    "linear_value_dim": 5,
-    "d_conv": 4,
-}
-LINEAR = {
-    "kind": "linear",
-    "linear_key_heads": 2,
-    "linear_value_heads": 2,
-    "linear_key_dim": 3,
-    "linear_value_dim": 3,
-}
+MAMBA2 = case_of("kind=mamba2 d_inner=6 d_state=3 d_conv=4 ssm_heads=2 ssm_groups=1")
+DELTA = case_of(
+    "kind=gated_delta linear_key_heads=2 linear_value_heads=4 linear_key_dim=3 "
+    "linear_value_dim=5 d_conv=4"
+)
+LINEAR = case_of(
+    "kind=linear linear_key_heads=2 linear_value_heads=2 linear_key_dim=3 linear_value_dim=3"
+)
 CONV = {"kind": "conv", "d_conv": 3}
 RG_LRU = {"kind": "rg_lru", "d_inner": 6, "d_conv": 4, "ssm_heads": 2}
 

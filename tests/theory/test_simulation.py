@@ -13,6 +13,8 @@ from tools.simulation import (
     over_simulated,
 )
 
+from ..tables import case_of
+
 EACH = 2
 """Deployments of each kind in the suite."""
 
@@ -38,58 +40,24 @@ def test_rates_times_and_steps_of_a_simulated_server(kind):
 
 
 WORK = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "engine": "ideal", "mfu": 0.6, "mbu": 0.75}
-FOUND = {
-    "a mix beyond what compute allows": (
-        {
-            **WORK,
-            "prompt": 500,
-            "output": 200,
-            "batch": 112,
-            "chunk": 2048,
-            "long_share": 0.3,
-            "long_prompt": 8000,
-            "long_output": 400,
-        },
-        12.39,
-    ),
-    "the same, batch 200": (
-        {
-            **WORK,
-            "prompt": 500,
-            "output": 200,
-            "batch": 200,
-            "chunk": 2048,
-            "mem_capacity": "1 TB",
-            "long_share": 0.3,
-            "long_prompt": 8000,
-            "long_output": 400,
-        },
-        12.39,
-    ),
-}
+MIX = "WORK prompt=500 output=200 chunk=2048 long_share=0.3 long_prompt=8000 long_output=400"
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("name", FOUND)
-def test_deployments_that_were_wrong(name):
-    case, most = FOUND[name]
+@pytest.mark.parametrize("more", ["batch=112", "batch=200 mem_capacity='1 TB'"])
+def test_a_mix_beyond_what_compute_allows(more):
+    case = case_of(f"{MIX} {more}", globals())
     off = differences(case, replications=3)
     assert abs(off["rate"]) <= 0.05 and abs(off["itl"]) <= 0.03
-    assert float(sr.Study(**case).value("mix_sustained_requests")) < most
+    assert float(sr.Study(**case).value("mix_sustained_requests")) < 12.39
 
 
 def test_several_prompts_in_a_step_leave_no_tautology():
     """A step has room for more than one prompt: their time to first token is milliseconds, as simulated."""
-    case = {
-        "model": "gpt-oss-20b",
-        "hardware": "l40s",
-        "engine": "ideal",
-        "prompt": 300,
-        "output": 40,
-        "batch": 128,
-        "chunk": 1024,
-        "arrival_rate": 100,
-    }
+    case = case_of(
+        "model=gpt-oss-20b hardware=l40s engine=ideal prompt=300 output=40 batch=128 "
+        "chunk=1024 arrival_rate=100"
+    )
     study = sr.Study(**case)
     found = study.simulate(requests=2000, replications=2, seed=2)
     assert float(study.value("loaded_ttft")) == pytest.approx(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ..tables import case_of
 from .test_other_layers import (
     HEAD_ROW,
     OUTSIDE,
@@ -21,15 +22,9 @@ from .test_other_layers import (
     prefill,
 )
 
-LATENT = {
-    "kind": "mla",
-    "n_heads": 3,
-    "kv_lora_rank": 6,
-    "qk_nope_dim": 4,
-    "qk_rope_dim": 2,
-    "value_dim": 5,
-    "q_lora_rank": 7,
-}
+LATENT = case_of(
+    "kind=mla n_heads=3 kv_lora_rank=6 qk_nope_dim=4 qk_rope_dim=2 value_dim=5 q_lora_rank=7"
+)
 INDEX = {"index_heads": 2, "index_dim": 3}
 CONTEXT = st.integers(1, 40)
 KEY_WIDTH = 33 / 32
@@ -97,15 +92,9 @@ def test_grouped_attention_to_chosen_blocks(one, batch, context, top):
     )
 
 
-COMPRESSED = {
-    "kind": "compressed",
-    "n_heads": 4,
-    "head_dim": 6,
-    "q_lora_rank": 5,
-    "window": 3,
-    "out_rank": 7,
-    "out_groups": 2,
-}
+COMPRESSED = case_of(
+    "kind=compressed n_heads=4 head_dim=6 q_lora_rank=5 window=3 out_rank=7 out_groups=2"
+)
 
 
 def entries(query, rate):
@@ -160,14 +149,10 @@ def test_compressed_entries_behind_a_window(one, batch, context, rate, top, atte
     assert d.value("decode_bytes") == pytest.approx(weights + 2 * batch * 2 * read)
 
 
-DELTA = {
-    "kind": "kimi_delta",
-    "linear_key_heads": 3,
-    "linear_value_heads": 3,
-    "linear_key_dim": 4,
-    "linear_value_dim": 5,
-    "d_conv": 4,
-}
+DELTA = case_of(
+    "kind=kimi_delta linear_key_heads=3 linear_value_heads=3 linear_key_dim=4 "
+    "linear_value_dim=5 d_conv=4"
+)
 
 
 @pytest.mark.parametrize("full_decay", [True, False])
@@ -214,16 +199,10 @@ def test_rwkv4():
 @pytest.mark.parametrize("first", [True, False])
 def test_rwkv7(first):
     """Its state: what decays, what is forgotten along a vector (a product to find it, one to take it away), what is added, what is read."""
-    mixer = {
-        "kind": "rwkv7",
-        "linear_key_heads": 3,
-        "linear_value_heads": 3,
-        "linear_key_dim": 4,
-        "linear_value_dim": 4,
-        "decay_rank": 2,
-        "erase_rank": 5,
-        "gate_rank": 7,
-    }
+    mixer = case_of(
+        "kind=rwkv7 linear_key_heads=3 linear_value_heads=3 linear_key_dim=4 "
+        "linear_value_dim=4 decay_rank=2 erase_rank=5 gate_rank=7"
+    )
     spec = of_one_layer(mixer={**mixer, **({} if first else {"value_rank": 6})}, count=3)
     ranks = [2, 5, 7, *([] if first else [6])]
     matrices = (
