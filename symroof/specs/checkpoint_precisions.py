@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symroof.errors import nearest
-from symroof.specs.precision import BITS, CHECKPOINTS, Width, integers, width
+from symroof.specs.precision import BITS, Width, described, width
 
 if TYPE_CHECKING:
     from symroof.specs.model import ModelSpec
@@ -24,10 +25,10 @@ def listed_precisions() -> Iterator[tuple[str, Fraction, str]]:
     """Every precision of a whole checkpoint with the bits of a weight in most of its matrices, their share of the scales included, and what it means."""
     from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, plain
 
-    for name, (_, meaning) in CHECKPOINTS.items():
+    for name, entry in described().items():
         stored = _checkpoint(name)
         share = stored.scale_bits.value / stored.scale_group if stored.scale_bits else Fraction(0)
-        yield name, 8 * (stored.bits.value + share), meaning
+        yield name, 8 * (stored.bits.value + share), entry["means"]
     for name, chosen in MIXTURES.items():
         others = ", some in more" if chosen.rules else ""
         meaning = f"a file of llama.cpp: most matrices in {chosen.most}{others}"
@@ -59,7 +60,7 @@ def is_checkpoint_precision(name: str) -> bool:
 
 def _is_described(name: str) -> bool:
     """Whether there is a ``quantization_config`` for it."""
-    return name in CHECKPOINTS or bool(GROUPED.fullmatch(name) or OF_MLX.fullmatch(name))
+    return name in described() or bool(GROUPED.fullmatch(name) or OF_MLX.fullmatch(name))
 
 
 def _is_mixture(name: str) -> bool:
@@ -101,11 +102,12 @@ def _checkpoint(name: str) -> Quantization:
     if match := OF_MLX.fullmatch(name):
         fields: dict[str, Any] = {"bits": int(match[1]), "group_size": 64}
     elif not (match := GROUPED.fullmatch(name)):
-        fields = CHECKPOINTS[name][0]
+        fields = described()[name]["config"]
     elif match[1] == "w4a16":
-        fields = integers(4, int(match[2]))
+        fields = deepcopy(described()["w4a16"]["config"])
+        fields["config_groups"]["group_0"]["weights"]["group_size"] = int(match[2])
     else:
-        fields = {**CHECKPOINTS[match[1]][0], "group_size": int(match[2])}
+        fields = described()[match[1]]["config"] | {"group_size": int(match[2])}
     stored = read_quantization({"quantization_config": fields})
     assert stored is not None
     return stored.model_copy(update={"method": name})
@@ -133,6 +135,6 @@ def precision_width(name: str) -> Width:
     except ValueError as error:
         if "unknown precision" not in str(error):
             raise
-        known = (*BITS, *CHECKPOINTS, *MIXTURES)
+        known = (*BITS, *described(), *MIXTURES)
         near = nearest(name.lower(), [*known, *SPELLINGS]) or f"there are: {', '.join(known)}"
         raise ValueError(f"unknown precision {name[:40]!r}; {near}") from None

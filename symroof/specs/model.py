@@ -19,7 +19,7 @@ from symroof.specs.layer_order import (
     shortest_pattern,
 )
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind, Number
-from symroof.specs.precision import BITS, CHECKPOINTS
+from symroof.specs.precision import BITS, described
 from symroof.specs.quantization import Matrix, Quantization, StoredPart, matrices
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.layer_rows import PARAMETER_GROUPS
@@ -107,7 +107,7 @@ class Checkpoint(Spec):
     def _known(self) -> Checkpoint:
         operators = (*self.kept, *(name for part in self.parts for name in part.operators))
         asked = [
-            (self.precision, tuple(CHECKPOINTS)),
+            (self.precision, tuple(described())),
             (self.kv or "fp16", tuple(BITS)),
             *((name, tuple(PARAMETER_GROUPS)) for name in operators),
         ]

@@ -3,9 +3,12 @@
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from symroof.errors import nearest
+from symroof.resources import data_folder
+from symroof.strict_yaml import load
 from symroof.symbolic.expressions import Expr, number
 from symroof.symbolic.reading import parse
 from symroof.units import UnitError, parse_quantity, parse_unit, strict
@@ -39,6 +42,15 @@ FALLBACK = {
 """Where a device has no peak for a precision, operands are widened to the first of these it has."""
 
 SCALE_BITS = 16
+
+
+@lru_cache(maxsize=1)
+def described() -> dict[str, Any]:
+    """Precisions of whole checkpoints: the ``quantization_config`` of those that each describes, and what it means."""
+    found: dict[str, Any] = load(data_folder("specs") / "checkpoints" / "precisions.yaml").data
+    return found
+
+
 GROUPED = re.compile(r"(int4|int8|fp4|fp8)-g(\d{1,5})")
 
 
@@ -106,82 +118,3 @@ def peak_precision(precision: str, available: list[str]) -> str | None:
     'fp16'
     """
     return next((name for name in (precision, *FALLBACK[precision]) if name in available), None)
-
-
-# ------------------------------------------------------------------------------- whole checkpoints
-
-GROUP = 128
-
-
-def tensors(weights: dict[str, Any], layout: str, activations: int | None = None) -> dict[str, Any]:
-    """``config_groups`` as llm-compressor's recipes write them: all linear layers but the head."""
-    group = {"targets": ["Linear"], "weights": {"symmetric": True, **weights}}
-    group |= {"input_activations": {"num_bits": activations}} if activations else {}
-    return {
-        "quant_method": "compressed-tensors",
-        "format": layout,
-        "config_groups": {"group_0": group},
-        "ignore": ["lm_head"],
-    }
-
-
-def integers(bits: int, group: int) -> dict[str, Any]:
-    weights = {"num_bits": bits, "type": "int", "strategy": "group", "group_size": group}
-    return tensors(weights, "pack-quantized")
-
-
-def modelopt(algorithm: str) -> dict[str, Any]:
-    return {"quant_method": "modelopt", "quant_algo": algorithm, "exclude_modules": ["lm_head"]}
-
-
-ROWS = {"num_bits": 8, "type": "int", "strategy": "channel"}
-CHECKPOINTS: dict[str, tuple[dict[str, Any], str]] = {
-    "awq": (
-        {"quant_method": "awq", "bits": 4, "group_size": GROUP},
-        "4 bits, a 16-bit scale and a 4-bit zero point for 128 weights; 16-bit arithmetic",
-    ),
-    "gptq": (
-        {"quant_method": "gptq", "bits": 4, "group_size": GROUP},
-        "the same with a 32-bit group index for each input",
-    ),
-    "w4a16": (integers(4, GROUP), "4 bits, a 16-bit scale for 128 weights; 16-bit arithmetic"),
-    "w8a16": (
-        tensors(ROWS, "pack-quantized"),
-        "8-bit integers, a 16-bit scale for a row; 16-bit arithmetic",
-    ),
-    "w8a8": (
-        tensors(ROWS, "int-quantized", 8),
-        "8-bit integers, a 16-bit scale for a row; int8 arithmetic",
-    ),
-    "gptq-int8": (
-        {"quant_method": "gptq", "bits": 8, "group_size": GROUP},
-        "8 bits, a 16-bit scale and an 8-bit zero point for 128 weights, a 32-bit group index for each input; 16-bit arithmetic",
-    ),
-    "fp8-block": (
-        {"quant_method": "fp8", "weight_block_size": [128, 128]},
-        "8-bit floats, a 32-bit scale for a block of 128 by 128; fp8 arithmetic",
-    ),
-    "fp8-tensor": (
-        modelopt("FP8"),
-        "8-bit floats, two 32-bit scales for a matrix; fp8 arithmetic",
-    ),
-    "fp8-dynamic": (
-        tensors({**ROWS, "type": "float"}, "float-quantized", 8),
-        "8-bit floats, a 16-bit scale for a row; fp8 arithmetic",
-    ),
-    "mxfp4": (
-        tensors(
-            {"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32},
-            "mxfp4-pack-quantized",
-        ),
-        "4-bit floats, an 8-bit exponent for 32 weights",
-    ),
-    "mxfp8": (modelopt("MXFP8"), "8-bit floats, an 8-bit exponent for 32 weights; fp8 arithmetic"),
-    "nvfp4": (modelopt("NVFP4"), "4-bit floats, an 8-bit scale for 16 weights; fp4 arithmetic"),
-    "nvfp4a16": (modelopt("W4A16_NVFP4"), "the same with 16-bit arithmetic"),
-    "nf4": (
-        {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"},
-        "4-bit normal floats, a 32-bit scale for 64 weights (bitsandbytes); 16-bit arithmetic",
-    ),
-}
-"""Precision -> ``quantization_config`` of the checkpoints it describes, and what it means."""

@@ -1,5 +1,6 @@
 """From a ``config.json``, or a folder that holds one, to a validated model spec."""
 
+import difflib
 import os
 import re
 from collections.abc import Mapping
@@ -22,10 +23,6 @@ from symroof.specs.checkpoints.family import (
 from symroof.specs.checkpoints.json_text import LARGEST_FILE, JsonDocument, kind_of_value, load_json
 from symroof.specs.checkpoints.quantization_config import FIELDS, read_quantization
 from symroof.specs.checkpoints.unread_keys import (
-    AHEAD,
-    OTHER_PARTS,
-    PAIRED,
-    nearest_family,
     unread,
     unread_text,
 )
@@ -35,6 +32,7 @@ from symroof.strict_yaml import Location
 
 CONFIG, PARAMS = "config.json", "params.json"
 """The file of a repository on the hub, and that of Mistral's own."""
+OWN_SPEC = "write a model spec (`symroof init model`)"
 
 
 def read_config(
@@ -51,7 +49,7 @@ def read_config(
     place, data = _language_model(document)
     own = _own_type(document, place, data)
     name, family = _family(document, place, data, own, assume_family)
-    if paired := next((field for field in PAIRED if data.get(field) is True), None):
+    if paired := next((field for field in table()["paired"] if data.get(field) is True), None):
         raise document.error(
             (*place, paired),
             "is true: it is the decoder of a pair with an encoder; models of one decoder are read",
@@ -98,9 +96,7 @@ def _unread(c: Config, family: Family, name: str, assumed: bool) -> list[str]:
     structure = [entry for entry in left if entry[1]]
     if assumed and structure:
         message = f"{name} does not know what may be structure: {unread_text(structure)}"
-        raise c.document.error(
-            structure[0][0], message, nearest_family(c, _type(c.document, c.place, c.data) or "")
-        )
+        raise c.document.error(structure[0][0], message, OWN_SPEC)
     said = "keys of its file that are not read, so that any number may be wrong"
     return [f"{said}: {unread_text(left)}"] if left else []
 
@@ -163,19 +159,20 @@ def _family(
             (), f"no such family {assumed[:40]!r}", nearest(assumed, known_types())
         )
     message = "is missing" if own is None else f"no family {own[:60]!r} is known"
-    raise document.error(
-        (*place, "model_type"), message, nearest_family(Config(document, place, data), own or "")
-    )
+    near = (difflib.get_close_matches(own or "", known_types(), n=1) or ["llama"])[0]
+    hint = f"`--assume-family {near}` reads it, if its layers are built alike; else {OWN_SPEC}"
+    raise document.error((*place, "model_type"), message, hint)
 
 
 def _left_aside(document: JsonDocument, data: Mapping[str, Any]) -> list[str]:
     """What the file describes and no number counts: parts for images and sounds, layers that guess further tokens."""
-    parts = [name for name in OTHER_PARTS if isinstance(document.data.get(name), dict)]
+    parts = [name for name in table()["other_parts"] if isinstance(document.data.get(name), dict)]
     caveats = (
         [f"the language model alone is counted, without {' and '.join(parts)}"] if parts else []
     )
     further = next(
-        (data[name] for name in AHEAD if isinstance(data.get(name), int) and data[name]), 0
+        (data[name] for name in table()["ahead"] if isinstance(data.get(name), int) and data[name]),
+        0,
     )
     if not isinstance(further, bool) and further > 0:
         caveats.append(

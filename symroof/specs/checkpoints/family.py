@@ -1,7 +1,6 @@
 """Families of models, read from ``specs/checkpoints/families.yaml``: what a ``config.json`` of each makes of a layer list."""
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -19,13 +18,6 @@ PARTS = {"mixers": ("attention", "mixers"), "beside": ("attention", "mixers")}
 """Named parts that a recipe may be made of, where they are not those of its own key."""
 PLAIN = {"attention": "grouped", "ffn": "gated", "experts": None, "norm": None, "outer": None}
 """Recipes of an entry, with the part that one which is left out is."""
-TAKEN_BY_RULES = (
-    "num_attention_heads",
-    "num_key_value_heads",
-    "num_experts_per_tok",
-    "num_hidden_layers",
-)
-"""Fields that functions take which do not name them."""
 MOST_KINDS = 128
 """Distinct kinds of layer in one model; real ones have a few, those with a width for each layer a few dozen."""
 
@@ -111,25 +103,6 @@ class Family:
     @property
     def without_effect(self) -> list[str]:
         return self.entry.get("without_effect") or []
-
-    @cached_property
-    def keys(self) -> frozenset[str]:
-        """Every key of a file that the entry mentions."""
-        mixing = str(self.entry.get("mixing", "full"))
-        rules = table()["parts"]["rules"]
-        layout = " ".join(
-            [mixing, self.feeding, *(rules[name] for name in rules if name in mixing)]
-        )
-        recipes = [self.recipe(key, plain) for key, plain in PLAIN.items()]
-        named = (word in layout or word in (self.entry.get("mixers") or ()) for word in self.mixers)
-        recipes += [
-            made for made, is_named in zip(self.mixers.values(), named, strict=True) if is_named
-        ]
-        text = " ".join([layout, *map(str, recipes)])
-        text += " ".join(rule for name, rule in rules.items() if name in text)
-        fields = {*re.findall(r"[A-Za-z_]\w*", text), *self.defaults, *TAKEN_BY_RULES}
-        spelled = {one for name in fields for one in self.names.get(name, (name,))}
-        return frozenset(spelled) | {"max_position_embeddings"}
 
     def config(self, document: Any, place: Any, data: Mapping[str, Any]) -> Config:
         """The fields of a file as the class takes them."""
@@ -260,14 +233,6 @@ def family_of(model_type: str) -> Family | None:
     """The family of a type."""
     entry = table()["families"].get(table()["same_as"].get(model_type, model_type))
     return None if entry is None else Family(entry)
-
-
-def families() -> Iterator[tuple[str, Family]]:
-    """Every family by its name; commoner ones come first."""
-    for name in table()["families"]:
-        family = family_of(name)
-        assert family is not None
-        yield name, family
 
 
 def known_types() -> list[str]:

@@ -8,101 +8,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
-OPERATOR_MODULES: dict[str, tuple[str, ...]] = {
-    "embedding": ("embed_tokens", "wte", "word_embeddings", "embed_in", "embeddings"),
-    "lm_head": ("lm_head", "embed_out", "head"),
-    "qkv": (
-        "self_attn.q_proj self_attn.k_proj self_attn.v_proj",
-        "self_attn.qkv_proj",
-        "self_attn.W_pack",
-        "self_attention.query_key_value",
-        "attn.c_attn",
-        "self_attn.q_proj self_attn.kv_a_proj_with_mqa",
-        "mixer.q_proj mixer.k_proj mixer.v_proj",
-    ),
-    "qkv_down": (
-        "self_attn.q_a_proj self_attn.kv_a_proj_with_mqa",
-        "self_attn.fused_qkv_a_proj_with_mqa",
-    ),
-    "q_up": ("self_attn.q_b_proj",),
-    "kv_up": ("self_attn.kv_b_proj",),
-    "attention_out": (
-        "self_attn.o_proj",
-        "self_attn.dense",
-        "self_attn.out_proj",
-        "self_attention.dense",
-        "attn.c_proj",
-        "mixer.o_proj",
-    ),
-    "head_gate": ("self_attn.g_proj",),
-    "gate_up": (
-        "mlp.gate_proj mlp.up_proj",
-        "mlp.gate_up_proj",
-        "feed_forward.gate_proj feed_forward.up_proj",
-        "feed_forward.w1 feed_forward.w3",
-    ),
-    "up": ("mlp.up_proj", "mlp.fc1", "mlp.c_fc", "mlp.dense_h_to_4h", "fc1", "mixer.up_proj"),
-    "down": (
-        "mlp.down_proj",
-        "mlp.fc2",
-        "mlp.c_proj",
-        "mlp.dense_4h_to_h",
-        "feed_forward.down_proj",
-        "feed_forward.w2",
-        "fc2",
-        "mixer.down_proj",
-    ),
-    "router": (
-        "mlp.gate",
-        "mlp.router",
-        "block_sparse_moe.gate",
-        "feed_forward.router",
-        "ffn.gate",
-        "mixer.gate",
-    ),
-    "experts": (
-        "mlp.experts.0.gate_proj mlp.experts.0.up_proj mlp.experts.0.down_proj",
-        "mlp.experts.gate_up_proj mlp.experts.down_proj",
-        "block_sparse_moe.experts.0.w1 block_sparse_moe.experts.0.w2 block_sparse_moe.experts.0.w3",
-        "feed_forward.experts.0.gate_proj feed_forward.experts.0.up_proj feed_forward.experts.0.down_proj",
-        "ffn.experts.0.w1 ffn.experts.0.w2 ffn.experts.0.w3",
-        "mixer.experts.0.up_proj mixer.experts.0.down_proj",
-    ),
-    "shared_experts": (
-        "mlp.shared_experts.gate_proj mlp.shared_experts.up_proj mlp.shared_experts.down_proj",
-        "mlp.shared_expert.gate_proj mlp.shared_expert.up_proj mlp.shared_expert.down_proj",
-        "feed_forward.shared_expert.gate_proj feed_forward.shared_expert.up_proj feed_forward.shared_expert.down_proj",
-        "block_sparse_moe.shared_experts.gate_proj block_sparse_moe.shared_experts.up_proj block_sparse_moe.shared_experts.down_proj",
-        "ffn.shared_experts.w1 ffn.shared_experts.w2 ffn.shared_experts.w3",
-        "mixer.shared_experts.up_proj mixer.shared_experts.down_proj",
-    ),
-    "latent_down": ("mixer.fc1_latent_proj",),
-    "latent_up": ("mixer.fc2_latent_proj",),
-    "shared_gate": ("mlp.shared_expert_gate",),
-    "ssm_in": (
-        "linear_attn.in_proj_qkvz linear_attn.in_proj_ba",
-        "linear_attn.in_proj_qkv linear_attn.in_proj_z",
-        "mixer.in_proj",
-        "mamba.in_proj",
-    ),
-    "ssm_x": ("mixer.x_proj", "mamba.x_proj"),
-    "ssm_dt": ("mixer.dt_proj", "mamba.dt_proj"),
-    "ssm_out": ("linear_attn.out_proj", "mixer.out_proj", "mamba.out_proj"),
-}
-"""The modules an operator is made of, under each set of names that model classes give them."""
-
-OF_TYPE: dict[str, dict[str, tuple[str, ...]]] = {
-    "gemma4_text": {
-        "experts": (
-            "experts.gate_up_proj experts.down_proj",
-            "experts.0.gate_proj experts.0.up_proj experts.0.down_proj",
-        ),
-        "shared_experts": ("mlp.gate_proj mlp.up_proj mlp.down_proj",),
-        "router": ("router.proj",),
-    },
-}
-"""Operators whose modules one type names otherwise: Gemma 4 has its experts beside the feed-forward block, which serves every token."""
+from symroof.specs.checkpoints.quantization_table import table
 
 MODEL_PREFIXES = frozenset({"model", "transformer", "language_model", "gpt_neox", "backbone"})
 LAYERS = frozenset({"layers", "h", "blocks", "block"})
@@ -114,6 +22,14 @@ ALWAYS_WIDE = re.compile(
     r"norm|bias|rotary|embed|conv1d|eh_proj|shared_head|indexer|gate$|router|A_log|dt_proj|in_proj_[ab]$"
 )
 """Modules that no method narrows, or that are no matrix of the decoder's layers: a list that names them says nothing new."""
+
+
+@lru_cache(maxsize=8)
+def operator_modules(model_type: str = "") -> dict[str, list[str]]:
+    """The modules an operator is made of in a model of a type, under each set of names that model classes give them."""
+    modules: dict[str, list[str]] = table()["modules"]
+    own: dict[str, list[str]] = table()["modules_of_type"].get(model_type, {})
+    return modules | own
 
 
 @dataclass(frozen=True)
@@ -131,7 +47,7 @@ def operators_named(patterns: Iterable[str], model_type: str = "") -> NamedOpera
     >>> sorted(operators_named(["lm_head", "re:.*mlp.gate$", "model.layers.*.self_attn"]).wholly)
     ['attention_out', 'head_gate', 'kv_up', 'lm_head', 'q_up', 'qkv', 'qkv_down', 'router']
     """
-    modules = OPERATOR_MODULES | OF_TYPE.get(model_type, {})
+    modules = operator_modules(model_type)
     each = dict.fromkeys(
         module for spelled in modules.values() for names in spelled for module in names.split()
     )
@@ -175,7 +91,7 @@ def _paths(
     return paths, unread
 
 
-def _layers_of(spelled: tuple[str, ...], matched: dict[str, set[int | None]]) -> set[int | None]:
+def _layers_of(spelled: list[str], matched: dict[str, set[int | None]]) -> set[int | None]:
     """The layers (None: all) in which every module of one set of names matches."""
     layers: set[int | None] = set()
     for names in spelled:

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.checkpoints.family import table as families_table
-from symroof.specs.checkpoints.module_names import OPERATOR_MODULES, NamedOperators, operators_named
+from symroof.specs.checkpoints.module_names import NamedOperators, operator_modules, operators_named
 from symroof.specs.checkpoints.quantization_methods import (
     known_methods,
     mixed_precision,
@@ -153,7 +153,7 @@ def _read(
         stored = dict(base[0])
         if not base[2]:
             named_by_any = {name for _, one, _ in each for name in (*one.wholly, *one.partly)}
-            always = tuple(name for name in OPERATOR_MODULES if name not in named_by_any)
+            always = tuple(name for name in operator_modules() if name not in named_by_any)
         each.remove(base)
     if expert_dtype == "fp4":
         each.append((MXFP4_EXPERTS, NamedOperators(frozenset(["experts"])), False))

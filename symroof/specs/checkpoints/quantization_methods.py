@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from symroof.errors import nearest
-from symroof.specs.checkpoints.module_names import OPERATOR_MODULES, operators_named
+from symroof.specs.checkpoints.module_names import operator_modules, operators_named
 from symroof.specs.checkpoints.quantization_table import (
     Fields,
     SchemeError,
@@ -85,7 +85,9 @@ def compressed_tensors(fields: Fields) -> dict[str, Any]:
         meant = {*named.wholly, *named.partly}
         # a wildcard means all that is not ignored, the head too
         kept = (
-            () if "*" in targets else tuple(each for each in OPERATOR_MODULES if each not in meant)
+            ()
+            if "*" in targets
+            else tuple(each for each in operator_modules() if each not in meant)
         )
         return {**stored, "kept": kept, "notes": notes}
     return {"groups": [(how, _targets(each)) for how, each in made], "notes": notes}

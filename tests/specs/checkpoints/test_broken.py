@@ -159,14 +159,6 @@ def test_what_a_file_may_not_be(text, said):
     assert said in one_line(text)
 
 
-def test_an_unknown_type_of_many_layers_is_told_at_once():
-    """The nearest family goes by keys alone: no layer of any is built."""
-    fields = {**CONFIGS["qwen3-30b-a3b"], "num_hidden_layers": 4096, "model_type": "foo"}
-    begun = time.process_time()
-    assert "model_type: no family 'foo' is known" in problem(fields)
-    assert time.process_time() - begun < 1
-
-
 @pytest.mark.parametrize(
     ("raw", "said"),
     [

@@ -2,15 +2,14 @@
 
 import json
 import random
-import re
 
 import pytest
 
 from symroof.errors import InputError
 from symroof.specs.checkpoints.family import family_of, table
-from symroof.specs.checkpoints.unread_keys import AHEAD, NO_EFFECT_ENDS, no_effect
+from symroof.specs.checkpoints.unread_keys import NO_EFFECT_ENDS, known_keys
 
-from . import DATA, case, problem, read
+from . import DATA, problem, read
 
 CONFIGS = {
     path.name.removesuffix(".config.json"): json.loads(path.read_text())
@@ -87,30 +86,6 @@ def test_a_family_is_not_assumed_over_an_unknown_key_of_structure(model):
         assert f"{family} does not know what may be structure: {key}" in refused
 
 
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("model", CONFIGS)
-def test_the_hint_names_a_family_that_gives_the_same_model(model):
-    """Each real config under a type that nobody knows: the family that the hint names, if any, has the same parameters but for biases and norms."""
-    plain = {
-        **CONFIGS[model],
-        "model_type": "own",
-        "tie_word_embeddings": read(CONFIGS[model]).tied_embeddings,
-    }
-    with pytest.raises(InputError) as error:
-        read(plain)
-    hint = error.value.problems[0].hint
-    named = re.search(r"--assume-family (\w+)", hint)
-    if named:
-        assert named[1] in table()["families"]
-        found, right = (
-            case(made).value("params")
-            for made in (read(plain, assume_family=named[1]), read(CONFIGS[model]))
-        )
-        assert abs(found / right - 1) < 0.001
-    else:
-        assert "no family that is known reads all of its keys" in hint
-
-
 def test_keys_that_say_again_what_is_read_are_not_unread():
     llama = CONFIGS["llama-3.1-8b"]
     repeated = {
@@ -177,10 +152,10 @@ def test_a_key_of_another_class_is_read_or_refused_or_named(name):
     for key, value in FOREIGN.items():
         if (
             key in DECODERS[name]
-            or key in no_effect()
+            or key in known_keys()["no_effect"]
             or NO_EFFECT_ENDS.fullmatch(key)
             or key in family_of(name).without_effect
-            or key in AHEAD
+            or key in known_keys()["ahead"]
         ):
             continue
         try:
