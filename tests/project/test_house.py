@@ -37,8 +37,8 @@ BUDGETS = {
     "top level": 1868,
     "symbolic": 4922,
     "theory": 5384,
-    "specs": 5514,
-    "checkpoints": 4002,
+    "specs": 5449,
+    "checkpoints": 3666,
     "study": 7696,
     "select": 2521,
     "simulate": 1976,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5723,
     "report": 6078,
     "cli": 3860,
-    "tests": 35118,
+    "tests": 35084,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
