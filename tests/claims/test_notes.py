@@ -232,47 +232,31 @@ def test_code_and_other_comments_hold_no_claims(text):
 
 # ------------------------------------------------------------------------------------------------------ what is refused
 
-FAULTS = {
-    "1 GB <!-- symroof: kv_cache_byts model=llama-3-70b prompt=1 -->": (
-        1,
-        20,
-        "did you mean 'kv_cache_bytes'",
-    ),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b promt=1 -->": (
-        1,
-        53,
-        "did you mean 'prompt'",
-    ),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=-1 -->": (1, 53, "positive"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 prompt=2 -->": (
-        1,
-        62,
-        "set twice",
-    ),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt= -->": (1, 53, "no value"),
-    "1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->": (
-        1,
-        41,
-        "an unterminated quote",
-    ),
-    "1 GB <!-- symroof: kv_cache_bytes of llama -->": (1, 35, "'of' is not NAME=VALUE"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 mem_bandwidth='3 TB' -->": (
-        1,
-        62,
-        "byte/s is needed",
-    ),
-    "1 GB <!-- symroof: kv_cache_bytes model=/dev/zero prompt=1 -->": (1, 35, "not a regular file"),
-    "1 GB <!-- symroof: threshold=batch_to_rigde -->": (1, 20, "did you mean 'batch_to_ridge'"),
-    "1 GB <!-- symroof: expression='9**9**9' -->": (1, 20, "exponent"),
-    "1 GB <!-- symroof: kv_cache_bytes itl=2 values=3 model=llama-3-70b -->": (1, 41, "claim file"),
-    "1 GB <!-- symroof: model=llama-3-70b -->": (1, 11, "needs one of quantity"),
-    "up <!-- symroof: moves=itl with=batch model=llama-3-70b -->": (1, 9, "states no value"),
-    "1 GB <!-- symroof: weight_bytes model=llama-3-70b conflicts_with=L9 -->": (1, 51, "no claim"),
-    "no number <!-- symroof: weight_bytes model=llama-3-70b -->": (1, 16, "no number in byte"),
-    "1 GB <!-- symroof: -->": (1, 11, "is empty"),
-    "1 GB <!-- symroof kv_cache_bytes model=llama-3-70b -->": (1, 11, "colon"),
-    "1 GB <!-- symroof: kv_cache_bytes": (1, 11, "does not end"),
-    "1 GB <!-- symroof: kv_cache_bytes <!-- x -->": (1, 11, "another comment"),
+FAULTS = """
+20 | did you mean 'kv_cache_bytes' | 1 GB <!-- symroof: kv_cache_byts model=llama-3-70b prompt=1 -->
+53 | did you mean 'prompt' | 1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b promt=1 -->
+53 | positive | 1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=-1 -->
+62 | set twice | 1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 prompt=2 -->
+53 | no value | 1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt= -->
+41 | an unterminated quote | 1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->
+35 | 'of' is not NAME=VALUE | 1 GB <!-- symroof: kv_cache_bytes of llama -->
+62 | byte/s is needed | 1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 \
+mem_bandwidth='3 TB' -->
+35 | not a regular file | 1 GB <!-- symroof: kv_cache_bytes model=/dev/zero prompt=1 -->
+20 | did you mean 'batch_to_ridge' | 1 GB <!-- symroof: threshold=batch_to_rigde -->
+20 | exponent | 1 GB <!-- symroof: expression='9**9**9' -->
+41 | claim file | 1 GB <!-- symroof: kv_cache_bytes itl=2 values=3 model=llama-3-70b -->
+11 | needs one of quantity | 1 GB <!-- symroof: model=llama-3-70b -->
+9 | states no value | up <!-- symroof: moves=itl with=batch model=llama-3-70b -->
+51 | no claim | 1 GB <!-- symroof: weight_bytes model=llama-3-70b conflicts_with=L9 -->
+16 | no number in byte | no number <!-- symroof: weight_bytes model=llama-3-70b -->
+11 | is empty | 1 GB <!-- symroof: -->
+11 | colon | 1 GB <!-- symroof kv_cache_bytes model=llama-3-70b -->
+11 | does not end | 1 GB <!-- symroof: kv_cache_bytes
+11 | another comment | 1 GB <!-- symroof: kv_cache_bytes <!-- x -->
+"""
+"""The column, a part of the message, and the note."""
+FAULTS_IN_LINES = {
     "1 GB <!-- todo\n<!-- symroof: kv_cache_bytes -->": (2, 1, "inside another comment"),
     "1 GB\n<!-- symroof: kv_cache_bytes\nmodel=llama-3-70b\n  promt=4 -->": (
         4,
@@ -283,12 +267,18 @@ FAULTS = {
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("text", FAULTS)
-def test_a_fault_is_told_with_its_place(text):
-    line, column, words = FAULTS[text]
+@pytest.mark.parametrize("row", FAULTS.strip().splitlines())
+def test_a_fault_is_told_with_its_place(row):
+    column, words, text = row.split(" | ", 2)
     found = refused(text)
-    assert found[0][:2] == (line, column), found
-    assert words in found[0][2]
+    assert found[0][:2] == (1, int(column)) and words in found[0][2]
+
+
+@pytest.mark.parametrize("text", FAULTS_IN_LINES)
+def test_a_fault_is_told_with_its_line(text):
+    line, column, words = FAULTS_IN_LINES[text]
+    found = refused(text)
+    assert found[0][:2] == (line, column) and words in found[0][2]
 
 
 def test_every_fault_of_a_file_in_one_run():
