@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5723,
     "report": 6078,
     "cli": 3860,
-    "tests": 35084,
+    "tests": 34714,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
