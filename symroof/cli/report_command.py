@@ -5,23 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from symroof.cli.compared_cases import against_option, other_side
 from symroof.cli.options import pairs, strict_option, study_from, study_options, words_without
 from symroof.cli.output import report_bug, say
 from symroof.cli.terminal import fitted_table, wrapped
 from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
-from symroof.report.review_parts import BRIEF, PARTS
-
-if TYPE_CHECKING:
-    from symroof.analysis.waterfall import Waterfall
-    from symroof.report.recommendation import Reviewed
 
 FORMATS = (*OUTPUTS, "pdf", "json")
 DEFAULT_FORMATS = "html,md"
@@ -46,13 +40,8 @@ DEFAULT_FORMATS = "html,md"
     help="Add the appendix: every derivation, threshold, sensitivity, input and source.",
 )
 @click.option(
-    "--sections", metavar="LIST", help=f"Only these sections, comma-separated: {', '.join(PARTS)}."
-)
-@click.option(
     "--among", multiple=True, metavar="NAME=LIST", help="Candidates, as in `symroof select`."
 )
-@click.option("--no-plots", is_flag=True, help="Omit the figures.")
-@against_option
 @study_options
 @strict_option
 @click.pass_context
@@ -60,21 +49,18 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     """Write a design review with a recommendation, as HTML and Markdown.
 
     symroof report chat.yaml --full --format pdf
-
-    --against B adds a section on how latencies, memory and cost differ from B: a study, a case in quotes, a preset or a number,
-    as in `symroof diff`.
     """
     from symroof.analysis.verdict import findings
     from symroof.report.recommendation import reviewed
     from symroof.report.render import tex_engine
     from symroof.report.review_files import conclusion, review_files
-    from symroof.report.view import view
+    from symroof.report.view import BODY, FULL, view
     from symroof.select.candidates import device_counts, with_candidates
 
     out = options.pop("out")
     default = "md" if out == "-" else DEFAULT_FORMATS
     listed = options.pop("formats")
-    formats = _chosen(default if listed is None else listed, FORMATS, "format", "--format")
+    formats = _chosen(default if listed is None else listed)
     if out == "-" and len(formats) > 1:
         raise click.BadParameter("standard output takes one format", param_hint="--format")
     if "pdf" in formats:
@@ -89,15 +75,10 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     if out not in (None, "-"):  # one that cannot be written is noticed before the work
         folder.mkdir(parents=True, exist_ok=True)
     review = reviewed(asked, counts)
-    other = _other(review, options)
-    parts: tuple[str, ...] = PARTS if options["full"] else BRIEF
-    if (listed := options["sections"]) is not None:
-        chosen = _chosen(listed, PARTS, "section", "--sections")
-        parts = tuple(part for part in PARTS if part in chosen)
-    data = view(review, reproduce(list(context.obj or ())), parts, other)
+    depth = FULL if options["full"] else BODY
+    data = view(review, reproduce(list(context.obj or ())), depth)
     failures = data["claims"].pop("failures") if data["claims"] else []
-    drawn = not options["no_plots"] and out != "-"
-    files = review_files(review, name, formats, data, other, with_figures=drawn)
+    files = review_files(review, name, formats, data, with_figures=out != "-")
     if out == "-":
         sys.stdout.buffer.write(files[f"{name}.{formats[0]}"])
     else:
@@ -133,36 +114,14 @@ def _own_folder(name: str) -> Path:
     return folder
 
 
-def _other(review: Reviewed, options: dict[str, Any]) -> tuple[str, list[Waterfall]] | None:
-    """The argument of --against, and the waterfalls from the case of the review to it; None without it."""
-    against = options.pop("against")
-    if against is None:
-        if "against" in (options["sections"] or ""):
-            message = "the section against needs --against B"
-            raise click.BadParameter(message, param_hint="--sections")
-        return None
-    from symroof.claims.case_comparison import split_number_side, waterfall_to_text, waterfalls
-    from symroof.report.recommendation import as_they_stand
-    from symroof.theory.theory_files import listed
-
-    other = other_side(review.study, against, options)
-    if isinstance(other, str):
-        name, number = split_number_side(other) or ("", other)
-        if not name:
-            message = f"a number belongs to one quantity: --against 'itl = {number[:40]}'"
-            raise click.BadParameter(message, param_hint="--against")
-        return number, [waterfall_to_text(review.study, name, number)]
-    there = as_they_stand(other.cases)[0].case
-    return against, waterfalls(review.subject, there, listed("shown", "against"))
-
-
-def _chosen(listed: str, known: Sequence[str], what: str, option: str) -> list[str]:
-    """The names of a list with commas, each once."""
+def _chosen(listed: str) -> list[str]:
+    """The formats of a list with commas, each once."""
     names = list(dict.fromkeys(filter(None, map(str.strip, listed.split(",")))))
-    unknown = ", ".join(name for name in names if name not in known)
+    unknown = ", ".join(name for name in names if name not in FORMATS)
     if unknown or not names:
-        named = f"unknown {what} {unknown}" if unknown else f"no {what} is named"
-        raise click.BadParameter(f"{named}; there are {', '.join(known)}", param_hint=option)
+        named = f"unknown format {unknown}" if unknown else "no format is named"
+        message = f"{named}; there are {', '.join(FORMATS)}"
+        raise click.BadParameter(message, param_hint="--format")
     return names
 
 

@@ -1,7 +1,7 @@
 """``symroof select``: hardware and configuration against targets.
 
-``--json``: ``recommendation`` and ``reason``, ``targets``, ``basis``, ``sorted_by``, ``passing``, ``best``, ``fronts``, and ``configurations`` in the order of
-the table. The first ``--show`` of them are evaluated in detail (``worked_out``); of each
+``--json``: ``recommendation`` and ``reason``, ``targets``, ``basis``, ``sorted_by``, ``passing``, and ``configurations`` in the order of
+the table. The first 20 of them are evaluated in detail (``worked_out``); of each
 
 - ``layout`` and ``copies`` are what was chosen: given these, ``eval`` says the same; ``batch`` is where it is judged, ``batches`` all that pass;
 - ``checks`` have a slack in the metric's unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges.
@@ -33,17 +33,6 @@ MOST_DETAILED = 20
     metavar="NAME=LIST",
     help="Candidates: hardware=all, hardware='h100*,h200', weights=fp16,fp8, batch=1,32; devices=8 for a fleet of so many. What is not listed is searched.",
 )
-@click.option(
-    "--by",
-    metavar="WHAT",
-    help="Sort key: cost, throughput, rate (throughput per device), ttft, itl, price or fleet.  [default: cost, or fleet where requests arrive; rate where no price is known]",
-)
-@click.option(
-    "--show",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Maximum table rows; --json lists all and gives details of this many.  [default: 12; 20 of details]",
-)
 @details_option
 @click.option("--strict", is_flag=True, help="Exit 1 unless every configuration passes.")
 @study_options
@@ -54,8 +43,6 @@ def command(
     /,
     study: str | None,
     among: tuple[str, ...],
-    by: str | None,
-    show: int | None,
     everything: bool,
     strict: bool,
     as_json: bool,
@@ -79,23 +66,23 @@ def command(
         among, options["hardware"] = (*among, "hardware=all"), ()
     rest, counts = device_counts(pairs(among, "--among"))
     made = with_candidates(study_from(study, options, needs_case=not rest), rest, True)
-    choice = select_from(made, by, progress_bar, counts)
+    choice = select_from(made, progress_bar, counts)
     if as_json:
-        data = selection_json(choice, progress_bar, show or MOST_DETAILED)
+        data = selection_json(choice, progress_bar)
         found = recommended_of(choice)
         data |= found.as_json(serve_command(found.pick))
         say(json_text(data))
     elif everything:
-        say_marked(details(choice, show or MOST_DETAILED))
+        say_marked(details(choice))
     else:
-        from symroof.cli.selection_screen import MOST_ROWS, screen
+        from symroof.cli.selection_screen import screen
 
-        say_marked(screen(recommended_of(choice), show or MOST_ROWS, context.obj or ()))
+        say_marked(screen(recommended_of(choice), context.obj or ()))
     passing = len(choice.passing)
     return int(passing < len(choice.configurations) if strict else not passing)
 
 
-def details(choice: Selection, show: int) -> str:
+def details(choice: Selection, show: int = MOST_DETAILED) -> str:
     """Tables, warnings, inputs and assumptions."""
     from symroof.report.selection_tables import headline, ledger, parts, warnings
 

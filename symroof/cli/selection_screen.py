@@ -46,10 +46,10 @@ MEANING = {
 DETAILS = "--details shows every candidate, intervals and sources."
 
 
-def screen(found: Recommendation, show: int, words: Sequence[str] = ()) -> str:
+def screen(found: Recommendation, words: Sequence[str] = ()) -> str:
     """The recommendation, the best of each device and of each listed combination, warnings, and from the ``words`` of the command how to go on."""
     choice = found.choice
-    lines = [*_question(choice), "", *_use(found), "", *_devices(found, show)]
+    lines = [*_question(choice), "", *_use(found), "", *_devices(found)]
     lines += [line for text in (*prices_text(found), cheaper_text(found)) for line in wrapped(text)]
     new = [beyond_measurements(found.pick.case)] if found.pick else []
     lines += warning_lines((*filter(None, new), *warnings(choice, 1), *choice.hints), 4)
@@ -108,25 +108,23 @@ def _use(found: Recommendation) -> list[str]:
     return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
 
 
-def _devices(found: Recommendation, show: int) -> list[str]:
+def _devices(found: Recommendation) -> list[str]:
     """The best of each device."""
-    header, rows = purchase_rows(found.best[:show], ranges=False)
-    marks = [MARK[one.configuration.state] for one in found.best[:show]]
+    header, rows = purchase_rows(found.best[:MOST_ROWS], ranges=False)
+    marks = [MARK[one.configuration.state] for one in found.best[:MOST_ROWS]]
     kept = len(header) - (header[-1] == "misses")
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
     head = ["", "best of each device", *header[1:kept]]
     lines = [fitted_table(cells, head, flexible=-1)] if kept > 1 else []
     for name, *lacks in ((row[0], *row[kept:]) for row in rows):
         lines += wrapped(f"{name}: {lacks[0]}", "    ") if any(lacks) else []
-    more = len(found.best) - show
-    lines += [f"and {more:,} more; --show {len(found.best)} shows all"] * (more > 0)
+    more = len(found.best) - MOST_ROWS
+    lines += [f"and {more:,} more, which --details shows"] * (more > 0)
     used = [f"{mark} {said}" for mark, said in MEANING.items() if mark in marks]
     return lines + ([", ".join(used)] if {*marks} - {PASSES} and kept > 1 else [])
 
 
 MOST_REVIEWED = 4  # devices, where none was named
-WITH_VALUE = ("--by", "--show")
-"""Options with a value that a review does not take."""
 
 
 def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
@@ -138,7 +136,7 @@ def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
     more = ["Prefill instances need their own line, and both --kv-transfer-config."] * apart
     role = "Run it (each decode instance)" if apart else "Run it"
     lines = [f"{role}: {command}", *more] if command else []
-    study = words_without(words, WITH_VALUE, ("select", "-v", "--details", "--strict"))
+    study = words_without(words, (), ("select", "-v", "--details", "--strict"))
     spec = found.choice.study.spec
     if not (spec and spec.hardware) and not any("hardware" in word for word in words):
         devices = ",".join(one.hardware for one in found.best[:MOST_REVIEWED])

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from symroof.report.markup import FORMATS
-from symroof.report.review_parts import BRIEF, FIGURES_OF, PARTS
+from symroof.report.view import BODY, FULL, PAGE_ONE, view
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
-    from symroof.analysis.waterfall import Waterfall
     from symroof.report.pictures.draw import Picture
     from symroof.report.recommendation import Reviewed
 
-Compared = tuple[str, "list[Waterfall]"]
-"""What a review is compared with: its name, and the way to each quantity of it."""
 Made = dict[tuple[str, str], bytes]
 """Pictures by name and ending."""
 
@@ -29,7 +26,6 @@ def review_files(
     name: str,
     formats: Sequence[str],
     data: dict[str, Any],
-    other: Compared | None = None,
     *,
     with_figures: bool,
 ) -> dict[str, bytes]:
@@ -41,16 +37,8 @@ def review_files(
     """
     from symroof.report.pictures.picture_kinds import of_review
 
-    parts, plots = data["parts"], []
-    if with_figures:
-        drawn = {figure for part in parts for figure in FIGURES_OF.get(part, ())}
-        plots = of_review(review, drawn)
-        if other and "against" in parts:
-            from symroof.report.pictures.bars import waterfall
-            from symroof.report.pictures.draw import draw
-
-            plots.append(draw(waterfall(other[1][0], "this case", other[0])))
-    if "html" in formats and "verdict" in parts:
+    plots = of_review(review, full=data["full"]) if with_figures else []
+    if "html" in formats:
         from symroof.report.live import live
 
         data["live"] = live([one.case for one in review.shown.best])
@@ -92,9 +80,9 @@ def _render(
 
 
 def conclusion(data: dict[str, Any]) -> tuple[str, ...]:
-    """The first lines of page one; none where the review is without it."""
+    """The first lines of page one."""
     page = data["page"]
-    return (f"{page['heading']}.", " ".join(page["price"]).strip(), *page["said"]) if page else ()
+    return f"{page['heading']}.", " ".join(page["price"]).strip(), *page["said"]
 
 
 class Review:
@@ -114,12 +102,10 @@ class Review:
 
         self._review = reviewed(study)
         self._reproduce = reproduce
-        self.says = " ".join(conclusion(self._view(BRIEF)))
+        self.says = " ".join(conclusion(self._view(PAGE_ONE)))
 
-    def _view(self, parts: Sequence[str]) -> dict[str, Any]:
-        from symroof.report.view import view
-
-        return view(self._review, self._reproduce, parts)
+    def _view(self, depth: int) -> dict[str, Any]:
+        return view(self._review, self._reproduce, depth)
 
     def save(
         self,
@@ -136,7 +122,7 @@ class Review:
         """
         from symroof.output_files import write_all
 
-        data = self._view(PARTS if full else BRIEF)
+        data = self._view(FULL if full else BODY)
         if data["claims"]:
             data["claims"].pop("failures")
         write_all(
@@ -147,7 +133,7 @@ class Review:
     def _repr_markdown_(self) -> str:
         from symroof.report.render import render
 
-        return render(self._view(("verdict",)), "md")
+        return render(self._view(PAGE_ONE), "md")
 
     def __repr__(self) -> str:
         return f"<Review: {self.says}>"

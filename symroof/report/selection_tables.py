@@ -1,4 +1,4 @@
-"""The tables of a selection as plain text: verdicts with headroom, the best configurations, fronts, inputs."""
+"""The tables of a selection as plain text: verdicts with headroom, the best configurations, inputs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,13 +22,6 @@ MOST_SHOWN = 3
 GIVES = ("sustained_throughput_per_device", "cost_per_mtok")
 """What a configuration that fits gives, beside latencies."""
 MISSES = {MEMORY: "does not fit", LOAD: "does not keep up"}
-WORDS = {
-    "sustained_throughput": "throughput",
-    "sustained_throughput_per_device": "throughput per device",
-    "cost_per_mtok": "cost per million tokens",
-    "sustained_itl": "inter-token latency",
-    "loaded_ttft": "time to first token",
-}
 TABLE_QUANTITIES = (
     "memory_bytes",
     "fits",
@@ -65,7 +58,6 @@ def parts(choice: Selection, most: int) -> tuple[SelectionTable, ...]:
     every = (
         SelectionTable("What to buy", *purchase_rows(recommended_of(choice).best[:most])),
         _verdicts(choice, most),
-        fronts_table(choice, most),
     )
     return tuple(part for part in every if part.rows)
 
@@ -126,7 +118,7 @@ def _verdicts(choice: Selection, most: int) -> SelectionTable:
         says.append(f"{' and '.join(map(choice.target_name, simulated))} simulated")
     says.append("left: headroom in % of the limit")
     if (count := len(choice.configurations)) > most:
-        says.append(f"the first {most:,} of {count:,}; --show {count} shows all")
+        says.append(f"the first {most:,} of {count:,}; --json has all")
     unknown: dict[str, list[str]] = {}
     for c in first:
         for name, reason in c.run.unknown.items():
@@ -166,22 +158,6 @@ def slack(check: TargetCheck) -> str:
     if check.met is None:
         return f"{share}, met in part"
     return f"{share}, at the median price" if check.straddles else share
-
-
-def fronts_table(choice: Selection, most: int) -> SelectionTable:
-    """The Pareto-optimal runs for each pair of metrics."""
-    rows: list[tuple[str, ...]] = []
-    for front in choice.fronts:
-        names, more = [name for name, _ in front.respects], len(front.runs) - most
-        head = " and ".join(WORDS[name] for name in names)
-        for run in front.runs[:most]:
-            cells = (shown(run, name) for name in names)
-            rows.append((head, run.label, f"{run.batch:,}", *cells))
-            head = ""
-        rows += [("", f"and {more:,} more", "", "", "")] if more > 0 else []
-    says = "for each pair of metrics, the passing configurations that no other beats in both"
-    header = ("best in", "configuration", "batch", "", "")
-    return SelectionTable("Pareto fronts", header, rows, says)
 
 
 def ledger(choice: Selection, most: int) -> tuple[SelectionTable, ...]:

@@ -1,19 +1,18 @@
 """The data of a design review as plain values, computed section by section for the templates.
 
-Adding a section is one function that returns plain data, an entry in :data:`SECTIONS` with the parts that show it, and a block in ``review.j2``.
+Adding a section is one function that returns plain data, an entry in :data:`SECTIONS` with its depth, and a block in ``review.j2``.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.case_warnings import case_warnings
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import efficiency_basis, under_load
-from symroof.analysis.waterfall import HEADER, Waterfall
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.report import (
@@ -24,13 +23,15 @@ from symroof.report import (
 )
 from symroof.report.field_names import short_label
 from symroof.report.markup import Code, symbol
+from symroof.report.pictures.picture_kinds import KINDS
 from symroof.report.purchase_text import purchase_rows
 from symroof.report.recommendation import Reviewed
-from symroof.report.review_parts import FIGURES, PARTS
 from symroof.version import __version__
 from symroof.vllm.serve_line import serve_command
 
 View = dict[str, Any]
+PAGE_ONE, BODY, FULL = range(3)
+"""How deep a review goes: its first page, with what explains it, with the appendix."""
 
 
 def claims(study: Study, subject: BoundCase) -> dict[str, Any] | None:
@@ -50,79 +51,57 @@ def claims(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     return {"rows": rows, "summary": summary, "failures": failures}
 
 
-SECTIONS: dict[str, tuple[Callable[[Study, BoundCase], Any], tuple[str, ...]]] = {
-    "derivations": (view_times.derivations, ("derivations",)),
-    "isolated": (view_case.isolated, ("derivations",)),
-    "bounds": (view_case.bounds, ("derivations",)),
-    "assumes": (view_case.assumes, ("assumes",)),
-    "ledger": (view_case.ledger, ("ledger",)),
-    "memory": (view_case.memory, ("memory",)),
-    "itl": (view_times.itl, ("derivations",)),
-    "operators": (view_times.operators, ("time", "derivations")),
-    "serving": (view_times.serving, ("serving",)),
-    "thresholds": (view_thresholds.thresholds, ("thresholds",)),
-    "closed_forms": (view_thresholds.closed_forms, ("thresholds",)),
-    "claims": (claims, ("claims",)),
-    "elasticities": (view_times.elasticities, ("sensitivities",)),
-    "rooflines": (view_times.rooflines, ("time",)),
+SECTIONS: dict[str, tuple[Callable[[Study, BoundCase], Any], int]] = {
+    "derivations": (view_times.derivations, FULL),
+    "isolated": (view_case.isolated, FULL),
+    "bounds": (view_case.bounds, FULL),
+    "assumes": (view_case.assumes, BODY),
+    "ledger": (view_case.ledger, FULL),
+    "memory": (view_case.memory, BODY),
+    "itl": (view_times.itl, FULL),
+    "operators": (view_times.operators, BODY),
+    "serving": (view_times.serving, FULL),
+    "thresholds": (view_thresholds.thresholds, FULL),
+    "closed_forms": (view_thresholds.closed_forms, FULL),
+    "claims": (claims, BODY),
+    "elasticities": (view_times.elasticities, FULL),
+    "rooflines": (view_times.rooflines, BODY),
 }
-"""What computes a section of the data, and the parts that show it: it is only computed for these."""
+"""What computes a section of the data, and the depth from which a review shows it."""
 
 
-def against(name: str, ways: Sequence[Waterfall]) -> dict[str, Any]:
-    """The differences to another case, one table per quantity."""
-    shown = [
-        {"title": way.title, "rows": way.rows("this case", name), "notes": way.notes()}
-        for way in ways
-    ]
-    return {"name": name, "header": list(HEADER), "ways": shown}
-
-
-def view(
-    review: Reviewed,
-    command: str,
-    parts: Sequence[str] = (),
-    other: tuple[str, Sequence[Waterfall]] | None = None,
-) -> View:
-    """The data of the review; sections that none of its parts shows are None.
-
-    Args:
-        parts: the parts to print; all if empty.
-        other: the name of the compared case, and the waterfalls to it.
-    """
+def view(review: Reviewed, command: str, depth: int = BODY) -> View:
+    """The data of a review as deep as asked; sections that it does not show are None."""
     study, subject = review.study, review.subject
-    view_thresholds.asked(study, subject)  # an unknown one is an error in every part
+    view_thresholds.asked(study, subject)  # an unknown one is an error at every depth
     spec = study.spec
-    parts = list(parts or PARTS)
     sections = {
-        name: section(study, subject) if {*shown} & {*parts} else None
-        for name, (section, shown) in SECTIONS.items()
+        name: section(study, subject) if depth >= least else None
+        for name, (section, least) in SECTIONS.items()
     }
-    page = page_one.page_one(review) if "verdict" in parts else None
     header, candidates = purchase_rows(review.shown.best)
     found, does_not_fit = review.found, subject.does_not_fit
     return {
         "title": (spec.title if spec and spec.title else None) or case_title(subject),
         "subject": case_title(subject),
-        "page": page,
+        "page": page_one.page_one(review),
         "warnings": case_warnings(subject)[does_not_fit:],  # page one begins with what does not fit
         "candidates": {"header": header, "rows": candidates, "details": short_label(subject)},
         "does_not_fit": does_not_fit,
         "under_load": under_load(subject.case),
-        "asks": review.asks,
         "bound_by": {step: view_times.bound_of(step, subject) for step in ("prefill", "decode")},
         "basis": efficiency_basis(subject),
         **sections,
-        "against": against(*other) if other else None,
         "recommended": found.as_json(serve_command(found.pick)) if found else None,
-        "parts": parts,
+        "explained": depth >= BODY,
+        "full": depth == FULL,
         "symbols": symbols(subject, sections["closed_forms"] or {}),
         "notes": list(spec.notes) if spec else [],
         "sources": sources(study),
         "inputs": input_hashes(study),
         "version": __version__,
         "command": command,
-        "figures": dict.fromkeys(FIGURES),
+        "figures": {name.replace("-", "_"): None for name in KINDS},
         "live": None,
     }
 

@@ -256,13 +256,11 @@ class Configuration:
         run: the configuration at the batch it is judged at: its own, or where none was chosen the largest that passes.
         window: the batches that pass; None where none does, where some condition is not known, and where the study lists batches.
         chosen: whether its batch was chosen, by the study or by the caller.
-        ends: quantities by batch, from the screening.
     """
 
     run: Run
     window: Window | None
     chosen: bool
-    ends: Mapping[int, Mapping[str, float]] = field(default_factory=dict, hash=False)
 
     @property
     def label(self) -> str:
@@ -273,25 +271,6 @@ class Configuration:
     def state(self) -> State:
         """``passes``, ``fails``, ``in part`` (over part of the ranges) or ``unknown``."""
         return self.run.state
-
-    @cached_property
-    def largest(self) -> Run | None:
-        """The configuration at the largest batch that passes."""
-        return self._at(self.window.most) if self.window else None
-
-    @cached_property
-    def runs(self) -> tuple[Run, ...]:
-        """What it competes with: its own batch, the smallest and the largest that pass. Latency is best at the one end, what a device gives at the other or before it."""
-        window = self.window
-        ends = [window.least, *(n for n in self.ends if n >= window.least)] if window else []
-        runs = (self.run, *map(self._at, ends), self.largest)
-        by_batch = {run.batch: run for run in runs if run and run.passes}
-        return tuple(by_batch[batch] for batch in sorted(by_batch))
-
-    def _at(self, batch: int) -> Run:
-        if self.run.batch == batch:
-            return self.run
-        return at_batch(self.run, batch, self.ends.get(batch))
 
 
 def label(bound_case: BoundCase, columns: Mapping[str, Fraction] | None = None) -> str:
@@ -329,8 +308,7 @@ def prefill_ratio(bound_case: BoundCase, columns: Mapping[str, Fraction]) -> lis
     return [f"prefill {ratio.numerator} to {ratio.denominator}"]
 
 
-def at_batch(run: Run, batch: int, quick: Mapping[str, float] | None = None) -> Run:
+def at_batch(run: Run, batch: int) -> Run:
     """The same configuration at another batch."""
     changes = {**dict(run.changes), "batch": Fraction(batch)}
-    inside = dict.fromkeys(run.shares, 0.0) if quick else {}
-    return Run(run.own, tuple(changes.items()), run.copies_of, quick or {}, inside)
+    return Run(run.own, tuple(changes.items()), run.copies_of)

@@ -65,7 +65,7 @@ def _decided(
     for one in left:
         if best is not None and key(one) >= best:
             break
-        tried.append(replace(one, run=_enough(one, percentiles), window=None, ends={}))
+        tried.append(replace(one, run=_enough(one, percentiles), window=None))
         if tried[-1].state == "passes":
             best = key(tried[-1]) if best is None else min(best, key(tried[-1]))
     return min(tried, key=key)
@@ -105,7 +105,7 @@ def _enough(one: Configuration, percentiles: Mapping[str, str]) -> Run:
         numbers = [] if one.chosen else [bad >> halved for halved in range(1, SMALLER + 1)]
 
         def make(number: int) -> Run:
-            return at_batch(replace(run, shares={}), number)
+            return at_batch(run, number)
 
     for number in numbers:
         if number and number != bad and meets(number):

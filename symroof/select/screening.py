@@ -336,11 +336,6 @@ def _made(
     top = Points(at.rows, np.maximum(most, 1), at.copies)
     least = _least(group, top) if most.any() else at.batch
     judged = group.judged(at)
-    places = {at.batch.tobytes(): judged["values"]}
-    for batch in (least, top.batch):
-        if batch.tobytes() not in places:
-            found = group.all_of(Points(at.rows, batch, at.copies), group.expected)
-            places[batch.tobytes()] = {name: each[0] for name, each in found.items()}
     above = points_at(at.rows, most + group.ranks[at.rows])
     beyond = {MEMORY: above.batch > group.capacity[at.rows]}
     beyond |= {name: ~met for name, met in group.unqueued(above).items()}
@@ -352,17 +347,15 @@ def _made(
             changes["batch"] = Fraction(int(at.batch[i]))
         if group.open_copies and at.copies[i] > 1:
             changes["dp"] = Fraction(int(at.copies[i]))
-        ends = {int(b[i]): _row(places[b.tobytes()], i) for b in (top.batch, least, at.batch)}
-        low, high = (_row(judged[name], i) for name in ("low", "high"))
+        quick, low, high = (_row(judged[name], i) for name in ("values", "low", "high"))
         shares, slow, fast = (_row(judged[n], i, known=False) for n in ("shares", "slow", "fast"))
         reach = {name: (low[name], high[name]) for name in low.keys() & high.keys()}
         own = candidate.bound_case, tuple(changes.items()), candidate.copies_of
-        run = Run(*own, ends[int(at.batch[i])], shares, slow, fast, reach)
+        run = Run(*own, quick, shares, slow, fast, reach)
         stopped = tuple(name for name, broken in beyond.items() if broken[i])
         window = Window(int(least[i]), int(most[i]), stopped)
         said = None if listed or not most[i] else window
-        own_ends = ends if most[i] else {}
-        yield owner, Configuration(run, said, group.chosen_batch, own_ends)
+        yield owner, Configuration(run, said, group.chosen_batch)
 
 
 def _least(group: Group, at: Points) -> Array:

@@ -1,4 +1,4 @@
-"""Hardware and configuration against targets: which pass, which are best, and which are Pareto-optimal."""
+"""Hardware and configuration against targets: which pass, the cheapest first."""
 
 import math
 import os
@@ -8,61 +8,27 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from symroof.analysis.study import Study, Track, untracked
 from symroof.analysis.verdict import LOAD, basis_lines
 from symroof.cases.checks import check_load
 from symroof.cases.input import EFFICIENCIES
 from symroof.cases.request import request_of
-from symroof.errors import InputError, Problem, nearest
+from symroof.errors import InputError, Problem
 from symroof.select.candidates import check_open, device_counts, with_candidates
-from symroof.select.configuration import PRICED, Configuration, Run, prefill_ratio
+from symroof.select.configuration import PRICED, Configuration, prefill_ratio
 from symroof.select.screening import screen
 from symroof.select.search_space import DEGREES, Layouts, candidates_of
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
-from symroof.theory.theory_files import column
+from symroof.theory.theory_files import column, listed
 
-
-def pareto_front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tuple[int, ...]:
-    """The places of the points that no other point beats: as good in every respect, and better in one.
-
-    ``larger`` says of each respect whether more of it is better. Equal points are all on the front.
-
-    >>> latency_and_rate = [(20, 100), (30, 150), (40, 120), (30, 150)]
-    >>> pareto_front(latency_and_rate, larger=(False, True))
-    (0, 1, 3)
-
-    Raises:
-        ValueError: points with more or fewer criteria than ``larger``.
-    """
-    if not points:
-        return ()
-    signed = np.array(points, dtype=float) * np.where(larger, 1, -1)
-    beaten = (
-        ((signed >= point).all(axis=1) & (signed > point).any(axis=1)).any() for point in signed
-    )
-    return tuple(i for i, worse in enumerate(beaten) if not worse)
-
-
-LARGER: dict[str, bool] = column("shown", "larger")  # quantities of which more is better
-BESTS = {word: (name, name in LARGER) for name, word in column("shown", "best").items()}
-"""What one can be best at: the quantity, and whether more of it is better."""
-FRONTS: tuple[tuple[tuple[str, bool], ...], ...] = (
-    (("sustained_itl", False), ("sustained_throughput_per_device", True)),
-    (("loaded_ttft", False), ("cost_per_mtok", False)),
-)
-"""The respects of each front: what a user waits for against what a device gives; the first token against the price."""
-ORDERS = {word: (name, name in LARGER) for name, word in column("shown", "order").items()}
-"""What the configurations can be sorted by, by the word for it."""
-MONEY = ("cost", "price", "fleet")
+ORDERS = {word: name for name, word in column("shown", "order").items()}
+"""What configurations are sorted by: ``fleet`` where requests arrive at a rate, else ``cost``, and ``rate`` where no price is known."""
+MONEY = ("cost", "fleet")
 """Orders that list prices decide."""
-WHOLE_DEVICES = ("price", "fleet")
-"""Orders in which many are equally good, as a price is that of so many devices."""
-HEADS = column("shown", "head")
-SHOWN = {name: HEADS[name] for name in column("shown", "best") if name in HEADS}
+COMPARED = listed("shown", "compared")
+SHOWN = {name: head for name, head in column("shown", "head").items() if name in COMPARED}
 """The quantities that a choice shows of each configuration in a notebook, with the heads of their columns."""
 MOST_SHOWN = 20
 """Configurations of a notebook's table."""
@@ -70,19 +36,6 @@ RANK = {"passes": 0, "in part": 2, "unpriced": 3, "fails": 4, "unknown": 5}
 """The order of the states, and of what passes but for a price that is not known; between the first two, what fails at its batch and passes at another."""
 MOST_NAMED = 6
 """Devices without a price that are named; more are counted."""
-
-
-@dataclass(frozen=True)
-class Front:
-    """The runs that no other beats in some respects at once.
-
-    Attributes:
-        respects: the quantities, each with whether more of it is better.
-        runs: who is on it, by the first respect.
-    """
-
-    respects: tuple[tuple[str, bool], ...]
-    runs: tuple[Run, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,7 +47,7 @@ class Selection:
     [('h100-sxm', 'passes'), ('4 x l40s', 'passes')]
     >>> choice
     <Selection: 2 of 2 pass, first h100-sxm>
-    >>> len(choice.passing), choice.best("inter-token latency").value("itl") < choice.targets["itl"]
+    >>> len(choice.passing), choice.passing[0].run.value("itl") < choice.targets["itl"]
     (2, True)
 
     Attributes:
@@ -149,33 +102,6 @@ class Selection:
         return tuple(c for c in self.configurations if c.state == "passes")
 
     @property
-    def runs(self) -> tuple[Run, ...]:
-        """The competitors: every configuration at its own batch, its smallest and its largest, where it passes there."""
-        return tuple(run for c in self.configurations for run in c.runs)
-
-    def best(self, what: str) -> Run | None:
-        """The passing run that is best at something, a key of :data:`BESTS`; None where none passes or the quantity is not known."""
-        name, larger = BESTS[what]
-        return _best(self.runs, name, larger)
-
-    @property
-    def fronts(self) -> tuple[Front, ...]:
-        """The front over what passes, for each pair of respects that is known."""
-        fronts = []
-        for respects in FRONTS:
-            known = [
-                run for run in self.runs if all(run.rank(name) is not None for name, _ in respects)
-            ]
-            points = [[run.rank(name) for name, _ in respects] for run in known]
-            on = [known[i] for i in pareto_front(points, [larger for _, larger in respects])]
-            if known:
-                first = respects[0][0]
-                fronts.append(
-                    Front(respects, tuple(sorted(on, key=lambda run: run.rank(first) or 0)))
-                )
-        return tuple(fronts)
-
-    @property
     def basis(self) -> tuple[str, ...]:
         """What the latencies rest on, each once, and where ranges that are given are looked at."""
         at_corners = any(not c.run.own.search_inside for c in self.configurations)
@@ -214,7 +140,6 @@ def select(
     study: str | os.PathLike[str] | Study | None = None,
     *,
     among: Mapping[str, Any] | None = None,
-    by: str | None = None,
     **case: Any,
 ) -> Selection:
     """Find the configurations of a study that fit in memory and meet its targets.
@@ -223,8 +148,6 @@ def select(
         study: a :class:`~symroof.analysis.study.Study` or its file; without it, keywords describe the case.
         among: lists of candidates that replace the study's own: ``{"hardware": "all", "tp": [1, 2, 4, 8], "weights": ["fp16", "fp8"]}``;
             ``{"devices": [4, 8]}`` tries all layouts of so many devices.
-        by: the order of those that pass: cost, throughput, rate (of a device), ttft, itl, price (of a replica) or fleet. By default fleet with
-            an arrival rate, else cost; rate if no price is known.
         case: keywords of :class:`~symroof.analysis.study.Study`, which override the study.
 
     For each candidate, everything that is not given is searched: parallelism, chunk size, disaggregated prefill, batch and replicas.
@@ -241,12 +164,11 @@ def select(
     elif not isinstance(study, Study):
         study = Study.load(study, request_of(origin="given", **case) if case else None)
     rest, counts = device_counts(among or {})
-    return select_from(with_candidates(study, rest, True), by, devices=counts)
+    return select_from(with_candidates(study, rest, True), devices=counts)
 
 
 def select_from(
     study: Study,
-    by: str | None = None,
     track: Track = untracked,
     devices: Sequence[int] = (),
     layouts: Layouts = (),
@@ -254,10 +176,8 @@ def select_from(
     """The same of a study that has its candidates; ``devices`` are numbers of devices to lay out in every way, ``layouts`` those that a command line can start.
 
     Raises:
-        InputError: no model or no device to choose, an unknown order, a number of devices that no layout takes.
+        InputError: no model or no device to choose, a number of devices that no layout takes.
     """
-    if by is not None and by not in ORDERS:
-        raise InputError(Problem("by", f"no such order {by[:40]!r}", hint=nearest(by, ORDERS)))
     _check_complete(study)
     listed = len(study.request.values.get("batch", ())) > 1
     check_open(study, devices)
@@ -279,7 +199,7 @@ def select_from(
         raise InputError(Problem("devices", "the engine starts no layout of so many", hint=hint))
     for one in configurations:
         prefill_ratio(one.run.own, dict(one.run.changes))  # it may have to be given
-    order = by or _order(study, configurations)
+    order = _order(study, configurations)
     if percentiles:
         from symroof.select.percentiles import decide
 
@@ -295,7 +215,7 @@ def select_from(
 def _order(study: Study, configurations: Sequence[Configuration]) -> str:
     """Cheapest first, those without a price last: the fleet that sustains an arrival rate, else a million tokens; where no price is known by what a device gives."""
     word = "fleet" if "arrival_rate" in study.first.given else "cost"
-    name = ORDERS[word][0]
+    name = ORDERS[word]
     priced = [c.run.rank(name) is not None for c in configurations if c.state == "passes"]
     return word if not priced or any(priced) else "rate"
 
@@ -320,30 +240,18 @@ def _check_complete(study: Study) -> None:
         pass  # the table lists the unknown quantities of each configuration, with the reasons
 
 
-def _sort_key(configuration: Configuration, order: str) -> tuple[int, int, Any, Any]:
-    """The sort key of a configuration: by state, then by the criterion for those that pass (at their own batch, if there), equally good ones by what
-    a token costs, then by the load; what lacks a price by what a device gives; the others by the nearness of the miss."""
-    if not configuration.runs:
-        run = configuration.run
+def _sort_key(configuration: Configuration, order: str) -> tuple[Any, ...]:
+    """The sort key of a configuration: by state, then those that pass by the criterion, equally dear fleets by what a token costs and by the load; what lacks a price by
+    what a device gives; the others by the nearness of the miss."""
+    run, state = configuration.run, configuration.state
+    if state != "passes":
         known = run.unjudged <= PRICED and not run.missed_as_expected
-        if configuration.state == "unknown" and known:
-            return RANK["unpriced"], 0, -(run.rank(ORDERS["rate"][0]) or 0), 0
-        return RANK[configuration.state], 0, run.worst, 0
-    name, larger = ORDERS[order]
-    own = configuration.run
-    best = own if own.passes else _best(configuration.runs, name, larger)
-    value = best.rank(name) if best else None
-    rank = RANK["passes"] if configuration.state == "passes" else 1
-    ties = (ORDERS["cost"][0], LOAD) if best and order in WHOLE_DEVICES else ()
-    equal = [best.rank(tie) if best else None for tie in ties]
+        if state == "unknown" and known:
+            return RANK["unpriced"], -(run.rank(ORDERS["rate"]) or 0), 0, 0
+        return 1 if configuration.window else RANK[state], run.worst, 0, 0
+    value, *ties = (run.rank(ORDERS.get(name, name)) for name in (order, "cost", LOAD))
     # equal prices differ in the last digits of their floats
-    written = 0 if value is None else float(f"{float(value):.12g}")
-    tied = [math.inf if tie is None else tie for tie in equal]
-    return rank, int(value is None), -written if larger else written, tied
-
-
-def _best(runs: Sequence[Run], name: str, larger: bool) -> Run | None:
-    """The best of those whose value is known, the first where several are; None where none is."""
-    known = [(value, run) for run in runs if (value := run.rank(name)) is not None]
-    sign = -1 if larger else 1
-    return min(known, key=lambda pair: sign * pair[0], default=(None, None))[1]
+    written = math.inf if value is None else float(f"{float(value):.12g}")
+    if order != "fleet":
+        return RANK[state], -written if order == "rate" else written, 0, 0
+    return RANK[state], written, *(math.inf if tie is None else tie for tie in ties)

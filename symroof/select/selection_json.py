@@ -8,7 +8,7 @@ from symroof.analysis.study import Track, untracked
 from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, metrics_of
 from symroof.cases.quantity_result import plain_value
 from symroof.select.configuration import Configuration, Run
-from symroof.select.selection import BESTS, Front, Selection
+from symroof.select.selection import Selection
 from symroof.theory.switches import SWITCHES
 from symroof.theory.theory_files import listed
 
@@ -25,7 +25,6 @@ def selection_json(
 
     The form is in the docstring of :mod:`symroof.cli.select_command`.
     """
-    owner = {id(run): i for i, c in enumerate(choice.configurations) for run in (c.run, *c.runs)}
     return {
         "schema": "symroof/select/1",
         "targets": {name: target_json(choice, name) for name in choice.targets},
@@ -36,11 +35,6 @@ def selection_json(
             configuration_json(c, place < most)
             for place, c in enumerate(track(choice.configurations, "evaluating configurations"))
         ],
-        "best": {
-            what: _place(best, owner, [BESTS[what][0]]) if (best := choice.best(what)) else None
-            for what in BESTS
-        },
-        "fronts": [_front(front, owner) for front in choice.fronts],
     }
 
 
@@ -91,7 +85,6 @@ def _computed(c: Configuration) -> dict[str, Any]:
         "checks": {check.name: check_json(check) for check in c.run.checks},
         "unknown": c.run.unknown,
         "quantities": _quantities(c.run),
-        "at_largest_batch": _quantities(c.largest) if c.largest else None,
         "inputs": {name: entry.as_json() for name, entry in inputs.items()},
         "assumptions": {
             s: {"value": assumed[s], "defaulted": assumed.defaulted(s)} for s in SWITCHES
@@ -118,20 +111,3 @@ def check_json(check: TargetCheck) -> dict[str, Any]:
 def _quantities(run: Run) -> dict[str, dict[str, Any]]:
     case = run.bound_case
     return {name: case.json_with_bound(name) for name in QUANTITIES if case.get(name) is not None}
-
-
-def _place(run: Run, owner: dict[int, int], names: list[str]) -> dict[str, Any]:
-    """A run by the place of its configuration in the list, its batch, and some of its quantities."""
-    results = filter(None, map(run.result, names))
-    values = {result.name: result.as_json() for result in results}
-    return {"configuration": owner[id(run)], "batch": run.batch, "values": values}
-
-
-def _front(front: Front, owner: dict[int, int]) -> dict[str, Any]:
-    names = [name for name, _ in front.respects]
-    better = [("larger" if larger else "smaller") for _, larger in front.respects]
-    pairs = zip(names, better, strict=True)
-    return {
-        "respects": [{"quantity": name, "better": which} for name, which in pairs],
-        "runs": [_place(run, owner, names) for run in front.runs],
-    }

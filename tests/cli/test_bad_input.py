@@ -139,7 +139,7 @@ def test_errors_go_to_standard_error_as_json_too():
 
 def report(out, *more):
     """A review of one section: these tests look at how it is written."""
-    line = ("report", CHAT, "-o", out, "--format", "md", "--no-plots", "--sections", "memory")
+    line = ("report", CHAT, "-o", out, "--format", "md")
     return (*line, *more)
 
 

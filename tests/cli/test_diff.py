@@ -111,32 +111,13 @@ def test_numbers_that_say_nothing_are_refused(arguments, message):
 CHAT = "llama-3-8b-chat"
 
 
-@pytest.mark.full
-def test_a_review_holds_its_case_against_another():
-    """The table of each quantity ends at what the other case gives."""
-    markdown = good("report", *CASE, "--against", "genz", "--sections", "against", "-o", "-").out
-    other = sr.Study("llama-3-8b", "h100-sxm", prompt=2048, preset="genz").first
-    for name in ("ttft", "itl", "memory_bytes"):
-        table = markdown.partition(f"### {name.replace('_', chr(92) + '_')}: ")[2].partition("###")[
-            0
-        ]
-        assert table.splitlines()[2] == "|  |  | effect | factor | value |"
-        assert next(line for line in table.splitlines() if line.startswith("| to")).endswith(
-            f"| {other.result(name).text()} |"
-        )
-    assert "slip: genz: GB/s are taken times 2^30" in markdown
-
-
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("plot", "waterfall", CHAT), "give the second with --against B"),
         (("plot", "itl", CHAT, "--against", "genz"), "itl takes no second side"),
-        (("report", CHAT, "--against", "gen", "-o", "-"), "did you mean 'genz'"),
-        (("report", CHAT, "--against", "14.2 ms", "-o", "-"), "--against 'itl = 14.2 ms'"),
-        (("report", CHAT, "--against", "--batch 3", "-o", "-"), "has no value on the second side"),
-        (("report", CHAT, "--sections", "against", "-o", "-"), "needs --against B"),
+        (("plot", "waterfall", CHAT, "--against", "gen"), "did you mean 'genz'"),
         (("diff", CHAT, "genz", "-q", ","), "names no quantity"),
     ],
 )

@@ -52,19 +52,13 @@ def test_json_holds_the_whole_selection():
         assert c["inputs"]["mbu"]["defaulted"] is True
     failing = result["configurations"][-1]
     assert (failing["label"], failing["missed"]) == ("a100-80gb-sxm", ["ttft"])
-    for front in result["fronts"]:
-        for run in front["runs"]:
-            assert set(run["values"]) == {respect["quantity"] for respect in front["respects"]}
-            assert run["configuration"] < len(result["configurations"])
 
 
 REFUSED = [
     (("--among", "tp="), "--among"),
     (("--among", "hardware=,"), "an empty list of candidates"),
     (("--among", "colour=red"), "no such name 'colour'"),
-    (("--by", "beauty"), "no such order"),
     (("--target", "speed=1"), "no such target"),
-    (("--show", "0"), "--show"),
     (
         tuple(
             word

@@ -101,11 +101,6 @@ def test_no_name_of_another_kind_of_thing_is_suggested():
             "there are: measured, peak",
         ),
         (
-            ["select", *CASE, "--by", "speed"],
-            "--by: no such order 'speed'",
-            "there are: cost, fleet, itl, price, rate, throughput, ttft",
-        ),
-        (
             ["list", "models", "zzz"],
             "list models: no entry contains 'zzz'",
             "`symroof list models` shows all",

@@ -129,11 +129,11 @@ SIMULATED = {
 """Case and options: few requests of a fixed seed, shorter than the case's own."""
 SHORT = ["--prompt", "600", "--output", "40"]
 REVIEWED = {
-    "dense": ["--target", "itl=20 ms", "--sections", "verdict,memory,time"],
-    "moe": ["--sections", "verdict,memory,time,thresholds"],
+    "dense": ["--target", "itl=20 ms"],
+    "moe": ["--full"],
     "does-not-fit": [],
     "fp8": [],
-    "tied": ["--sections", "derivations,serving,ledger,sensitivities"],
+    "tied": ["--full"],
 }
 DEAR = {
     (name, "max_arrival_ttft")
@@ -185,7 +185,7 @@ def _questions() -> Iterator[tuple[str, list[str]]]:
         kept = _without(CASES[of], "--prompt", "--output")
         yield f"simulate {name}", ["simulate", *kept, *SHORT, *options, "--json"]
     for name, options in REVIEWED.items():
-        form = ["--format", "md", "--no-plots", "-o", "-"]
+        form = ["--format", "md", "-o", "-"]
         yield f"report {name}", ["report", *CASES[name], *options, *form]
 
 

@@ -176,7 +176,7 @@ def test_a_slip_is_named_in_a_claim_that_makes_it(newcomer):
 
 
 def review(newcomer, ending):
-    newcomer.run("report", *CASE, "-o", "plain", "--format", ending, "--no-plots", "--full")
+    newcomer.run("report", *CASE, "-o", "plain", "--format", ending, "--full")
     return (newcomer.folder / f"plain/case.{ending}").read_text(encoding="utf-8")
 
 

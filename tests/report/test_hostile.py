@@ -78,7 +78,7 @@ def output(tmp_path_factory):
     path.write_text(
         study_text(title=quoted(" ".join(TITLES[:12])), notes=f"[{notes}]"), encoding="utf-8"
     )
-    return {kind: to_standard_output(path, kind, "--no-plots") for kind in ("md", "tex", "html")}
+    return {kind: to_standard_output(path, kind) for kind in ("md", "tex", "html")}
 
 
 @pytest.mark.full
@@ -175,10 +175,10 @@ def test_a_title_of_several_lines_stays_one(title, tmp_path):
     import json
 
     path.write_text(study_text(title=json.dumps(title)), encoding="utf-8")
-    text = to_standard_output(path, "md", "--no-plots")
+    text = to_standard_output(path, "md")
     heads = [block.text for block in blocks(text, "md") if block.kind in ("h1", "h2")]
     assert heads[1] == "Memory"
-    tex = to_standard_output(path, "tex", "--no-plots")
+    tex = to_standard_output(path, "tex")
     (line,) = re.findall(r"^\{\\LARGE\\bfseries .*$", tex, re.M)
     assert line.endswith(r"\par}")
 

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from symroof.api import Study
+from symroof.report.page_one import page_one
 from symroof.report.recommendation import Reviewed, as_they_stand, reviewed
 from symroof.report.render import render
-from symroof.report.review_files import conclusion
 from symroof.report.view import view
 from symroof.select.recommend import Ranking
 from symroof.select.selection import select_from
@@ -50,7 +50,7 @@ def made():
     return {
         name: (
             study,
-            view(as_it_stands(study), "symroof report x.yaml", ("verdict", "alternatives")),
+            view(as_it_stands(study), "symroof report x.yaml"),
         )
         for name, study in studies.items()
     }
@@ -107,7 +107,7 @@ def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is
         == [True, False]
     )
     assert all(end.value("loaded_ttft") - end.value("admission_wait") < 1 for end in ends)
-    tight, ample = (view(as_it_stands(study), "x", ("verdict",))["page"] for study in studies)
+    tight, ample = (page_one(as_it_stands(study)) for study in studies)
     assert tight["heading"].startswith("Nothing passes")
     assert ample["heading"] == "Use 240 × H100 SXM for Llama 3.3 70B Instruct"
     outcomes = [
@@ -135,8 +135,8 @@ SEPARATE = {
 def test_all_devices_of_both_roles_and_all_replicas_are_recommended():
     study = Study(**SEPARATE, dp=3, prefill_devices=2, arrival_rate="20 request/s")
     assert (
-        conclusion(view(reviewed(study), "x", ("verdict",)))[0]
-        == "Use 9 × H100 SXM (6 of them only prefill) for Llama 3.1 8B."
+        page_one(reviewed(study))["heading"]
+        == "Use 9 × H100 SXM (6 of them only prefill) for Llama 3.1 8B"
     )
 
 
@@ -145,5 +145,4 @@ def test_prompts_of_more_replicas_do_not_get_more_instances_that_prefill():
     """However many replicas a search adds, the instances of the fleet that prefill are as many as were given: no number of them keeps up."""
     study = Study(**SEPARATE, prefill={"instances": 1}, arrival_rate="200 request/s")
     assert not select_from(study).passing
-    data = view(reviewed(study), "x", ("verdict",))
-    assert not any(words.startswith("Use") for words in conclusion(data))
+    assert not page_one(reviewed(study))["heading"].startswith("Use")

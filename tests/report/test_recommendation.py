@@ -121,7 +121,7 @@ def test_a_case_without_a_device_is_reviewed_over_the_catalogue_under_its_own_na
     tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    line = ["--model", "llama-3.1-8b", "--prompt", "512", "--output", "64", "--no-plots"]
+    line = ["--model", "llama-3.1-8b", "--prompt", "512", "--output", "64"]
     assert call("report", *line, "--format", "md", "--target", "itl=30 ms").code == 0
     text = (tmp_path / "reports/llama-3.1-8b/case.md").read_text()
     assert text.startswith("# Use 1 × ") and "**Instead.**" in text

@@ -13,9 +13,6 @@ from symroof.analysis.verdict import target_checks
 from symroof.api import Study
 from symroof.report.pictures.picture_kinds import KINDS
 from symroof.report.recommendation import reviewed
-from symroof.report.render import render
-from symroof.report.review_parts import PARTS
-from symroof.report.view import SECTIONS, view
 from tests.cli import process, write_study
 
 from . import (
@@ -70,46 +67,12 @@ def solved(chat):
         yield
 
 
-@pytest.fixture(scope="module")
-def whole_view():
-    """A case with targets that it misses, another that fails, and every section of its review."""
-    study = Study(
-        "llama-3-8b", "h100-sxm", prompt=512, output=32, batch=[4, 4000], itl_target="4 ms"
-    )
-    review = reviewed(study)
-    return review, view(review, "symroof")
-
-
 @pytest.mark.full
-@pytest.mark.parametrize("part", [part for part in PARTS if part != "against"])
-def test_a_part_shows_all_it_has_where_only_its_sections_are_worked_out(part, whole_view):
-    review, whole = whole_view
-    alone = view(review, "symroof", (part,))
-    assert render(alone, "md") == render({**whole, "parts": [part]}, "md")
-    assert any(alone[name] is None and whole[name] is not None for name in SECTIONS)
-
-
-@pytest.mark.full
-def test_the_appendix_is_asked_for_and_sections_choose(solved, tmp_path):
-    path = CHAT
-    short, two = (
-        to_standard_output(path, "md", "--no-plots", *more)
-        for more in ([], ["--sections", "memory,verdict"])
-    )
-    heads = [
-        re.findall(r"^## (.*)$", text, re.M) for text in (text_of(path.stem, "md"), short, two)
-    ]
+def test_the_appendix_is_asked_for(solved):
+    full, short = text_of(CHAT.stem, "md"), to_standard_output(CHAT)
+    heads = [re.findall(r"^## (.*)$", text, re.M) for text in (full, short)]
     assert heads[1] == [head for head in heads[0] if not head.startswith("Appendix")]
-    assert heads[2] == ["Memory"]
-    assert len(heads[0]) > len(heads[1]) > 4
-    refused = call("report", path, "--sections", "verdict,nosuch", "-o", tmp_path)
-    assert refused.code == 2
-    assert "nosuch" in refused.err
-    assert call("report", path, "--sections", "memory", "-o", tmp_path, "--format", "md").code == 0
-    assert sorted(file.name for file in tmp_path.iterdir()) == [
-        "llama-3-8b-chat-memory.svg",
-        "llama-3-8b-chat.md",
-    ]
+    assert len(heads[0]) > len(heads[1]) > 3
 
 
 @pytest.mark.full
@@ -122,7 +85,7 @@ def test_caches_are_handed_over_where_devices_prefill_on_their_own(tmp_path):
         "efficiency": "{from: peak, mfu: 0.5}",
     }
     quiet, asked = (
-        to_standard_output(write_study(tmp_path, **small, **more), "md", "--no-plots", "--full")
+        to_standard_output(write_study(tmp_path, **small, **more), "md", "--full")
         for more in ({}, {"parallel": "{tp: 2, prefill_devices: 2}"})
     )
     for words in ("transfer_time", "min_network_bandwidth_transfer"):
@@ -221,12 +184,8 @@ def test_the_command_repeats_every_option_that_changes_the_review():
         "x",
         "--out=y",
         "-oz",
-        "--no-plots",
     ]
-    assert (
-        reproduce(line)
-        == "symroof report 'a b.yaml' --output 512 --osl=7 --set 'itl=14 ms' --no-plots"
-    )
+    assert reproduce(line) == "symroof report 'a b.yaml' --output 512 --osl=7 --set 'itl=14 ms'"
 
 
 # ------------------------------------------------------------------------------------------------------ Markdown
@@ -357,7 +316,7 @@ def test_the_latex_compiles_and_nothing_sticks_out(stem, tmp_path):
 @pytest.mark.full
 @needs_tex
 def test_a_pdf_of_a_review(solved, tmp_path):
-    outcome = call("report", CHAT, "-o", tmp_path, "--format", "pdf", "--no-plots")
+    outcome = call("report", CHAT, "-o", tmp_path, "--format", "pdf")
     assert outcome.code == 0, outcome.err
     assert [path.name for path in tmp_path.iterdir()] == ["llama-3-8b-chat.pdf"]
     assert (tmp_path / "llama-3-8b-chat.pdf").read_bytes().startswith(b"%PDF-")
@@ -382,7 +341,7 @@ def test_standard_output_holds_the_review_and_nothing_else(kind, start, solved, 
 @pytest.mark.full
 def test_the_default_folder_and_formats(solved, tmp_path):
     with contextlib.chdir(tmp_path):
-        outcome = call("report", CHAT, "--no-plots")
+        outcome = call("report", CHAT)
     assert outcome.code == 0
     written = [f"reports/llama-3-8b-chat/llama-3-8b-chat.{kind}" for kind in ("html", "md")]
     assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")) == written

@@ -171,13 +171,13 @@ def test_the_starter_of_a_study_has_what_is_recommended(tmp_path):
     opened.select(written.request.without(("batch", "tp", "chunk")))
     found = recommend(opened).pick
     chosen = call("select", file, "--json").json["recommendation"]
-    reviewed = call("report", file, "--no-plots", "--format", "json", "-o", "-").json
+    reviewed = call("report", file, "--format", "json", "-o", "-").json
     assert chosen == reviewed["recommendation"]
     for name in ("hardware", "devices", "batch", "chunk", "parallel", "usd_per_month"):
         assert chosen[name] == found.as_json()[name]
     assert "may change" not in str(reviewed["page"])
     file.write_text(file.read_text().replace("batch: 68", "batch: 16"))
-    again = call("report", file, "--no-plots", "--format", "md", "-o", "-").out
+    again = call("report", file, "--format", "md", "-o", "-").out
     assert "the batch may change: 1 × " in again and "up to 68 requests" in again
 
 
@@ -193,7 +193,7 @@ def test_without_a_device_every_one_with_a_price_is_searched(tmp_path):
     assert len(chosen["alternatives"]) > 30
     (line,) = (line for line in lines if line.startswith("Review it: "))
     words = shlex.split(line.removeprefix("Review it: symroof report "))
-    reviewed = call("report", *words, "--no-plots", "--format", "json", "-o", "-").json
+    reviewed = call("report", *words, "--format", "json", "-o", "-").json
     for name in ("hardware", "batch", "devices", "usd_per_month"):
         assert reviewed["recommendation"][name] == chosen[name]
 

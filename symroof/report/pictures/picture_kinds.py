@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from symroof.errors import InputError, Problem, nearest
@@ -40,6 +39,9 @@ MODULES = {
     "itl": "over_input",
 }
 """Kind -> the module with its function."""
+OF_BODY = ("latency-throughput", "pareto", "memory")
+OF_APPENDIX = tuple(kind for kind in KINDS if kind != "parts")
+"""The pictures of a review, and of one with its appendix."""
 WATERFALL = "waterfall"
 COMPARING = {WATERFALL: "each step from one case's number to another's, with a second side"}
 """Kinds that take a second case, which :func:`bars.waterfall` draws."""
@@ -91,19 +93,15 @@ def picture(
     return draw(found, ax, style)
 
 
-def of_review(review: Reviewed, used: Collection[str]) -> list[Picture]:
-    """The pictures of a review that are used and have data."""
+def of_review(review: Reviewed, full: bool) -> list[Picture]:
+    """The pictures of a review that have data; those of its appendix only of a full one."""
     from symroof.report.pictures.batches import ranked
     from symroof.report.pictures.draw import draw
 
     pictures = []
-    for kind in KINDS:
-        if kind in used:
-            with contextlib.suppress(InputError):
-                made = (
-                    ranked(review)
-                    if kind == "pareto"
-                    else chart(kind, review.study, review.subject)
-                )
-                pictures.append(draw(made))
+    for kind in OF_APPENDIX if full else OF_BODY:
+        with contextlib.suppress(InputError):
+            pareto = kind == "pareto"
+            made = ranked(review) if pareto else chart(kind, review.study, review.subject)
+            pictures.append(draw(made))
     return pictures
