@@ -31,49 +31,6 @@ SINGULAR = {
 }
 
 HUB = "https://huggingface.co/"
-TUNED = frozenset(["instruct", "it", "chat", "hf", "base", "pt", "thinking", "dynamo", "preview"])
-"""Words of a name that change no dimension: how a model was trained last, which library or plain format its files are for."""
-
-STORED_AS = {
-    "dynamic": "",
-    "fp8": "fp8-block",
-    "nvfp4a16": "nvfp4a16",
-    "nvfp4": "nvfp4",
-    "fp4": "nvfp4",
-    "mxfp4": "mxfp4",
-    "mxfp8": "mxfp8",
-    "awq": "awq",
-    "gptq": "gptq",
-    "w4a16": "w4a16",
-    "w8a16": "w8a16",
-    "w8a8": "w8a8",
-    "int4": "w4a16",
-    "int8": "w8a8",
-    "bnb": "nf4",
-    "4bit": "nf4",
-    "8bit": "w8a8",
-    "gguf": "q4_k_m",
-    "quantized": "",
-    "kv": "",
-    "qat": "",
-    "mlx": "",
-    "dwq": "",
-    **dict.fromkeys(("2bit", "3bit", "5bit", "6bit"), ""),
-}
-"""Words that say how a checkpoint is stored, the surest first, each with its precision; empty where the word alone says too little."""
-TOGETHER = {
-    ("fp8", "dynamic"): "fp8-dynamic",
-    ("gptq", "int8"): "gptq-int8",
-    ("gptq", "8bit"): "gptq-int8",
-    ("awq", "int8"): "w8a16",
-    ("awq", "8bit"): "w8a16",
-    ("bnb", "8bit"): "w8a8",
-    ("qat", "gguf"): "q4_0",
-}
-"""Two such words that say another thing together: ``GPTQ-Int8`` has 8 bits."""
-WIDE = frozenset(["bf16", "fp16"])
-"""Words that say that a checkpoint is stored in 16 bits, whatever the model was published in."""
-
 MIXTURE_OR_WORD = re.compile(r"(?:ud-)?i?q\d_[a-z0-9]+(?:_[a-z]+)?(?![a-z0-9])|[^-_ ]+")
 MIXTURE = re.compile(r"(?:ud-)?i?q\d_.+")
 OF_MLX = re.compile(r"[234568]bit")
@@ -116,6 +73,13 @@ class NamedModel:
         return f"the catalogue does not tell its {self.version} apart: give its config.json if that one differs"
 
 
+@lru_cache(maxsize=1)
+def _known() -> dict[str, Any]:
+    """What words in names say (``specs/names.yaml``)."""
+    words: dict[str, Any] = load(data_folder("specs") / "names.yaml").data
+    return words
+
+
 def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel | None:
     """The model of the catalogue behind a name of the hub, with or without its organisation: an entry of just that name first, then
     the one whose words it has beside those of its storage and its tuning."""
@@ -133,19 +97,20 @@ def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel 
         if spelling == whole:
             return NamedModel(leads_to)
     stored, said = _storage(name)
+    tuned = set(_known()["tuned"])
     known = [(_untold(spelling), leads_to) for spelling, leads_to in reversed(spellings)]
     known.sort(
-        key=lambda entry: -len(TUNED.intersection(entry[0]))
+        key=lambda entry: -len(tuned.intersection(entry[0]))
     )  # Kimi-K2-Thinking before Kimi-K2, whose tunings of no entry it stands for
     words, left_out = _untold(name), list[str]()
     while words:
         for spelled in (words, words[1:] if words[0] == "meta" else words):
             for its_words, match in known:
                 if its_words == [
-                    word for word in spelled if word not in TUNED or word in its_words
+                    word for word in spelled if word not in tuned or word in its_words
                 ]:
                     return NamedModel(match, stored, said, "-".join(left_out))
-        last = next((i for i in reversed(range(1, len(words))) if words[i] not in TUNED), 0)
+        last = next((i for i in reversed(range(1, len(words))) if words[i] not in tuned), 0)
         if not VERSION.fullmatch(words[last]):
             return None
         left_out.insert(0, words.pop(last))
@@ -178,16 +143,17 @@ def _split(name: str) -> list[str]:
 
 def _untold(name: str) -> list[str]:
     """The words of a name beside those that say how it is stored."""
+    said = {*_known()["stored_as"], *_known()["wide"]}
     return [
         word
         for i, word in enumerate(_split(name))
-        if not i or not (word in STORED_AS or word in WIDE or MIXTURE.fullmatch(word))
+        if not i or not (word in said or MIXTURE.fullmatch(word))
     ]
 
 
 def _words(name: str) -> list[str]:
     """The words that tell one model from another."""
-    return [word for i, word in enumerate(_untold(name)) if not i or word not in TUNED]
+    return [word for i, word in enumerate(_untold(name)) if not i or word not in _known()["tuned"]]
 
 
 def _storage(name: str) -> tuple[str, str]:
@@ -202,13 +168,16 @@ def _storage(name: str) -> tuple[str, str]:
         return f"mlx-{bits}", f"MLX-{bits}"
     if mixture := next(filter(MIXTURE.fullmatch, words), ""):
         return mixture, mixture.upper()
-    for pair, precision in TOGETHER.items():
-        if set(pair) <= set(words):
-            return precision, "-".join(word.upper() for word in words if word in pair)
-    named = next((word for word, precision in STORED_AS.items() if precision and word in words), "")
-    if named:
-        return STORED_AS[named], named.upper()
-    wide = next((word for word in words if word in WIDE), "")
+    known = _known()
+    for both in known["together"]:
+        if set(both["words"]) <= set(words):
+            said = "-".join(word.upper() for word in words if word in both["words"])
+            return both["precision"], said
+    stored_as = known["stored_as"].items()
+    for word, precision in stored_as:
+        if precision and word in words:
+            return precision, word.upper()
+    wide = next((word for word in words if word in known["wide"]), "")
     return ("fp16", wide.upper()) if wide else ("", "")
 
 
@@ -223,27 +192,6 @@ def nearest_models(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str
     numbers = re.findall(r"\d+", name.partition("/")[2] or name)
     same = [spellings[each] for each in near if re.findall(r"\d+", each) == numbers]
     return list(dict.fromkeys(same))
-
-
-VENDORS = frozenset(
-    [
-        "nvidia",
-        "amd",
-        "intel",
-        "google",
-        "apple",
-        "cloud",
-        "tesla",
-        "instinct",
-        "geforce",
-        "radeon",
-        "gpu",
-        "graphics",
-        "accelerator",
-        "oam",
-    ]
-)
-"""Words that tell no part from another."""
 
 
 def match_parts(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
@@ -286,7 +234,7 @@ def _called(entry: CatalogueEntry) -> tuple[str, ...]:
 def _part_words(text: str) -> list[str]:
     """The words of a part's name, ``80 GB`` as one, without its vendor's."""
     joined = re.sub(r"(\d+)[\s_-]*(gi?b)\b", r"\1\2", text.lower())
-    return [word for word in re.findall(r"[a-z0-9]+", joined) if word not in VENDORS]
+    return [word for word in re.findall(r"[a-z0-9]+", joined) if word not in _known()["vendors"]]
 
 
 # -------------------------------------------------------------------------------------------------------- finding an entry

@@ -255,31 +255,14 @@ def shipped_efficiencies() -> EfficienciesSpec:
 
 
 EngineClass = Literal["compiled", "earlier", "eager", "ggml"]
-ENGINES: dict[str, EngineClass] = {
-    "compiled": "compiled",
-    "earlier": "earlier",
-    "eager": "eager",
-    "ggml": "ggml",
-    "vllm": "compiled",
-    "sglang": "compiled",
-    "tensorrt": "compiled",
-    "trtllm": "compiled",
-    "fastertransformer": "earlier",
-    "gpt-fast": "compiled",
-    "exllama": "earlier",
-    "tinychat": "earlier",
-    "neuronx": "earlier",
-    "lmdeploy": "compiled",
-    "jetstream": "compiled",
-    "mlc": "compiled",
-    "llama.cpp": "ggml",
-    "llama-cpp": "ggml",
-    "ollama": "ggml",
-    "mlx": "ggml",
-    "transformers": "eager",
-    "megatron": "eager",
-    "pytorch": "eager",
+NAMES: dict[EngineClass, str] = {
+    "compiled": "vllm sglang tensorrt trtllm gpt-fast lmdeploy jetstream mlc",
+    "earlier": "fastertransformer exllama tinychat neuronx",
+    "ggml": "llama.cpp llama-cpp ollama mlx",
+    "eager": "transformers megatron pytorch",
 }
+ENGINES: dict[str, EngineClass] = {kind: kind for kind in NAMES}
+ENGINES |= {name: kind for kind, names in NAMES.items() for name in names.split()}
 """Classes of engines, and the engines that lead to them; where several names are in a text, the first in this order counts.
 
 ``compiled`` replays a captured graph for each decode step, prepares the next step while the device works, and sums across devices with kernels of its own;

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from symroof.errors import nearest
-from symroof.specs.checkpoints.ggml_types import FILE_TYPES
+from symroof.specs.checkpoints.ggml_types import FILE_TYPES, TABLE
 from symroof.specs.checkpoints.gguf_header import Header, Tensor, read_header
 from symroof.specs.checkpoints.gguf_layers import GgufLayer, layer_kind, slides_by_pattern
 from symroof.specs.fields import first_error, spec_name
@@ -22,105 +22,14 @@ from symroof.symbolic.expressions import number
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
 
-ARCHITECTURES = frozenset(
-    {
-        "llama",
-        "mistral3",
-        "qwen2",
-        "qwen2moe",
-        "qwen3",
-        "qwen3moe",
-        "gemma",
-        "gemma2",
-        "gemma3",
-        "phi2",
-        "phi3",
-        "phimoe",
-        "deepseek",
-        "deepseek2",
-        "gpt-oss",
-        "command-r",
-        "cohere2",
-        "starcoder",
-        "starcoder2",
-        "falcon",
-        "glm4",
-        "glm4moe",
-        "chatglm",
-        "mamba",
-        "mamba2",
-        "jamba",
-        "gpt2",
-        "gptneox",
-        "stablelm",
-        "internlm2",
-        "minicpm",
-        "exaone",
-        "exaone4",
-        "olmo",
-        "olmo2",
-        "olmoe",
-        "granite",
-        "granitemoe",
-        "baichuan",
-        "orion",
-        "nemotron",
-        "smollm3",
-        "seed_oss",
-        "ernie4_5",
-        "ernie4_5-moe",
-        "dots1",
-        "bailingmoe",
-        "hunyuan-moe",
-        "hunyuan-dense",
-        "dbrx",
-        "mpt",
-        "codeshell",
-        "xverse",
-        "refact",
-    }
-)
+ARCHITECTURES = frozenset(TABLE["architectures"])
 """Architectures (``general.architecture``) whose tensors mean what their names say."""
 
 MOST_PARTS, MOST_LAYERS = 1000, 1000
 
 
-OPERATORS = {
-    "token_embd": "embedding",
-    "output": "lm_head",
-    "attn_q": "qkv",
-    "attn_k": "qkv",
-    "attn_v": "qkv",
-    "attn_qkv": "qkv",
-    "attn_output": "attention_out",
-    "attn_q_a": "qkv_down",
-    "attn_kv_a_mqa": "qkv_down",
-    "attn_q_b": "q_up",
-    "attn_kv_b": "kv_up",
-    "attn_k_b": "kv_up",
-    "attn_v_b": "kv_up",
-    "ffn_gate": "gate_up",
-    "ffn_up": "gate_up",
-    "ffn_down": "down",
-    "ffn_gate_inp": "router",
-    "ffn_gate_inp_shexp": "shared_gate",
-    "ffn_gate_exps": "experts",
-    "ffn_up_exps": "experts",
-    "ffn_down_exps": "experts",
-    "ffn_gate_up_exps": "experts",
-    "ffn_gate_shexp": "shared_experts",
-    "ffn_up_shexp": "shared_experts",
-    "ffn_down_shexp": "shared_experts",
-    "ssm_in": "ssm_in",
-    "ssm_conv1d": "conv",
-    "ssm_x": "ssm_x",
-    "ssm_dt": "ssm_dt",
-    "ssm_out": "ssm_out",
-}
+OPERATORS = {tensor: operator for operator, own in TABLE["tensors"].items() for tensor in own}
 """Which operator of the theory a matrix belongs to."""
-
-CONSTANTS = ("rope_freqs", "rope_factors_long", "rope_factors_short", "attn_rot_embd")
-"""Tables worked out from the metadata: no parameters."""
 
 SMALL = re.compile(r"(norm|bias)(_\d)?$|^(attn_sinks|ssm_a|ssm_d|position_embd|exp_probs_b)$")
 """What stays wide and is multiplied by nothing as a matrix: norms, biases, scalars, tables of positions."""
@@ -169,7 +78,7 @@ def totals_by_operator(
             "attn_kv_a_mqa": operator if q_lora else "qkv",
             "ffn_up": "up" if plain else operator,
         }.get(base, operator)
-        if base in CONSTANTS:
+        if base in TABLE["constants"]:
             continue
         if operator and kind == "weight":
             held.operators.setdefault(operator, TensorTotal()).add(tensor)

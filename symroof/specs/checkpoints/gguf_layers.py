@@ -7,30 +7,8 @@ outputs and k inputs has shape (k, n), experts a third extent.
 from dataclasses import dataclass
 from typing import Any
 
+from symroof.specs.checkpoints.ggml_types import TABLE
 from symroof.specs.checkpoints.gguf_header import Header, Tensor
-
-PERIODS = {
-    "gemma2": 2,
-    "gemma3": 6,
-    "gpt-oss": 2,
-    "cohere2": 4,
-    "olmo2": 4,
-    "exaone4": 4,
-    "phi3": 0,
-}
-"""Of so many layers all but the last slide (0: all), where the file does not say so itself (``set_swa_pattern`` of llama.cpp)."""
-
-NOT_RESIDUAL = (
-    "attn_q_norm",
-    "attn_k_norm",
-    "attn_q_a_norm",
-    "attn_kv_a_norm",
-    "ssm_norm",
-    "ssm_dt_norm",
-    "ssm_b_norm",
-    "ssm_c_norm",
-)
-"""Norms inside a block, which belong to it."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +79,7 @@ def layer_kind(layer: GgufLayer) -> dict[str, Any]:
     wide = (layer.header.tensors["token_embd.weight"].shape[0], 1)
     tensors = (name.removesuffix(".weight") for name in layer.tensors if name.endswith(".weight"))
     norms = [name for name in tensors if name.endswith("norm") or "norm_" in name]
-    counted = sum(name not in NOT_RESIDUAL and layer.shape(name) == wide for name in norms)
+    counted = sum(name not in TABLE["inside"] and layer.shape(name) == wide for name in norms)
     fields: dict[str, Any] = {"norms": counted}
     if layer.has("attn_kv_a_mqa"):
         fields["attention"] = _latent(layer)
@@ -152,7 +130,11 @@ def slides_by_pattern(layer: GgufLayer) -> bool | None:
     if isinstance(pattern, list):
         return bool(pattern[layer.index % len(pattern)]) if pattern else None
     whole = isinstance(pattern, int) and not isinstance(pattern, bool)
-    period = layer.meta("attention.sliding_window_pattern") if whole else PERIODS.get(architecture)
+    period = (
+        layer.meta("attention.sliding_window_pattern")
+        if whole
+        else TABLE["periods"].get(architecture)
+    )
     return None if period is None else period == 0 or layer.index % period < period - 1
 
 
