@@ -265,9 +265,8 @@ def test_output_up_to_which_devices_of_their_own_pay():
     def together(output):
         return Fraction(128) / (2048 + output - 1) / step(128)
 
-    last = answer.values[
-        -1
-    ]  # decode of 64 for N - 1 steps of D over two devices, as many as 128 tokens a step of D on one
+    # decode of 64 for N - 1 steps of D over two devices, as many as 128 tokens a step of D on one
+    last = answer.values[-1]
     assert float(last) == pytest.approx(2047 / 3 + 0, rel=2e-3)
     assert apart(last - 1) > together(last - 1) and apart(last + 1) < together(last + 1)
 
@@ -327,20 +326,17 @@ def test_a_prompt_is_prefilled_in_one_group_and_the_others_wait():
     case = under(chunk=8192, attention_dp=2, prompt=600, batch=2, **FREE_LINKS)
     counting = {"attention_flops": "off", "kv_traffic": "off", "activations": "off"}
     study = Study(**{**case, "assume": counting, "mem_capacity": "10 TB"})
-    layers, head = (
-        80 * 855_638_016,
-        128_256 * 8192,
-    )  # a row of logits for each request that decodes, and for the prompt
-    chance = Fraction(
-        1, 256
-    )  # a group of one request decodes or prefills it: 1 - (1 - chance)^2 of the steps have a prompt in one group or in both
+    # a row of logits for each request that decodes, and for the prompt
+    layers, head = (80 * 855_638_016, 128_256 * 8192)
+    # a group of one request decodes or prefills it: 1 - (1 - chance)^2 of the steps have a prompt
+    # in one group or in both
+    chance = Fraction(1, 256)
     prefilling = 2 * (layers * 600 + head) / F
     mean = (1 - chance) ** 2 * Fraction(2 * (layers + head), BETA) + (
         1 - (1 - chance) ** 2
     ) * prefilling
-    assert float(study.value("mean_step_time")) == pytest.approx(
-        float(mean), rel=2e-3
-    )  # half a request decodes beside a prompt of a group of one
+    # half a request decodes beside a prompt of a group of one
+    assert float(study.value("mean_step_time")) == pytest.approx(float(mean), rel=2e-3)
     assert float(study.value("sustained_requests")) == pytest.approx(
         2 / 256 / float(mean), rel=2e-3
     )

@@ -37,9 +37,10 @@ def test_all_hits_are_a_cached_prefix_and_no_hits_are_none(scheduling, name):
         )
     )
     assert every == pytest.approx(plain, rel=1e-9) and none == pytest.approx(whole, rel=1e-9)
+    # there the decode may limit
     assert min(every, none) <= some <= max(every, none) and (
         some not in (every, none) or scheduling == "disaggregated"
-    )  # there the decode may limit
+    )
 
 
 def test_the_mean_prefill_of_hits_and_misses_where_prefills_stop_the_decode():

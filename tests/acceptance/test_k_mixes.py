@@ -170,9 +170,8 @@ def test_mean_over_a_mix_request_by_request():
 
 def test_bytes_of_a_mix_step_by_step():
     def moved(prompt, output):
-        return sum(
-            16_060_000_000 + 131_072 * (prompt + step) for step in range(output)
-        )  # the prefill writes its prompt: step 0
+        # the prefill writes its prompt: step 0
+        return sum(16_060_000_000 + 131_072 * (prompt + step) for step in range(output))
 
     nine, one = 9 * moved(500, 100), moved(8000, 1000)
     study = Study(**B8, **H100_989, **MIX, assume=KV)

@@ -112,9 +112,8 @@ def test_what_llm_viewer_adds_to_the_multiplications():
         by["the whole square of queries and keys"]
         + by["scores and probabilities are written and read"]
     )
-    assert 1.112 + scores == pytest.approx(
-        10.537, abs=2e-3
-    )  # causal attention, by hand, and what the tool counts beside it
+    # causal attention, by hand, and what the tool counts beside it
+    assert 1.112 + scores == pytest.approx(10.537, abs=2e-3)
     total = float(1000 * case("llm-viewer").value("ttft"))
     assert total - 28.905 - 1.763 - 0.314 == pytest.approx(10.537, abs=2e-3)
 

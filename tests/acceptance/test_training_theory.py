@@ -26,12 +26,8 @@ def training(**chosen):
     [
         # Chinchilla: trained with Gopher's budget of 5.76e23 FLOPs (Hoffmann et al. 2022, section 1)
         (70e9, 1.4e12, 5.76e23, 0.03),
-        (
-            175e9,
-            300e9,
-            3.14e23,
-            0.01,
-        ),  # GPT-3 175B, total train compute (Brown et al. 2020, table D.1)
+        # GPT-3 175B, total train compute (Brown et al. 2020, table D.1)
+        (175e9, 300e9, 3.14e23, 0.01),
         (13e9, 300e9, 2.31e22, 0.02),  # GPT-3 13B, the same table (12.85e9 parameters)
         (405e9, 15.6e12, 3.8e25, 0.01),  # Llama 3 405B (Grattafiori et al. 2024, section 3.2.1)
     ],

@@ -72,9 +72,8 @@ def test_in_a_count_it_is_the_step_from_one_to_the_next(expression):
 
 def test_what_does_not_move_is_zero():
     assert STUDY.value(diff(s.weight_bytes, s.prompt)) == 0
-    assert (
-        STUDY.value(diff(s.itl, s.peak_flops)) == 0
-    )  # it moves the compute arm, which does not bind
+    # it moves the compute arm, which does not bind
+    assert STUDY.value(diff(s.itl, s.peak_flops)) == 0
     assert STUDY.value(diff(s.itl, s.itl)) == 1
 
 
@@ -94,9 +93,8 @@ def test_one_way_through_a_definition_and_not_where_a_value_stands_for_it():
 
 def test_by_another_quantity_it_is_held_beside_its_inputs():
     assert STUDY.value(diff(s.response_time, s.ttft)) == 1
-    assert (
-        STUDY.value(diff(s.decode_time, s.itl)) == 63
-    )  # of 64 tokens, the prefill gives the first
+    # of 64 tokens, the prefill gives the first
+    assert STUDY.value(diff(s.decode_time, s.itl)) == 63
 
 
 @pytest.mark.sample(2)

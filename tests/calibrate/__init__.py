@@ -71,7 +71,6 @@ def table(truth, noise=lambda i: 0.0, cases=CASES):
             truth.ttft(prompt) * (1 + noise(2 * i)),
             truth.itl(batch, prompt) * (1 + noise(2 * i + 1)),
         )
-        lines.append(
-            f"{prompt},{batch},{1e3 * ttft * (1 + 1e-12)!r},{1e3 * itl * (1 + 1e-12)!r}"
-        )  # never a rounding above the roof
+        # never a rounding above the roof
+        lines.append(f"{prompt},{batch},{1e3 * ttft * (1 + 1e-12)!r},{1e3 * itl * (1 + 1e-12)!r}")
     return "\n".join(lines) + "\n"

@@ -18,10 +18,8 @@ CASE = {"prompt": 2000, "output": 100, "batch": 8}
         ({"model": "deepseek-r1", "hardware": "b200", "attention_dp": 8, "weights": "fp8"}, ""),
         ({"model": "llama-3.1-8b", "hardware": "tpu-v6e"}, "16-bit dense models on one "),
         ({"model": "falcon-mamba-7b", "hardware": "mi300x"}, "16-bit dense models on one MI"),
-        (
-            {"model": "falcon-mamba-7b", "hardware": "h100-sxm"},
-            "",
-        ),  # its kind was measured on an H200
+        # its kind was measured on an H200
+        ({"model": "falcon-mamba-7b", "hardware": "h100-sxm"}, ""),
         (
             {"model": "deepseek-r1", "hardware": "h200", "attention_dp": 16, "weights": "bf16"},
             "8-bit models with latent attention and experts on H200 with ",

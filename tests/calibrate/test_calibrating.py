@@ -39,9 +39,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say(tmp_path):
         for name, value in TRUE.items():
             held[name] += found[name].low <= value <= found[name].high
     assert 0.91 < sum(held.values()) / 360 < 0.985
-    assert all(107 <= count <= 119 for count in held.values()), (
-        held
-    )  # of 120 at 95 %: 114, and three deviations of 2.4
+    # of 120 at 95 %: 114, and three deviations of 2.4
+    assert all(107 <= count <= 119 for count in held.values()), held
 
 
 def test_the_typical_residual_is_the_noise(tmp_path):

@@ -6,11 +6,7 @@ import pytest
 
 from symroof.resources import data_folder
 from tools.evidence import catalogue_fit
-from tools.evidence.catalogue_rows import (
-    MeasuredRow,
-    TimeParts,
-    sources,
-)
+from tools.evidence.catalogue_rows import MeasuredRow, TimeParts, sources
 from tools.evidence.catalogue_table import CatalogueFit, efficiencies
 
 pytestmark = pytest.mark.full

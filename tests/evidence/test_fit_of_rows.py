@@ -173,9 +173,8 @@ WIDTH = case_of(
 
 def test_each_row_is_predicted_by_a_fit_that_has_not_seen_its_group(monkeypatch):
     """Expected, least and most by loops; doubling a group's own times moves nothing."""
-    monkeypatch.setattr(
-        catalogue_fit, "STEPS", (0.5, 0.15)
-    )  # how near a fit comes is another test's
+    # how near a fit comes is another test's
+    monkeypatch.setattr(catalogue_fit, "STEPS", (0.5, 0.15))
     rows = [one for one in made(seed=4, count=40, sources=3) if one.family == "hbm"]
     found = left_out(rows, LATENCY, lambda one: one.source, {})
     assert sorted(one.row.source for one in found) == sorted(one.source for one in rows)

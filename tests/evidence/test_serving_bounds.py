@@ -86,9 +86,8 @@ def test_a_bound_by_hand(rates):
     read = 8_030_261_248 - 128_256 * 4096 + batch * token * (128 + Fraction(4096, 2))
     assert rate.batch == int(batch)
     assert rate.bound < float(batch * 4096 / (4095 * read / Fraction(335 * 10**10)))
-    assert rate.bound == pytest.approx(
-        float(batch / (read / Fraction(335 * 10**10))), rel=0.05
-    )  # activations and the prompts' own work beside them
+    # activations and the prompts' own work beside them
+    assert rate.bound == pytest.approx(float(batch / (read / Fraction(335 * 10**10))), rel=0.05)
 
 
 def test_what_is_lacking_is_listed(rates):

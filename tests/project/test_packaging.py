@@ -31,9 +31,8 @@ def run(*command, cwd, env=None):
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     out = tmp_path_factory.mktemp("dist")
-    run(
-        sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT), cwd=out
-    )  # the wheel is built from the sdist
+    # the wheel is built from the sdist
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT), cwd=out)
     assert list(out.glob("*.tar.gz"))
     return next(out.glob("*.whl"))
 

@@ -54,9 +54,8 @@ PLACES = {
 @pytest.mark.parametrize("equation", PLACES)
 def test_every_crossing_is_found(equation, study):
     values = study.solve(equation, "batch").values
-    if equation.startswith(
-        "max(batch, 3)*"
-    ):  # from 3 to 7 the product is batch squared; 21 is met once, between them
+    # from 3 to 7 the product is batch squared; 21 is met once, between them
+    if equation.startswith("max(batch, 3)*"):
         assert [float(v) for v in values] == pytest.approx([math.sqrt(21)], rel=1e-12)
     else:
         assert [float(v) for v in values] == pytest.approx(PLACES[equation], rel=1e-12)

@@ -119,10 +119,7 @@ def test_sums_do_not_get_around_the_bound_on_powers():
     for source in ("sum(i**64, i, 9**64, 9**64)", doubled(2, "i**64", "9**64")):
         tree = read(source)
         largest = (
-            max(
-                (int(node.p).bit_length() for node in parts(tree) if node.is_Rational),
-                default=0,
-            )
+            max((int(node.p).bit_length() for node in parts(tree) if node.is_Rational), default=0)
             if tree is not None
             else 0
         )

@@ -22,9 +22,8 @@ WEIGHTS, TOKEN = 2 * 8_030_261_248, 2 * 32 * 8 * 128 * 2
 @pytest.mark.parametrize("more", [{}, {"context": 15}, {"prompt": 4}, {"prompt": 10**7}])
 def test_the_longest_prompt_heeds_the_output_and_nothing_that_is_said_of_prompts(more):
     found = sr.Study(**B8, output=517, **more).solve("max_prompt_memory")
-    longest = (
-        floor(Fraction(141 * 10**9 - WEIGHTS, TOKEN)) - 516
-    )  # the last of 517 tokens is never cached
+    # the last of 517 tokens is never cached
+    longest = floor(Fraction(141 * 10**9 - WEIGHTS, TOKEN)) - 516
     assert longest == 952_696
     assert (found.integer, found.within_memory) == ({"at_most": longest}, True)
 
@@ -93,9 +92,8 @@ def test_a_response_of_millions_of_tokens():
     """Once the window of 4096 is full every step takes equally long, so the rest of the answer is a division."""
     given = {"model": "mistral-7b-v0.1", "hardware": "h100-sxm", "engine": "ideal", "prompt": 100}
     found = sr.Study(**given).solve("response_time = 10000 s", for_="output")
-    full = sr.Study(**given, output=4097).value(
-        "response_time"
-    )  # the last of its 4096 steps is at context 4196
+    # the last of its 4096 steps is at context 4196
+    full = sr.Study(**given, output=4097).value("response_time")
     step = sr.Study(**given, context=4196).value("itl")
     assert found.integer == {"at_least": 4097 + floor((10_000 - full) / step) + 1}
     assert 2_200_000 < found.value < 2_300_000

@@ -224,9 +224,8 @@ def _attention(kind, step, switches, widths):
         moved += step.requests * step.new * 2 * kind.n_heads * kind.head_dim * widths.activation
         if switches["fusion"] == "unfused":
             scores = kind.n_heads * met * widths.activation
-            moved += (
-                scores + scores + scores + scores
-            )  # scores written and read, probabilities written and read
+            # scores written and read, probabilities written and read
+            moved += scores + scores + scores + scores
     return "attention", flops, moved
 
 

@@ -184,9 +184,8 @@ def made_up(symbol):
     base, _, kind = symbol.name.partition(".")
     if base in PARTS:
         return number(Fraction(PARTS[base]))
-    i = (
-        NAMES.index(base) + len(kind)
-    ) % 17  # small ones: exact powers of what many tokens read are long
+    # small ones: exact powers of what many tokens read are long
+    i = (NAMES.index(base) + len(kind)) % 17
     value = (
         Fraction(i + 5, 7)
         if base in ("mfu", "mbu", "memory_share", "link_latency")

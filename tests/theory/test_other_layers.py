@@ -224,9 +224,8 @@ def test_latent_attention(a, one, batch, context):
 def decode_core(a, context, mode):
     """One written token: its heads one by one."""
     n, r, v, k = a["qk_nope_dim"], a["qk_rope_dim"], a["value_dim"], a["kv_lora_rank"]
-    if (
-        mode == "absorbed"
-    ):  # the query into the latent, scores and values over the latent, the result out of it
+    # the query into the latent, scores and values over the latent, the result out of it
+    if mode == "absorbed":
         return sum(
             2 * n * k + context * (2 * (k + r) + 2 * k) + 2 * k * v for _ in range(a["n_heads"])
         )
@@ -315,9 +314,8 @@ def test_recurrent_layers(mixer, matrices, channels, conv_bias, vectors, state, 
     spec = of_one_layer(mixer=mixer, count=5)
     taps = mixer.get("d_conv", 0)
     count = sum(a * b for a, b in matrices) + channels * taps
-    kept = channels * taps * 2 + state * (
-        2 if mixer["kind"] == "linear" else 4
-    )  # recurrences carry 32 bits
+    # recurrences carry 32 bits
+    kept = channels * taps * 2 + state * (2 if mixer["kind"] == "linear" else 4)
     p = prefill(spec, (2, 7, 3))
     assert p.value("params") == OUTSIDE + 5 * (count + conv_bias + vectors)
     assert (

@@ -6,12 +6,7 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
-from tools.simulation import (
-    KINDS,
-    deployment,
-    differences,
-    over_simulated,
-)
+from tools.simulation import KINDS, deployment, differences, over_simulated
 
 from ..tables import case_of
 
@@ -32,9 +27,8 @@ def test_rates_times_and_steps_of_a_simulated_server(kind):
         assert max(abs(off["rate"]), abs(off["itl"])) <= (
             0.06 if kind == "attention_dp" else 0.03
         ), case
-        assert off["worst"] >= -0.1, (
-            case
-        )  # bursts do not fill a step that has room for many prompts
+        # bursts do not fill a step that has room for many prompts
+        assert off["worst"] >= -0.1, case
         itl, ttft = over_simulated(case, 0.6, seeds=6)
         assert abs(itl - 1) <= 0.1 and -0.15 <= ttft - 1 <= 0.2, case
 

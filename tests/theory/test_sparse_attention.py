@@ -165,9 +165,8 @@ def test_kimi_delta_attention(full_decay, full_gate):
     taps, state = (12 + 12 + 15) * 4, 3 * 4 * 5
     p, d = prefill(spec, (2, 7, 3)), decode(spec, 3, 100, {"activations": "off"})
     assert p.value("params") == OUTSIDE + 3 * (sum(x * y for x, y in matrices) + taps + 12 + 3 + 5)
-    products = sum(
-        3 * 2 for _ in range(state)
-    )  # the value that the state has for a key, the correction added to it, the result read from it
+    # the value that the state has for a key, the correction added to it, the result read from it
+    products = sum(3 * 2 for _ in range(state))
     assert (
         p.value("prefill_flops")
         == 2 * 7 * 3 * (multiplied(matrices, 1) + 2 * taps + products) + 2 * HEAD_ROW
@@ -210,10 +209,8 @@ def test_rwkv7(first):
     )
     biases, state = 12 * (2 if first else 3), 3 * 4 * 4
     p, d = prefill(spec, (2, 7, 3)), decode(spec, 3, 100, {"activations": "off"})
-    mixes, vectors = (
-        6 * D + D,
-        3 * 12 + 2 * 12,
-    )  # of the blocks with the token before; of keys and results, and the norm of the result
+    # of the blocks with the token before; of keys and results, and the norm of the result
+    mixes, vectors = (6 * D + D, 3 * 12 + 2 * 12)
     assert p.value("params") == OUTSIDE + 3 * (
         sum(x * y for x, y in matrices) + biases + mixes + vectors
     )

@@ -44,10 +44,11 @@ def test_a_stage_that_has_everything_of_another_hides_it(order):
     """The table of the model stands in the first, the head in the last; what is left is no other's part, and every stage is part of one that is left."""
     architecture = Architecture(KINDS, order=tuple(order))
     for pp in range(2, 6):
+        # layers of each kind, table, head
         every = {
             f"stage{i}": (run.count("a"), run.count("b"), int(i == 1), int(i == pp))
             for i, run in enumerate(dealt(order, pp), start=1)
-        }  # layers of each kind, table, head
+        }
         left = {}
         for stage in stages(architecture, pp):
             counts = {name: int(count) for name, count in stage.counts}

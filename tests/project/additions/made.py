@@ -15,7 +15,7 @@ OF_THE_THEORY = {
             f"{INFERENCE}/memory.yaml",
             "  prompt_cache_bytes:\n    unit: byte\n    means: cache of one prompt\n    latex: \\mathrm{KV}_S\n    formula: prompt*kv_bytes_per_token\n",
             "  kv_cache_bytes:\n",
-        ),
+        )
     ],
     "A threshold": [
         Insert(
@@ -51,8 +51,8 @@ OF_CHECKPOINTS = {
             "    defaults: [untied, {vocab_size: 1000, hidden_size: 64, intermediate_size: 128, num_hidden_layers: 2,\n"
             "      num_attention_heads: 4, num_key_value_heads: 2}]\n",
             "  mistral:\n    source: ",
-        ),
-    ],
+        )
+    ]
 }
 
 OF_CLAIMS = {
