@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5723,
     "report": 5991,
     "cli": 3804,
-    "tests": 34554,
+    "tests": 34514,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
