@@ -42,17 +42,20 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
         ),
         *_wide_arithmetic(bound_case),
     ]
-    for share in ACHIEVED:
-        if (found := bound_case.get(share)) is not None and found.value > ROOF:
-            warnings.append(f"impossible: {share} is {found.plain()}, above 100 %")
-    tp, heads = int(bound_case.case.value("tp")), bound_case.get("n_heads")
+    case = bound_case.case
+    warnings += [
+        f"impossible: {share} is {bound_case.result(share).plain()}, above 100 %"
+        for share in ACHIEVED
+        if case.has_value(share) and case.value(share) > ROOF
+    ]
+    tp, heads = int(case.value("tp")), bound_case.get("n_heads")
     if tp > 1 and heads is not None and not splits_evenly(bound_case, tp):
         fullest = f"the most loaded GPU has {-(-int(heads.value) // tp)}"
         warnings.append(f"tp {tp} does not divide {heads.plain()} query heads: {fullest}")
     return [*warnings, *filter(None, [published_mismatch(bound_case)])]
 
 
-USUAL = frozenset({"ttft", "sustained_itl", "loaded_ttft", "cost_per_mtok"})
+USUAL = ("ttft", "itl", "response_time", "memory_bytes_per_device", "loaded_itl", "cost_per_mtok")
 BY_TOOLS = ("preset", VLLM_LINE, RECOMMENDED)
 """How the origins of values begin that a tool or a preset sets for every model."""
 
@@ -73,8 +76,9 @@ def unused_inputs(
 def _set_by_hand(bound_case: BoundCase, *tools: str) -> Iterator[tuple[str, bool]]:
     """Inputs that somebody set here, layouts aside, and not one of the tools, by how the origins of their values begin; and whether a quantity uses each."""
     chosen, dependencies = bound_case.request, bound_case.case.dependencies
-    # nearly all inputs move one of these: the others are then not even read
-    names = sorted(bound_case.quantity_names, key=lambda name: name not in USUAL)
+    # nearly all inputs move one of the usual: the others are then not even read
+    every = bound_case.quantity_names
+    names = (*(name for name in USUAL if name in every), *every)
     for name in chosen.values:
         if not shapes_layout(name) and not chosen.origin.get(name, "").startswith(tools):
             yield name, any(name in dependencies(each) for each in names)

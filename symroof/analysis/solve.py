@@ -123,13 +123,6 @@ def _without_numbers(posed: Equation, equation: str, missing: str) -> Branches:
             raise refused(equation, message, of=NoValueHere)
         return forms_without_numbers(posed)
     except NoClosedForm as error:
-        theory = posed.bound_case.case.theory
-        drawn = theory.knows("expert_weight_bytes") and theory.assumptions["experts"] == "expected"
-        every_read = "exponent" in str(error) and drawn
-        every = (
-            f"give {missing} for a number; `--assume experts=all`, every expert read, has a formula"
-        )
-        hint = every if every_read else give
         why = str(error).replace("the unknown", unknown)
         message = f"has no symbolic answer ({why}), and {missing} is missing for one with numbers"
-        raise refused(equation, message, hint, NoValueHere) from None
+        raise refused(equation, message, give, NoValueHere) from None

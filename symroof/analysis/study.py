@@ -23,7 +23,6 @@ from symroof.strict_yaml import Document
 from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.declarations import NONE, Declarations, MissingInput
 from symroof.theory.spellings import resolved
-from symroof.theory.steps import STEPS
 from symroof.theory.sympy_input import is_sympy, known, read_expression
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
@@ -251,10 +250,7 @@ class Study:
                 ) from None
         printed, theory = known(name, self.declared), self.first.case.theory
         if "." in printed and not theory.knows(printed):
-            whole, _, part = printed.partition(".")
-            alike = [f"{step.name}_{kind}.{part}" for step in STEPS for kind in ("flops", "bytes")]
-            found = [each for each in alike if theory.definition(each) is not None]
-            hint = f"there are {', '.join(found[:4])}" if found else f"the whole is {whole}"
+            hint = f"the whole is {printed.partition('.')[0]}"
             raise InputError(Problem(printed, "is not known of one operator or layer", hint=hint))
         return printed
 

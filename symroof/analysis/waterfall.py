@@ -69,7 +69,6 @@ class Waterfall:
         start, end: the quantity on both sides, with unit and flags.
         steps: the differences, in order; their effects add up to the whole difference.
         without_effect: differences that change nothing after the steps before them.
-        presets: what each preset of the two sides sets, where nothing moves.
         basis: what the two values rest on where they depend on efficiencies: ``bound at 100 % of peak``, the first side's before the second's.
 
     >>> from symroof.analysis.study import Study
@@ -81,7 +80,6 @@ class Waterfall:
     end: Result
     steps: tuple[WaterfallStep, ...]
     without_effect: tuple[CaseDifference, ...]
-    presets: tuple[str, ...] = ()
     basis: tuple[str, ...] = ()
 
     def reversed(self) -> Waterfall:
@@ -91,7 +89,7 @@ class Waterfall:
             for step in self.steps[::-1]
         )
         silent = _backwards(self.without_effect)
-        return Waterfall(self.end, self.start, tuple(back), silent, self.presets, self.basis[::-1])
+        return Waterfall(self.end, self.start, tuple(back), silent, self.basis[::-1])
 
     @property
     def title(self) -> str:
@@ -127,11 +125,11 @@ class Waterfall:
         return [*rows, ["to", end, *moved, self.end.text()]]
 
     def notes(self) -> list[str]:
-        """The mistakes in a tool's choice, what presets set where nothing moves, and what differs without effect."""
+        """The mistakes in a tool's choice, and what differs without effect."""
         slips = dict.fromkeys(f"slip: {step.slip}" for step in self.steps if step.slip)
         silent = ", ".join(dict.fromkeys(change.name for change in self.without_effect))
         differs = [f"differs without effect here: {silent}"] if silent else []
-        return [*slips, *self.presets, *differs]
+        return [*slips, *differs]
 
     def __repr__(self) -> str:
         name, unit = self.symbol.name, self.symbol.unit
@@ -206,13 +204,8 @@ def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
             steps.append(WaterfallStep(tried, value, after))
             value = after
         tried = ()
-    presets = []
-    for preset in () if steps else filter(None, (a.preset, b.preset)):
-        sets = ", ".join(dict.fromkeys((*preset.assume, *preset.set, *preset.definitions)))
-        moves_nothing = f"the preset {preset.name} ({preset.title}) does not move {name} here"
-        presets.append(f"{moves_nothing}: it sets {sets}")
-    basis, said = (*_basis(a, name), *_basis(b, name)), tuple(dict.fromkeys(presets))
-    return Waterfall(start, end, tuple(steps), tuple(silent), said, basis)
+    basis = (*_basis(a, name), *_basis(b, name))
+    return Waterfall(start, end, tuple(steps), tuple(silent), basis)
 
 
 def waterfall_to_number(bound_case: BoundCase, name: str, target: Any) -> Waterfall:
@@ -227,7 +220,7 @@ def waterfall_to_number(bound_case: BoundCase, name: str, target: Any) -> Waterf
     rest = CaseDifference("rest", "not explained", "", "")
     steps = (WaterfallStep((rest,), start.value, target),) if start.value != target else ()
     basis = _basis(bound_case, name)
-    return Waterfall(start, Result(start.symbol, target), steps, (), basis=basis)
+    return Waterfall(start, Result(start.symbol, target), steps, (), basis)
 
 
 def _basis(bound_case: BoundCase, name: str) -> tuple[str, ...]:

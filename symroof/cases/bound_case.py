@@ -30,7 +30,7 @@ from symroof.strict_yaml import Document
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, is_number, number
 from symroof.theory.case import Case
-from symroof.theory.declarations import DropsCaches
+from symroof.theory.declarations import DropsCaches, default_of
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, named
@@ -143,10 +143,7 @@ class BoundCase(DropsCaches):
     def known(self) -> tuple[str, ...]:
         """The names of all quantities that have a value here, in declared order."""
         parts = () if self.theory_only else tuple(self.case.theory.definitions)
-        names = dict.fromkeys((*self.quantity_names, *parts))
-        return tuple(filter(self.case.has_value, names))
-
-    # ------------------------------------------------------------------------------------------------ the case with a change
+        return tuple(filter(self.case.has_value, dict.fromkeys((*self.quantity_names, *parts))))
 
     def at(self, case: Case) -> BoundCase:
         """The same inputs with the results at other values."""
@@ -185,7 +182,12 @@ class BoundCase(DropsCaches):
     def at_peak(self) -> BoundCase | None:
         """The same case with every efficiency at 100 % of peak; None where it already is."""
         names = {name for name, own in self.given.items() if own.measured or name in AT_PEAK}
-        return self.with_given(dict.fromkeys(names)) if names else None
+        if not names:
+            return None
+        made, peaks = self.with_given(dict.fromkeys(names)), {n: default_of(n) for n in names}
+        if None not in peaks.values():  # by the formulas of this case
+            made.changed_case = self.given_case.changed(peaks)
+        return made
 
     @cached_property
     def slow_end(self) -> BoundCase:
@@ -201,10 +203,8 @@ class BoundCase(DropsCaches):
         if any(value.measured for value in self.given.values()):
             return EXPECTED
         case = self.case
-        at_peak = all(
-            name not in case.given or (case.has_value(name) and case.value(name) == peak)
-            for name, peak in AT_PEAK.items()
-        )
+        stated = ((name, peak) for name, peak in AT_PEAK.items() if name in case.given)
+        at_peak = all(case.has_value(name) and case.value(name) == peak for name, peak in stated)
         return BOUND if at_peak else GIVEN
 
     @cached_property
@@ -254,8 +254,8 @@ class BoundCase(DropsCaches):
     @property
     def targets(self) -> dict[str, Any]:
         """The limits of this case by metric."""
-        own = self.case.given
-        return {n: self.number(symbol) for n, symbol in TARGET_SYMBOLS.items() if symbol in own}
+        own = ((n, s) for n, s in TARGET_SYMBOLS.items() if s in self.case.given)
+        return {name: self.number(symbol) for name, symbol in own}
 
     def number(self, name: str) -> Any:
         """The value that a name is set to.
@@ -306,9 +306,9 @@ class BoundCase(DropsCaches):
         return self.once(("result", name), partial(self._result, name))
 
     def _result(self, name: str) -> Result:
-        result = Result(self.case.theory.symbol(name), self.case.value(name))
-        result = self._over_ranges(name, result)
-        if not self.case.theory.timed(name):
+        case = self.case
+        result = self._over_ranges(name, Result(case.theory.symbol(name), case.value(name)))
+        if not case.theory.timed(name):
             return result
         if not self._is_derived_time(name):
             return replace(result, basis=GIVEN)

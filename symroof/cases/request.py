@@ -34,12 +34,6 @@ from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, canonical
 
 ROLES = tuple(ROLE_INPUT)
-WITH_UNIT = {
-    "price": "`price` is the price of one instance per hour; `cost` is the cost per million output tokens",
-    "cost": "`price` limits the price of one instance per hour",
-}
-"""Hints for units that belong to the other of the two targets on money."""
-
 VLLM_LINE, RECOMMENDED = "vllm line", "recommended"
 """The origins of values that a command line of vLLM says or leaves to it, and of those that are advised in their place."""
 Values = Mapping[str, tuple[Setting, ...]]
@@ -224,9 +218,7 @@ def target_request(targets: dict[str, Any]) -> Request:
             statistics[name], limit = split_statistic(value) if timed else ("mean", value)
             values[symbol.name] = settings(symbol.name, exact(limit), formulas=False, bare=True)
         except ValueError as error:
-            fault, *_ = _problems("targets", name, error)
-            confused = name in WITH_UNIT and "is needed" in fault.message
-            raise InputError(replace(fault, hint=WITH_UNIT[name]) if confused else fault) from None
+            raise InputError(_problems("targets", name, error)) from None
     return Request(values=values, origin=dict.fromkeys(values, "target"), statistics=statistics)
 
 

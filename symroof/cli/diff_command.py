@@ -14,7 +14,7 @@ from symroof.errors import InputError
 from symroof.table_formats import text_table
 
 if TYPE_CHECKING:
-    from symroof.analysis.waterfall import Waterfall, WaterfallStep
+    from symroof.analysis.waterfall import Waterfall
 
 
 @click.command("diff", context_settings={"ignore_unknown_options": True})
@@ -89,7 +89,7 @@ def _written(made: list[Waterfall], sides: tuple[str, ...], everything: bool) ->
             lines += [way.title, *table, *(f"  {note}" for note in way.notes()), ""]
         return "\n".join(reflowed(lines[:-1]))
     most = max(min(MOST_STEPS, MOST_OF_ALL // len(made)), 1)
-    hidden = any(way.without_effect or way.presets for way in made)
+    hidden = any(way.without_effect for way in made)
     behind = " and what differs without effect" * hidden
     said = wrapped(f"--all shows every difference, the value after each{behind}.")
     return "\n\n".join(["\n".join(_largest(way, sides, most)) for way in made] + said)
@@ -99,6 +99,7 @@ def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> list[str]:
     """Both values of a quantity with its largest differences between them, and the mistakes among these."""
     from symroof.analysis.case_summary import DIGITS
     from symroof.analysis.waterfall import factor_text, signed_text
+    from symroof.cases.input import ROLE_INPUT
 
     unit, least = way.symbol.unit, SMALL * abs(float(way.end.value))
     felt = [step for step in way.steps if abs(float(step.effect)) > least]
@@ -108,7 +109,10 @@ def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> list[str]:
     rows = [[sides[0], way.start.plain(DIGITS), ""]]
     for step in shown:
         effect = signed_text(step.effect, unit, DIGITS)
-        rows.append([f"  {_label(step)}", effect, factor_text(step.factor, DIGITS)])
+        # the change that somebody chose first, a precision for one
+        first, *others = sorted(step.changes, key=lambda change: change.name not in ROLE_INPUT)
+        label = first.label + (f", and {len(others)} more that come with it" if others else "")
+        rows.append([f"  {label}", effect, factor_text(step.factor, DIGITS)])
     if small:
         rest = signed_text(sum(step.effect for step in small), unit, DIGITS)
         rows.append([f"  {len(small)} smaller difference{'s' * (len(small) > 1)}", rest, ""])
@@ -117,20 +121,8 @@ def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> list[str]:
     return [
         *wrapped(way.title),
         fitted_table(rows, indent="  ", flexible=0),
-        *(
-            line
-            for text in (*remarks, *(() if way.steps else way.presets))
-            for line in wrapped(text, "    ", "  ", 2)
-        ),
+        *(line for text in remarks for line in wrapped(text, "    ", "  ", 2)),
     ]
-
-
-def _label(step: WaterfallStep) -> str:
-    """The change that somebody chose first, a precision for one, and how many come with it."""
-    from symroof.cases.input import ROLE_INPUT
-
-    first, *others = sorted(step.changes, key=lambda change: change.name not in ROLE_INPUT)
-    return first.label + (f", and {len(others)} more that come with it" if others else "")
 
 
 def _diagnose(

@@ -42,17 +42,10 @@ def test_a_formula_in_text_has_the_value_of_the_same_in_sympy(study):
         study.value("itl +")
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("decode_intensity.gate_up", "decode_flops.gate_up"),
-        ("decode_intensity.nonsense", "the whole is decode_intensity"),
-    ],
-)
-def test_a_quantity_that_no_operator_has_is_not_defined_by_itself(name, hint):
+def test_a_quantity_that_no_operator_has_is_not_defined_by_itself():
     with pytest.raises(sr.InputError, match="is not known of one operator") as found:
-        sr.Study().derive(name)
-    assert hint in found.value.problems[0].hint
+        sr.Study().derive("decode_intensity.nonsense")
+    assert "the whole is decode_intensity" in found.value.problems[0].hint
 
 
 def test_a_value_agrees_with_a_hand_count(study):
