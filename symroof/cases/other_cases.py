@@ -134,6 +134,11 @@ def add_drafts(case: BoundCase) -> None:
         missing = "acceptance" if drafted else "draft_tokens"
         without = f"{' and '.join((*drafted, *accepted))} without {missing}"
         case.warn(f"{without}: latencies, rates and costs under load are those without drafts")
+    elif case.request.draft is not None:
+        case.warn(
+            "--draft alone drafts nothing, and all numbers are those without drafts: add "
+            "--set draft_tokens=3 --set acceptance=0.6..0.8 (the share of drafts that is accepted)"
+        )
 
 
 def _with_draft(tree: Expr, fixed: Expr, request: Expr) -> Expr:
@@ -157,7 +162,7 @@ def _with_draft(tree: Expr, fixed: Expr, request: Expr) -> Expr:
 INSTANCES, DEVICES = "instances", "devices"
 """How many instances prefill beside all those that decode, or how many devices."""
 NOT_ITS_OWN = frozenset(
-    {*DEGREES, "prefill_devices", "prefill_batch", "batch", "output", "chunk", "arrival_rate"}
+    {"dp", "prefill_devices", "prefill_batch", "batch", "output", "chunk", "arrival_rate"}
 )
 """Values of a case that do not count for the instances that prefill: those of the decode, and of both together."""
 PARTS = (
@@ -175,7 +180,8 @@ PARTS = (
 def alone(layered: Request) -> Request:
     """The request of the instances that prefill."""
     layout = {name: (number(value),) for name, value in layered.prefill.items() if name in DEGREES}
-    values = {name: value for name, value in layered.values.items() if name not in NOT_ITS_OWN}
+    others = NOT_ITS_OWN.union(DEGREES if layout else ())
+    values = {name: value for name, value in layered.values.items() if name not in others}
     return replace(layered, prefill={}, values=values | layout, statistics={})
 
 

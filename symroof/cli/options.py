@@ -51,7 +51,7 @@ CASE = {
     "settings": (
         "--set",
         "NAME=VALUE",
-        "Any input or quantity, with its unit: mem_bandwidth='3.35 TB/s'; of one device: h200.price='3 USD/hour'.",
+        "Any input or quantity, with its unit: mem_bandwidth='3.35 TB/s', arrival_rate='20/s' (or --qps 20); of one device: h200.price='3 USD/hour'.",
     ),
     "prompt": ("--prompt --isl", "VALUE", "Prompt tokens of one request."),
     "output": ("--output --osl", "VALUE", "Generated tokens of one request."),
@@ -196,9 +196,12 @@ GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
 def _listed(text: str) -> list[str]:
-    """The values of a list with commas; commas that group thousands make none."""
-    listed = re.fullmatch(r"[\w.-]+(?:,[\w.-]+)+", text) and not GROUPED.fullmatch(text)
-    return text.split(",") if listed else [text]
+    """The values of a list with commas."""
+    if GROUPED.fullmatch(text):
+        plain = text.replace(",", "")
+        message = f"{text} may be one number or a list: write {plain}, or repeat the option"
+        raise click.BadParameter(message)
+    return text.split(",") if re.fullmatch(r"[\w.-]+(?:,[\w.-]+)+", text) else [text]
 
 
 def words_without(

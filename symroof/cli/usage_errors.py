@@ -138,9 +138,8 @@ def _value_as_option(word: str, own: Mapping[str, str]) -> str:
     from symroof.theory.symbols import TARGET_SYMBOLS
 
     if "target" in own:
-        said = (
-            f"write --target {word}=…" if word in TARGET_SYMBOLS else nearest(word, TARGET_SYMBOLS)
-        )
+        meant = [each for each in (word, *meant_by(word)) if each in TARGET_SYMBOLS]
+        said = f"write --target {meant[0]}=…" if meant else nearest(word, TARGET_SYMBOLS)
         if said.startswith("write "):
             return said
     with suppress(ValueError):

@@ -217,7 +217,8 @@ def match_parts(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
     for entry in shipped.values():
         data: Any = entry.document.data
         memory = (data.get("memory") or {}).get("kind", "")
-        if set(words) <= set(_part_words(" ".join((*_called(entry), entry.title, str(memory))))):
+        own = _part_words(" ".join((*_called(entry), entry.title, str(memory))))
+        if all(word in own or f"{word}gb" in own for word in words):  # H100-80, too
             having.append(entry)
     called = [
         entry
@@ -377,8 +378,10 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
     hint = nearest(name.lower()[:LONGEST_NAME], known)
     if kind == "hardware" and re.match("i?mac|apple", name.lower()):
         hint = "name its chip, such as m4-max: `symroof list hardware apple` has all"
-    listed = f"`symroof list {kind}` shows the catalogue; a path to a spec file works too"
-    return Problem(shown, f"no such {what} in the catalogue", hint=hint or listed)
+    files = "a spec file or a config.json" if kind == "models" else "a spec file"
+    listed = f"`symroof list {kind}` shows the catalogue; a path to {files} works too"
+    both = f"{hint} {listed}" if kind == "models" and hint else hint or listed
+    return Problem(shown, f"no such {what} in the catalogue", hint=both)
 
 
 def hint_for_hub_name(name: str) -> str:

@@ -49,9 +49,10 @@ def test_a_pass_is_that_of_a_case_with_the_layout(layout, efficiency):
 
 
 def test_the_same_layout_is_no_other():
-    """Two instances like those that decode, said in two ways."""
-    named, counted = (
+    """Two instances like those that decode, said in three ways."""
+    named, unnamed, counted = (
         Study(**R1, tp=8, prefill={"tp": 8, "instances": 2}),
+        Study(**R1, tp=8, prefill={"instances": 2}),
         Study(**R1, tp=8, prefill_devices=16, **APART),
     )
     for name in (
@@ -62,7 +63,7 @@ def test_the_same_layout_is_no_other():
         "cost_per_mtok",
         "served_devices",
     ):
-        assert named.value(name) == counted.value(name)
+        assert named.value(name) == unnamed.value(name) == counted.value(name)
 
 
 def test_what_a_prefill_achieves_is_of_the_devices_that_prefill():

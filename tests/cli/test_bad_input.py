@@ -131,7 +131,7 @@ def test_errors_go_to_standard_error_as_json_too():
     outcome = call("eval", "--model", "llama-3-9b", "--json")
     assert (outcome.code, outcome.out) == (2, "")
     result = json.loads(outcome.err)
-    assert result["errors"][0]["hint"] == "did you mean 'llama-3-8b'?"
+    assert result["errors"][0]["hint"].startswith("did you mean 'llama-3-8b'? ")
 
 
 # ------------------------------------------------------------------------------------------------------ writing

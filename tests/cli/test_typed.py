@@ -41,6 +41,7 @@ def test_options_of_other_tools_are_understood_where_one_thing_is_meant(words, o
         (["vllm", "vllm", "serve", "x"], "quote the line: symroof vllm 'vllm serve x'"),
         (["estimate"], "did you mean `symroof eval`?"),
         (["eval", "--ttft", "2 s"], "write --target ttft=…"),
+        (["eval", "--tpot", "40ms"], "write --target itl=…"),
         (["eval", "--target", "ttft_p99=2 s"], "write ttft: {p99: 2 s} in a file"),
         (["eval", "--fp8"], "did you mean '--weights fp8'?"),
         (
@@ -54,6 +55,10 @@ def test_options_of_other_tools_are_understood_where_one_thing_is_meant(words, o
 def test_what_may_mean_several_things_or_none_here_is_asked_back(line, said):
     message = refused(*line)
     assert f"hint: {said}" in message and message.count("hint") == 1
+
+
+def test_a_comma_that_may_group_or_list_is_asked_back():
+    assert "write 4128, or repeat the option" in refused("eval", *CASE, "--batch", "4,128")
 
 
 def test_a_kind_of_entry_has_other_words():

@@ -17,6 +17,9 @@ from symroof.strict_yaml import loads
 from symroof.symbolic.expressions import fraction
 
 CATALOGUE = "`symroof list {}` shows the catalogue; a path to a spec file works too"
+MODELS = (
+    "`symroof list models` shows the catalogue; a path to a spec file or a config.json works too"
+)
 
 
 @pytest.mark.parametrize(
@@ -28,8 +31,13 @@ CATALOGUE = "`symroof list {}` shows the catalogue; a path to a spec file works 
             "not in the catalogue, and no such path here",
             "download its config.json and give --model PATH/config.json (`symroof list models`: the catalogue)",
         ),
-        ("models", "LLAMA-3-8C", "no such model in the catalogue", "did you mean 'llama-3-8b'?"),
-        ("models", "é!", "no such model in the catalogue", CATALOGUE.format("models")),
+        (
+            "models",
+            "LLAMA-3-8C",
+            "no such model in the catalogue",
+            f"did you mean 'llama-3-8b'? {MODELS}",
+        ),
+        ("models", "é!", "no such model in the catalogue", MODELS),
         ("hardware", "zzzz", "no such hardware in the catalogue", CATALOGUE.format("hardware")),
         (
             "hardware",
