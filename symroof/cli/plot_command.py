@@ -71,7 +71,7 @@ def command(
 
     symroof plot itl chat.yaml --over batch,prompt --style dark -o itl.png
 
-    Kinds that show one case show the first; memory and latency-throughput compare all, pareto what `symroof select` ranks. A waterfall
+    Kinds that show one case show the first; memory compares all, pareto what `symroof select` ranks. A waterfall
     starts at STUDY, or at the case of the options, and ends at B: `symroof diff` prints the same as tables.
     """
     from symroof.cli.report_command import slug

@@ -5,89 +5,16 @@ from symroof.cases.bound_case import BoundCase
 from symroof.specs.catalogue import has_entry
 from symroof.specs.hardware import HardwareSpec
 from symroof.theory.layout import DEGREES
+from symroof.theory.theory_files import section
 
-INPUTS_BY_NAME = {
-    "peak_flops": "peak compute",
-    "mem_bandwidth": "memory bandwidth",
-    "mem_capacity": "memory per device",
-    "mfu": "MFU",
-    "mbu": "MBU",
-    "tp": "tensor-parallel degree",
-    "pp": "pipeline stages",
-    "dp": "replicas",
-    "ep": "expert-parallel degree",
-    "attention_dp": "DP attention groups",
-    "batch": "batch size",
-    "prompt": "prompt length",
-    "output": "output length",
-    "context": "context length",
-    "cached_prefix": "cached prefix",
-    "prefill_batch": "prompts per prefill",
-    "chunk": "prefill chunk",
-    "weight_bytes_per_param": "bytes per weight",
-    "kv_bytes_per_element": "bytes per cache element",
-    "act_bytes_per_element": "bytes per activation",
-    "link_bandwidth": "interconnect bandwidth",
-    "link_latency": "latency of a collective",
-    "link_share": "interconnect efficiency",
-    "network_bandwidth": "network bandwidth",
-    "step_overhead": "overhead per step",
-    "layer_overhead": "overhead per layer",
-    "elementwise_bytes": "traffic between operators",
-    "prefill_overhead": "overhead per prefill",
-    "queue_time": "queueing time",
-    "memory_share": "usable share of memory",
-    "memory_reserve": "memory reserve",
-    "kernel_launch": "kernel launch time",
-    "arrival_rate": "arrival rate",
-    "price": "price per device",
-    "hit_rate": "prefix-cache hit rate",
-}
-QUANTITIES_BY_NAME = {
-    "ttft": "Time to first token (TTFT)",
-    "itl": "Inter-token latency (ITL)",
-    "itl_last": "Inter-token latency (ITL), last step",
-    "decode_throughput": "Output throughput of the batch",
-    "response_time": "Response time",
-    "cost_per_mtok": "Cost per million output tokens at full load",
-    "cost_per_mtok_at_rate": "Cost per million output tokens",
-    "loaded_ttft": "TTFT under load",
-    "loaded_itl": "ITL under load",
-    "sustained_itl": "ITL under load",
-    "sustained_throughput": "Sustained output throughput",
-    "instance_price": "Price per instance",
-    "fleet_price": "Price of the fleet",
-    "load": "Load (arrivals over capacity)",
-    "memory_bytes": "Memory",
-    "concurrency": "Requests that memory holds",
-}
+INPUTS_BY_NAME, QUANTITIES_BY_NAME, OPERATORS_BY_NAME = (
+    {entry.name: entry.fields for entry in section(f"{kind}_words")}
+    for kind in ("input", "quantity", "operator")
+)
 PER_REPLICA = frozenset(
     {"memory_bytes", "concurrency", "sustained_throughput", "decode_throughput"}
 )
 """Quantities of a single replica."""
-OPERATORS_BY_NAME = {
-    "linear": "all weight matrices",
-    "qkv": "QKV projection",
-    "qkv_down": "QKV down-projection",
-    "q_up": "query up-projection",
-    "kv_up": "KV up-projection",
-    "attention_out": "attention output",
-    "head_gate": "attention gate",
-    "gate_up": "FFN gate and up",
-    "up": "FFN up",
-    "down": "FFN down",
-    "experts": "routed experts",
-    "shared_gate": "gate of the shared experts",
-    "lm_head": "LM head",
-    "ssm_in": "state space, input projection",
-    "ssm_x": "state space, x projection",
-    "ssm_dt": "state space, step projection",
-    "scan": "state space, scan",
-    "ssm_out": "state space, output projection",
-    "conv": "state space, convolution",
-    "latent_down": "experts, down to the latent",
-    "latent_up": "experts, up from the latent",
-}
 
 
 def short_device(device: HardwareSpec | None) -> str:

@@ -1,8 +1,9 @@
-"""As the batch grows: throughput against ITL with memory limit, target and ridge for up to four configurations; and what a study compares, as ``symroof select`` ranks it, with the pick."""
+"""As the batch grows: throughput against ITL with memory limit, target and ridge; and what a study compares, as ``symroof select`` ranks it, with the pick."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -12,15 +13,16 @@ from symroof.cases.bound_case import BoundCase
 from symroof.report.pictures.chart import Axis, Chart, counted, in_unit, lacking, seconds
 from symroof.report.pictures.curves import (
     ISOLATED,
-    Configuration,
+    Bounds,
+    along,
+    at_last_step,
     compared,
-    configurations,
+    known,
     log_spaced,
     logarithmic,
     metrics_of,
     next_power_of_two,
     requests,
-    target_of,
 )
 from symroof.report.pictures.styles import SERIES
 from symroof.report.purchase_text import labelled, tokens_text, usd
@@ -28,126 +30,88 @@ from symroof.report.recommendation import Reviewed, reviewed
 from symroof.select.recommend import Purchase
 from symroof.units import significant
 
-MOST_LINES = 4
 LARGEST, POINTS = 2.0**17, 40
 NOTE = "The dashed grey line beyond what memory holds, and what is marked †, does not fit. Compute limits from the ridge on. Both axes are logarithmic; every mark is solved."
 
 
 def latency_throughput(study: Study, subject: BoundCase) -> Chart:
-    """The subject's configuration and others of the study.
+    """The output rate of one case over its ITL, with the batches that memory and the target allow.
 
     Raises:
-        InputError: no case has an ITL that the batch moves.
+        InputError: no batch moves its ITL.
     """
-    of = metrics_of(study.cases)
-    needed = (of.itl, of.rate, "peak_context")
-    every = [
-        one
-        for one in configurations(study.cases, of, *needed)
-        if "batch" in one.there.case.inputs_used(of.itl)
-    ]
-    if not every:
-        why = "no batch moves its ITL"
-        raise lacking("latency-throughput", subject, *needed, otherwise=why)
-    every.sort(key=lambda one: subject not in one.cases)
-    shown, single = every[:MOST_LINES], len(every) == 1
-    count = f"{len(shown)} of {len(every)}" if len(every) > len(shown) else f"{len(every)}"
-    few, drawn = len(shown) <= 2, [(one, _batches(one)) for one in shown]
-    near = [(one, batches[batches <= _end(one)]) for one, batches in drawn]
-    seen = np.concatenate(
-        [
-            one.points(batches, of.rate, case)
-            for one, batches in near
-            for case in (one.there, one.there.at_peak if few else None)
-            if case
-        ]
-    )
-    across = [*seen[:, 0], *target_of(shown)]
+    of = metrics_of([subject])
+    if not known(subject, of.itl, of.rate, "peak_context"):
+        raise lacking("latency-throughput", subject, of.itl, of.rate, "peak_context")
+    there = at_last_step(subject) if of is ISOLATED else subject
+    if "batch" not in there.case.inputs_used(of.itl):
+        raise lacking("latency-throughput", subject, otherwise="no batch moves its ITL")
+    bounds = Bounds.of(of.itl, there, "batch", ridge=of is ISOLATED)
+    batch = float(subject.case.value("batch"))
+
+    def points(batches: Any, case: BoundCase = there) -> Any:
+        return np.column_stack([along(case.case, n, "batch", batches) for n in (of.itl, of.rate)])
+
+    batches, end = _batches(bounds, batch)
+    roofs = [there.at_peak] if there.at_peak else []
+    seen = np.concatenate([points(batches[batches <= end], each) for each in (there, *roofs)])
+    goals = [bounds.goal] if bounds.goal is not None else []
     chart = Chart(
         "latency-throughput",
-        case_title(subject) if single else compared(study.cases, f"{count} configurations", of),
+        case_title(subject),
         f"Throughput against {of.latency} as the batch grows, both axes logarithmic.",
-        [_sentence(one, single) for one in shown],
-        Axis(of.latency, *logarithmic(across, 1.4), seconds),
+        [_sentence(bounds, batch)],
+        Axis(of.latency, *logarithmic([*seen[:, 0], *goals], 1.4), seconds),
         Axis(of.of_rate, *logarithmic(seen[:, 1], 1.6), counted),
         notes=[NOTE, of.note],
-        does_not_fit=single and shown[0].bounds.edge < 1,
+        does_not_fit=bounds.edge < 1,
     )
-    if left_out := [one.label for one in every[MOST_LINES:]]:
-        chart.notes.append(f"Left out: {'; '.join(left_out)}.")
-    for goal in target_of(shown):
+    for goal in goals:
         chart.shade(chart.x.low, goal, "sky", 0.14)
-        chart.upright(f"target {goal:g}", goal, "vermilion", "--", f"ITL target {seconds(goal)}")
-    for (one, batches), (colour, dash, _) in zip(drawn, SERIES, strict=False):
-        name, edge = "" if single else one.label, one.bounds.edge
-        fits, beyond = (
-            one.points(batches[cut], of.rate) for cut in (batches <= edge, batches >= edge)
-        )
-        gone = f"{name}, does not fit" if len(fits) < 2 and name else "does not fit"
-        chart.curve(f"line {one.label}", fits, colour, dash, 2.2, name)
-        chart.curve(f"beyond {one.label}", beyond, "faint", "--", 1.6, gone)
-        if few and one.there.at_peak:
-            roof = one.points(batches, of.rate, one.there.at_peak)
-            chart.curve(f"bound {one.label}", roof, colour, ":", 1.0, "at 100 % of peak")
-    for one in shown:
-        _mark(chart, one, few, "" if single else f"{one.label}, ")
+        chart.upright("target", goal, "vermilion", "--", f"ITL target {seconds(goal)}")
+    (colour, *_), edge = SERIES[0], bounds.edge
+    chart.curve("line", points(batches[batches <= edge]), colour, "-", 2.2)
+    chart.curve("beyond", points(batches[batches >= edge]), "faint", "--", 1.6, "does not fit")
+    for roof in roofs:
+        chart.curve("bound", points(batches, roof), colour, ":", 1.0, "at 100 % of peak")
+    for name, place, shape, mark in (
+        ("memory", bounds.memory, "s", "ink"),
+        ("target met", bounds.target, "^", "vermilion"),
+        ("ridge", bounds.ridge, "D", "ink"),
+    ):
+        if place and place.exists and place.value >= 1:
+            flag = " †" if name == "target met" and place.value > edge else ""
+            ridge = requests(math.ceil(place.value))
+            words = ridge if name == "ridge" else f"{place.allows('request')}{flag}"
+            label = f"{name.removesuffix(' met')}: {words}"
+            chart.spots(name, points([place.value]), shape, mark, 7, label=label)
+    label = f"batch {counted(batch)}{' †' if batch > edge else ''}"
+    chart.spots("batch", points([batch]), "o", "ink", 6, True, label)
     return chart
 
 
-def _batches(one: Configuration) -> np.ndarray:
-    solved = [place.value for place in one.bounds.limits if place.exists]
-    reach = next_power_of_two(max([64, *(4 * x for x in one.batches), *(2 * x for x in solved)]))
-    most = min(reach, max(LARGEST, 2 * max(one.batches)))
-    found: np.ndarray = log_spaced(1, most, [*solved, *one.batches], POINTS)
-    return found
+def _batches(bounds: Bounds, batch: float) -> tuple[Any, float]:
+    """The batches that are drawn, and up to which the axes reach: somewhat beyond the solved limits and the case's own."""
+    solved = [place.value for place in bounds.limits if place.exists]
+    reach = next_power_of_two(max([64, 4 * batch, *(2 * x for x in solved)]))
+    most = min(reach, max(LARGEST, 2 * batch))
+    marks = [8.0, batch, *(x.value for x in (bounds.memory, bounds.target) if x and x.exists)]
+    ridge = bounds.ridge
+    if ridge and ridge.exists and ridge.value < 64 * max(marks):
+        marks.append(ridge.value)
+    return log_spaced(1, most, [*solved, batch], POINTS), 2 * max(marks)
 
 
-def _end(one: Configuration) -> float:
-    """Somewhat beyond the solved limits and the study's batches."""
-    limits = (one.bounds.memory, one.bounds.target, one.bounds.ridge)
-    marks = [8.0, *one.batches, *(place.value for place in limits[:2] if place and place.exists)]
-    ridge = limits[2]
-    near = ridge is not None and ridge.exists and ridge.value < 64 * max(marks)
-    return 2 * max([*marks, ridge.value] if ridge and near else marks)
-
-
-def _mark(chart: Chart, one: Configuration, few: bool, of: str) -> None:
-    """The solved batches of one configuration, and those of the study."""
-    bounds, rate = one.bounds, one.of.rate
-    for name, place, shape, colour in (
-        ("memory", bounds.memory, "s", "ink"),
-        ("target", bounds.target, "^", "vermilion"),
-        ("ridge", bounds.ridge, "D", "ink"),
-    ):
-        if not place or not place.exists or place.value < 1 or (name == "ridge" and not few):
-            continue
-        flag = " †" if name == "target" and place.value > bounds.edge else ""
-        ridge = requests(math.ceil(place.value))
-        words = ridge if name == "ridge" else f"{place.allows('request')}{flag}"
-        spots, label = one.points([place.value], rate), f"{of}{name}: {words}"
-        chart.spots(f"{name} of {one.label}", spots, shape, colour, 7, label=label if few else name)
-    batches = ", ".join(
-        f"{counted(batch)}{' †' if batch > bounds.edge else ''}" for batch in one.batches
-    )
-    words = f"{of}batch {batches}" if few else "batches of the study"
-    own = one.points(one.batches, rate)
-    chart.spots(f"batches of {one.label}", own, "o", "ink", 6, True, words)
-
-
-def _sentence(one: Configuration, single: bool) -> str:
-    """One configuration in words: batch limits by memory and target, and the ridge."""
-    bounds, ridge = one.bounds, one.bounds.ridge
-    texts = bounds.allow("request")[::-1]
+def _sentence(bounds: Bounds, batch: float) -> str:
+    """Batch limits by memory and target, and the ridge."""
+    texts, ridge = bounds.allow("request")[::-1], bounds.ridge
     if ridge and ridge.exists:
         texts.append(f"the ridge lies at {requests(math.ceil(ridge.value))}")
     elif ridge:
         texts.append("no batch reaches the ridge" if ridge.value else "compute limits every batch")
-    beyond = [batch for batch in one.batches if batch > bounds.edge]
-    texts += [f"batch {counted(batch)} does not fit" for batch in beyond]
-    name = "" if single else f"{one.label}: "
-    if one.of is ISOLATED:
-        name += f"at a context of {int(one.there.case.value('context')):,} tokens "
-    return f"{name}{', '.join(texts)}"
+    if batch > bounds.edge:
+        texts.append(f"batch {counted(batch)} does not fit")
+    return ", ".join(texts) or "nothing limits the batch"
 
 
 MOST_CANDIDATES = 24

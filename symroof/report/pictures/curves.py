@@ -1,4 +1,4 @@
-"""What pictures draw along one input: a quantity, the solved points on it (where memory ends, a target is met, compute and memory take as long), and the configurations of a study compared by batch."""
+"""What pictures draw along one input: a quantity, the solved points on it (where memory ends, a target is met, compute and memory take as long)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from symroof.analysis.verdict import queues, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import Input
 from symroof.errors import InputError
-from symroof.report.field_names import short_label
 from symroof.report.pictures.chart import Chart, counted, seconds
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import number
@@ -240,49 +238,7 @@ def metrics_of(cases: Sequence[BoundCase]) -> Metrics:
     return FULL_SLOTS if any(queues(case.case) for case in cases) else UNDER_LOAD
 
 
-@dataclass(frozen=True, eq=False)
-class Configuration:
-    """Cases that differ in their batch alone."""
-
-    label: str
-    cases: tuple[BoundCase, ...]
-    of: Metrics
-
-    @property
-    def batches(self) -> list[float]:
-        return list(dict.fromkeys(float(case.case.value("batch")) for case in self.cases))
-
-    @cached_property
-    def there(self) -> BoundCase:
-        """The case that is drawn: a server under load with whole responses, or the last decode step."""
-        return at_last_step(self.cases[0]) if self.of is ISOLATED else self.cases[0]
-
-    @cached_property
-    def bounds(self) -> Bounds:
-        """Where memory, the target and the ridge lie."""
-        return Bounds.of(self.of.itl, self.there, "batch", ridge=self.of is ISOLATED)
-
-    def points(self, batches: Any, up: str, case: BoundCase | None = None) -> Any:
-        """ITL and another quantity, a row a batch."""
-        names = (self.of.itl, up)
-        return np.column_stack(
-            [along((case or self.there).case, n, "batch", batches) for n in names]
-        )
-
-
-def configurations(cases: Sequence[BoundCase], of: Metrics, *needed: str) -> list[Configuration]:
-    """Cases grouped by everything but the batch, in order; those that have some quantities."""
-    groups: dict[Any, list[BoundCase]] = {}
-    for case in cases:
-        if known(case, *needed):
-            chunk = case.given["chunk"].setting if "chunk" in case.given else None
-            varied = tuple(pair for pair in case.varied if pair[0] != "batch")
-            label = short_label(replace(case, varied=varied))
-            groups.setdefault((label, str(chunk)), []).append(case)
-    return [Configuration(label, tuple(own), of) for (label, _), own in groups.items()]
-
-
-def compared(cases: Sequence[BoundCase], what: str, of: Metrics | None = None) -> str:
+def compared(cases: Sequence[BoundCase], what: str) -> str:
     """What all cases have in common, and how many are drawn, for the line below a title."""
     models = {case.model.shown_name for case in cases if case.model}
     said = [*models] if len(models) == 1 else []
@@ -290,8 +246,7 @@ def compared(cases: Sequence[BoundCase], what: str, of: Metrics | None = None) -
         settings = [case.given[name].setting if name in case.given else None for case in cases]
         if settings[0] is not None and all(each == settings[0] for each in settings):
             said.append(f"{name} {int(cases[0].case.value(name)):,}")
-    at = ["at the context of the last step"] if of is ISOLATED else []
-    return ", ".join([*said, what, *at])
+    return ", ".join([*said, what])
 
 
 def at_last_step(case: BoundCase) -> BoundCase:
@@ -326,11 +281,6 @@ def known(case: BoundCase, *names: str) -> bool:
         return all(case.case.value(name) is not None for name in names)
     except NoValue:
         return False
-
-
-def target_of(configurations: list[Configuration]) -> list[float]:
-    """The ITL targets of some configurations, each once."""
-    return sorted({c.bounds.goal for c in configurations if c.bounds.goal is not None})
 
 
 def logarithmic(values: Any, room: float) -> tuple[float, float]:
