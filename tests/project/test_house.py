@@ -46,7 +46,7 @@ BUDGETS = {
     "sweep": 1207,
     "calibrate": 1252,
     "check": 5723,
-    "report": 5991,
+    "report": 5832,
     "cli": 3798,
     "tests": 34514,
     "other": 3399,
