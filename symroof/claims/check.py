@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import process_time
-from types import MappingProxyType
 from typing import Any
 
 from symroof.analysis.study import Study, Track, untracked
@@ -22,10 +21,10 @@ from symroof.claims.conflicts import with_conflict
 from symroof.claims.judge import failed_judgement, judge
 from symroof.claims.read.claim_files import (
     CLAIM_FILES,
+    NOTHING,
     ClaimFile,
     not_a_claim_file,
     read_claims,
-    read_claims_leniently,
 )
 from symroof.claims.read.markdown_notes import NOTES, Note
 from symroof.errors import InputError, Problem, why
@@ -40,8 +39,6 @@ LONGEST_SHOWN = 400
 BUDGET = 60.0
 """Seconds for the claims of one file: about a hundred times what the longest of the sources takes."""
 TOO_LATE = f"not reached in {BUDGET:.0f} s, which is all the claims of one file get"
-
-NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def check(
@@ -91,12 +88,12 @@ def check(
     if defaults:  # a wrong word is the caller's fault, and no claim's
         request_of(efficiency=efficiency, engine=engine)
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    return _check(several, read_past_errors, track, defaults=defaults)
+    report = _of_files(several, track, defaults=defaults)
+    return report if read_past_errors else _without_problems(report)
 
 
-def _check(
+def _of_files(
     several: Iterable[str | os.PathLike[str]],
-    read_past_errors: bool = False,
     track: Track = untracked,
     declared: Mapping[str, str] = NOTHING,
     defaults: Mapping[str, str] = NOTHING,
@@ -107,19 +104,14 @@ def _check(
     problems: list[Problem] = []
     for path in several:
         try:
-            source = read_claims_leniently(_text_of(path), os.fspath(path), declared)
+            sources.append(read_claims(_text_of(path), os.fspath(path), declared, defaults))
         except InputError as error:
             problems += error.problems
-            continue
-        claims = tuple(
-            claim.model_copy(update={"given": {**defaults, **claim.given}})
-            for claim in source.spec.claims
-        )
-        spec = source.spec.model_copy(update={"claims": claims})
-        sources.append(replace(source, spec=spec))
-        problems += source.problems
-    report = _judged(sources, problems, track)
-    if report.problems and not read_past_errors:
+    return _judged(sources, problems, track)
+
+
+def _without_problems(report: Report) -> Report:
+    if report.problems:
         raise InputError(report.problems)
     return report
 
@@ -158,10 +150,7 @@ def _judged_formula(equation: Any, given: dict[str, Any]) -> Report:
 
 def check_text(text: str, file: str) -> Report:
     """The same for a text; the ending of the file's name tells a note from a claim file."""
-    report = _judged([read_claims(text, file)])
-    if report.problems:
-        raise InputError(report.problems)
-    return report
+    return _without_problems(_judged([read_claims(text, file)]))
 
 
 def check_study(study: Study) -> Report:
@@ -172,10 +161,8 @@ def check_study(study: Study) -> Report:
     """
     file = Path(study.document.file).resolve() if study.document else Path("study")
     names = [*study.declared, *(threshold.name for threshold in study.declared.thresholds)]
-    return _check(
-        [file.parent / name for name in (study.spec.claims if study.spec else ())],
-        declared=dict.fromkeys(names, str(file)),
-    )
+    files = [file.parent / name for name in (study.spec.claims if study.spec else ())]
+    return _without_problems(_of_files(files, declared=dict.fromkeys(names, str(file))))
 
 
 def _judged(
@@ -183,7 +170,7 @@ def _judged(
 ) -> Report:
     """The claims of several files, one after the other; claims that the time does not suffice for are a problem of their file."""
     claims: list[Checked] = []
-    every = list(problems)
+    every = [*problems, *(problem for source in sources for problem in source.problems)]
     for source, judged in zip(sources, _in_time(sources, track), strict=True):
         ids = {claim.id: claim for claim in judged}
         own = [_settled(source, i, claim, ids) for i, claim in enumerate(judged)]
@@ -194,12 +181,10 @@ def _judged(
                 own[i] = replace(claim, reason=why(faults))
                 every += faults
         if late:
-            file, message = (
-                source.document.file,
-                f"{len(late):,} claims from here on were {TOO_LATE}",
-            )
+            message = f"{len(late):,} claims from here on were {TOO_LATE}"
+            place = (late[0].line, late[0].column)
             hint = "check them in smaller files"
-            every.append(Problem(file, message, late[0].line, late[0].column, hint=hint))
+            every.append(Problem(source.document.file, message, *place, hint=hint))
         claims += own
     # a fault of a default is one of each claim after it, told once
     told = {(p.file, p.line or 0, p.column or 0, p.message): p for p in every}
@@ -278,16 +263,12 @@ def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Ch
 
 
 def _with_arithmetic(claim: Checked, note: Note, index: int) -> Checked:
-    """A claim whose number a calculation of the note states as its result: one that has another contradicts a right number, and one that
-    has this explains a wrong one better than a slip of digits."""
+    """A claim whose number the note states as the result of a calculation that has another."""
     if unsound := note.wrong_arithmetic.get(index):
         if claim.verdict in HOLDS:
             reason = f"the number holds, but {unsound}"
             return replace(claim, verdict="inconsistent", reason=reason)
         return replace(claim, reason="; ".join(filter(None, (claim.reason, unsound))))
-    start = figure.start if (figure := note.figures[index]) else -1
-    if any(one.follows and one.result.start == start for one in note.arithmetic):
-        return replace(claim, slips=tuple(s for s in claim.slips if s.slip != "arithmetic"))
     return claim
 
 

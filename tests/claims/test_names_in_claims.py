@@ -5,7 +5,7 @@ import json
 import pytest
 
 from symroof.claims.check import check_text
-from symroof.claims.read.claim_files import read_claims_leniently
+from symroof.claims.read.claim_files import read_claims
 from symroof.claims.unused_dimensions import check_dimensions_used
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
@@ -95,10 +95,10 @@ def test_a_fault_of_a_claim_with_its_place_and_its_hint(fields, place, message, 
 @pytest.mark.parametrize("text", ["a: 1\n", "[1]", "x: [", "words"])
 def test_a_file_of_another_kind_is_not_read_for_claims(text):
     with pytest.raises(InputError, match="a .pdf file cannot hold claims"):
-        read_claims_leniently(text, "x.pdf")
+        read_claims(text, "x.pdf")
     assert (
         len(
-            read_claims_leniently(
+            read_claims(
                 "claims:\n- {id: a, quantity: ridge_point, value: 3}\n", "x.txt"
             ).spec.claims
         )

@@ -4,7 +4,7 @@ import pytest
 
 from symroof.claims.check import check, check_text
 from symroof.claims.claim_settings import is_switch
-from symroof.claims.read.claim_files import read_claims_leniently
+from symroof.claims.read.claim_files import read_claims
 from symroof.errors import InputError
 
 KV = "kv_cache_bytes model=llama-3-70b prompt=4096"
@@ -150,9 +150,7 @@ def test_a_file_that_is_none_costs_the_others_nothing(tmp_path):
 
 
 def test_a_claim_set_aside_keeps_an_id_of_its_own():
-    source = read_claims_leniently(
-        claims("id: claim-2, quantity: ridge_point, value: 3", "5", "7"), "c.yaml"
-    )
+    source = read_claims(claims("id: claim-2, quantity: ridge_point, value: 3", "5", "7"), "c.yaml")
     assert [claim.id for claim in source.spec.claims] == ["claim-2", "claim-2-2", "claim-3"]
 
 

@@ -19,6 +19,7 @@ from symroof.strict_yaml import Document, loads
 
 CLAIM_FILES = (".yaml", ".yml", ".json", "")
 FILE_HINT = "claims are read in Markdown notes (.md), notebooks (.ipynb) and claim files (.yaml); `symroof init claims` writes one"
+NOTHING: Mapping[str, str] = MappingProxyType({})
 READABLE: dict[str, Any] = {"id": str, "says": str, "value": (str, int, Fraction), "line": int}
 """Fields of a faulty claim that are shown, where they are of these types."""
 
@@ -39,22 +40,15 @@ class ClaimFile:
     skipped: frozenset[int] = frozenset()
 
 
-def read_claims(text: str, file: str) -> ClaimFile:
-    """A file of claims without faults: a Markdown note by its ending, a claim file else.
-
-    Raises:
-        InputError: all of its faults.
-    """
-    source = read_claims_leniently(text, file)
-    if source.problems:
-        raise InputError(source.problems)
-    return source
-
-
-def read_claims_leniently(
-    text: str, file: str, declared: Mapping[str, str] = MappingProxyType({})
+def read_claims(
+    text: str,
+    file: str,
+    declared: Mapping[str, str] = NOTHING,
+    defaults: Mapping[str, str] = NOTHING,
 ) -> ClaimFile:
-    """The same, but claims that cannot be read are skipped; ``declared`` maps names that a study declares to the file that declares them.
+    """A file of claims: a Markdown note by its ending, a claim file else; claims that cannot be read are skipped.
+
+    ``declared`` maps names that a study declares to the file that declares them, ``defaults`` are settings for claims that state none of their own.
 
     Raises:
         InputError: a fault of the file as a whole.
@@ -77,6 +71,10 @@ def read_claims_leniently(
         except InputError as error:
             problems = error.problems
             continue
+        claims = [
+            one.model_copy(update={"given": {**defaults, **one.given}}) for one in spec.claims
+        ]
+        spec = spec.model_copy(update={"claims": tuple(claims)})
         return ClaimFile(document, spec, note, tuple(every), frozenset(aside))
 
 

@@ -24,16 +24,6 @@ ANY = "any"
 """The unit of a claim that cannot be derived: any number will do, for the report is why it cannot."""
 BOUND = re.compile(r"\b(compute|memory|link|overhead)[\s-]+(?:bound|limited)", re.IGNORECASE)
 NOT = re.compile(r"(?:\bnot|n't|n’t|\bnever|\bcannot)\s+fit", re.IGNORECASE)
-EXAMPLES = {
-    "byte": "1.34 GB",
-    "s": "25 ms",
-    "token/s": "48 token/s",
-    "FLOP/s": "312 TFLOP/s",
-    "byte/s": "3.35 TB/s",
-    "FLOP": "289 TFLOP",
-    "USD/s": "2.50 USD/hour",
-}
-"""A number as an annotation refers to it, in units of each kind that people write."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +79,7 @@ def claimed_number(
     where = "between the previous annotation and this one"
     if not previous_end:
         where = "before this annotation, in its paragraph or cell"
-    example = EXAMPLES.get(unit, f"12 {unit}").strip()
-    hint = f"name the one it is about: value='{example}'"
+    hint = f"name the one it is about: value='{f'12 {unit}'.strip()}'"
     return ClaimedNumber(fault=(f"{missing} found {where}", hint))
 
 

@@ -20,7 +20,7 @@ from symroof.claims.read.claimed_number import claimed_number
 from symroof.claims.read.markdown import FORMULA, Passage, blocks, line_starts, passages
 from symroof.claims.read.notebook_cells import NOTEBOOK, note_text
 from symroof.claims.read.numbers import Figure, figures, without_marks
-from symroof.claims.read.spelled_arithmetic import equations_of_blocks
+from symroof.claims.read.spelled_arithmetic import Equation, equations_of_blocks
 from symroof.errors import Problem, why
 from symroof.strict_yaml import Document, Location
 
@@ -43,7 +43,6 @@ class Note:
         problems: all faults of its annotations, each at its place.
         skipped: the claims that cannot be judged for them.
         shared: the settings of each claim that are defaults of the note.
-        arithmetic: the calculations that its text spells out.
         wrong_arithmetic: for claims whose number is stated as the result of one that does not, its own result.
     """
 
@@ -74,9 +73,8 @@ class Note:
                 self._complain(passage.at, message, "split the file")
                 break
             self._read(passage)
-        self.arithmetic = equations_of_blocks(blocks(note))
         self.wrong_arithmetic: dict[int, str] = {}
-        self._check_arithmetic()
+        self._check_arithmetic(equations_of_blocks(blocks(note)))
 
     def _place(self, at: int) -> tuple[int, int]:
         line = bisect.bisect_right(self.starts, at)
@@ -159,10 +157,10 @@ class Note:
         self._add(data, number and number.shifted(passage.start), words, passage.at, places)
         return None
 
-    def _check_arithmetic(self) -> None:
+    def _check_arithmetic(self, equations: list[Equation]) -> None:
         """Arithmetic with a wrong result: a claim of its own, or where its result is another claim's number, a reason beside it."""
         owners = {figure.start: i for i, figure in reversed([*enumerate(self.figures)]) if figure}
-        for one in self.arithmetic:
+        for one in equations:
             if one.follows:
                 continue
             if (owner := owners.get(one.result.start)) is not None:
