@@ -10,6 +10,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -17,7 +18,6 @@ from typing import Any
 from symroof.analysis.study import Study, Track, untracked
 from symroof.cases.request import request_of
 from symroof.claims.checked import HOLDS, Checked, Report
-from symroof.claims.conflicts import with_conflict
 from symroof.claims.judge import failed_judgement, judge
 from symroof.claims.read.claim_files import (
     CLAIM_FILES,
@@ -26,13 +26,15 @@ from symroof.claims.read.claim_files import (
     not_a_claim_file,
     read_claims,
 )
-from symroof.claims.read.markdown_notes import NOTES, Note
-from symroof.errors import InputError, Problem, why
+from symroof.claims.read.markdown_notes import NOTES
+from symroof.claims.read.written_number import WrittenNumber
+from symroof.errors import InputError, Problem, nearest, why
 from symroof.specs.claims import ClaimSpec
 from symroof.strict_yaml import Document, Location, read_text
 from symroof.symbolic.expressions import is_relation, operator_of
 from symroof.symbolic.printing import text
 from symroof.theory.sympy_input import is_sympy, read_expression
+from symroof.units import parse_unit, strict
 
 LONGEST_SHOWN = 400
 """Characters of an equation that its report repeats."""
@@ -103,10 +105,13 @@ def _of_files(
     sources: list[ClaimFile] = []
     problems: list[Problem] = []
     for path in several:
+        file = os.fspath(path)
         try:
-            sources.append(read_claims(_text_of(path), os.fspath(path), declared, defaults))
+            sources.append(read_claims(read_text(path), file, declared, defaults))
         except InputError as error:
-            problems += error.problems
+            known = Path(file).suffix.lower() in (*NOTES, *CLAIM_FILES) or not Path(file).is_file()
+            # what is no text is told to be of a kind that holds no claims
+            problems += error.problems if known else [not_a_claim_file(file)]
     return _judged(sources, problems, track)
 
 
@@ -114,20 +119,6 @@ def _without_problems(report: Report) -> Report:
     if report.problems:
         raise InputError(report.problems)
     return report
-
-
-def _text_of(path: str | os.PathLike[str]) -> str:
-    """The text of a file.
-
-    Raises:
-        InputError: it cannot be read, or is no text and of a kind that holds no claims.
-    """
-    try:
-        return read_text(path)
-    except InputError:
-        if Path(path).suffix.lower() in (*NOTES, *CLAIM_FILES) or not Path(path).is_file():
-            raise
-        raise InputError(not_a_claim_file(os.fspath(path))) from None
 
 
 def _judged_formula(equation: Any, given: dict[str, Any]) -> Report:
@@ -177,7 +168,7 @@ def _judged(
         late = [claim for claim in own if isinstance(claim.error, TimeoutError)]
         for i, claim in enumerate(own):
             if isinstance(claim.error, InputError):
-                faults = [_in_its_file(source, i, one) for one in claim.error.problems]
+                faults = _in_their_file(source, i, claim.error.problems)
                 own[i] = replace(claim, reason=why(faults))
                 every += faults
         if late:
@@ -192,13 +183,16 @@ def _judged(
     return Report(tuple(claims), files, tuple(told[place] for place in sorted(told)))
 
 
-def _in_its_file(source: ClaimFile, index: int, problem: Problem) -> Problem:
-    """A problem of a claim at the field whose key or value it names, or at the claim."""
-    name = problem.path or problem.file
-    place = _place_of(source.document.data["claims"][index], name)
-    said_there = not name or place[-1:] == (name,)
-    message = problem.message if said_there else f"{name}: {problem.message}"
-    return source.document.problem(("claims", index, *place), message, problem.hint)
+def _in_their_file(source: ClaimFile, index: int, problems: Iterable[Problem]) -> list[Problem]:
+    """The problems of a claim, each at the field whose key or value it names, or at the claim."""
+    found = []
+    for problem in problems:
+        name = problem.path or problem.file
+        place = _place_of(source.document.data["claims"][index], name)
+        said_there = not name or place[-1:] == (name,)
+        message = problem.message if said_there else f"{name}: {problem.message}"
+        found.append(source.document.problem(("claims", index, *place), message, problem.hint))
+    return found
 
 
 def _place_of(data: Any, name: str) -> Location:
@@ -255,21 +249,15 @@ def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Ch
     """A judged claim with its place and its conflicts; where these fail, that claim alone says so."""
     try:
         claim = with_conflict(claim, ids)
-        if source.note and claim.error is None:
-            claim = _with_arithmetic(claim, source.note, index)
+        unsound = source.note.wrong_arithmetic.get(index) if source.note else None
+        if unsound and claim.error is None:  # the result of a calculation that has another
+            sound = claim.verdict in HOLDS
+            reason = f"the number holds, but {unsound}" if sound else f"{claim.reason}; {unsound}"
+            verdict = "inconsistent" if sound else claim.verdict
+            claim = replace(claim, verdict=verdict, reason=reason.removeprefix("; "))
         return _placed(source, index, claim)
     except Exception as error:
         return _placed(source, index, failed_judgement(claim.claim, error))
-
-
-def _with_arithmetic(claim: Checked, note: Note, index: int) -> Checked:
-    """A claim whose number the note states as the result of a calculation that has another."""
-    if unsound := note.wrong_arithmetic.get(index):
-        if claim.verdict in HOLDS:
-            reason = f"the number holds, but {unsound}"
-            return replace(claim, verdict="inconsistent", reason=reason)
-        return replace(claim, reason="; ".join(filter(None, (claim.reason, unsound))))
-    return claim
 
 
 def _placed(source: ClaimFile, index: int, claim: Checked) -> Checked:
@@ -290,3 +278,41 @@ def _placed(source: ClaimFile, index: int, claim: Checked) -> Checked:
         faulty=index in source.skipped or isinstance(claim.error, (InputError, TimeoutError)),
         found=None,
     )
+
+
+def with_conflict(claim: Checked, others: Mapping[str, Checked]) -> Checked:
+    """A claim compared with the one that it names in ``conflicts_with``."""
+    named = claim.claim.conflicts_with
+    if named is None or claim.error is not None:
+        return claim
+    other = others.get(named)
+    if other is None or other.claim is claim.claim:
+        fault = "is the claim itself" if other else "is the id of no claim in this file"
+        problem = Problem("conflicts_with", f"{named[:60]} {fault}", hint=nearest(named, others))
+        return replace(claim, verdict="unchecked", reason=fault, error=InputError(problem))
+    one, two = claim.number_claimed, other.number_claimed
+    units = {strict(parse_unit(each.base_unit).dimension) for each in (claim, other)}
+    if one is None or two is None or compatible(one, two) or len(units) > 1:
+        return claim
+    both = f"{claim.claimed} here and {other.claimed} in {other.id} cannot both be right"
+    derived = f"; derived {claim.derived}" if claim.derived else ""
+    return replace(claim, verdict="inconsistent", reason=both + derived)
+
+
+def compatible(one: WrittenNumber, two: WrittenNumber) -> bool:
+    """Whether one value can be what both claim, at the precision each is written with.
+
+    >>> from symroof.claims.read.written_number import read_written
+    >>> compatible(read_written("24", ""), read_written("23.9", "")), compatible(read_written("24", ""), read_written("22", ""))
+    (True, False)
+    """
+    if one.value is None or two.value is None:
+        return one.word == two.word
+    ends = []
+    for written, value in ((one, one.value), (two, two.value)):
+        low, high = (value if end is None else end for end in (written.low, written.high))
+        spans = {"<": (-inf, float(value)), ">": (float(value), inf)}
+        plain = float(low - written.margin), float(high + written.margin)
+        ends.append(spans.get(written.operator[:1], plain))
+    # ranges that only touch: each would have to be at its very edge
+    return one.value == two.value or max(ends[0][0], ends[1][0]) < min(ends[0][1], ends[1][1])

@@ -12,7 +12,7 @@ from typing import Any
 from symroof.cases.quantity_result import plain_value
 from symroof.claims.derive_claim import Derived
 from symroof.claims.read.written_number import WrittenNumber, read_written
-from symroof.claims.slips.explanation import SlipExplanation
+from symroof.claims.slips.explain import SlipExplanation
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.units import (

@@ -21,7 +21,7 @@ from symroof.claims.claimed_formula import (
     factor_of,
 )
 from symroof.claims.read.written_number import CLOSE_ENOUGH
-from symroof.claims.slips.explanation import SlipExplanation
+from symroof.claims.slips.explain import SlipExplanation
 from symroof.claims.slips.predictions import FAILURES, can_happen, dependencies, formula_of
 from symroof.claims.slips.slip_catalogue import CATALOGUE, OTHER_COUNTS, CaseChange, MisreadResult
 from symroof.specs.claims import ClaimSpec

@@ -16,8 +16,13 @@ from symroof.claims.catalogue_figures import catalogue_figure
 from symroof.claims.checked import Checked
 from symroof.claims.claim_settings import Settings, settings_text, with_settings
 from symroof.claims.read.written_number import read_written
-from symroof.claims.slips.explain import explanations
-from symroof.claims.slips.explanation import SlipExplanation, agreeing_ranges, chance, factor_text
+from symroof.claims.slips.explain import (
+    SlipExplanation,
+    agreeing_ranges,
+    chance,
+    explanations,
+    factor_text,
+)
 from symroof.claims.slips.predictions import FAILURES
 from symroof.claims.slips.slip_catalogue import OTHER_COUNTS
 from symroof.specs.claims import ClaimSpec

@@ -13,7 +13,7 @@ from symroof.table_formats import text_table, width
 
 if TYPE_CHECKING:
     from symroof.claims.checked import Checked, Report
-    from symroof.claims.slips.explanation import SlipExplanation
+    from symroof.claims.slips.explain import SlipExplanation
 
 HEADER = ("line", "sentence", "claimed", "derived", "verdict", "known mistake")
 NARROWEST, WIDEST = 60, 160

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from symroof.claims.check import check_text
+from symroof.claims.judge import check_dimensions_used
 from symroof.claims.read.claim_files import read_claims
-from symroof.claims.unused_dimensions import check_dimensions_used
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 

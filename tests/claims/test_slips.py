@@ -10,8 +10,7 @@ import pytest
 from symroof.claims.derive_claim import derived
 from symroof.claims.judge import judge
 from symroof.claims.read.annotations import annotation_fields
-from symroof.claims.slips.explain import explanations
-from symroof.claims.slips.explanation import SlipExplanation
+from symroof.claims.slips.explain import SlipExplanation, explanations
 from symroof.specs.claims import ClaimSpec
 from symroof.units import format_quantity
 
