@@ -45,10 +45,10 @@ BUDGETS = {
     "servers": 1485,
     "sweep": 1207,
     "calibrate": 1252,
-    "check": 5723,
+    "check": 5643,
     "report": 5832,
     "cli": 3798,
-    "tests": 34514,
+    "tests": 34511,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
