@@ -224,7 +224,7 @@ def normalized(
         ]
     own = NONE
     with suppress(InputError):  # where the claim is derived its faults are told
-        own = declarations_of(result.get("given") or {})
+        own = declarations_of(given if isinstance(given := result.get("given"), Mapping) else {})
     faults += [fault for place, settings in every for fault in _bare_numbers(settings, place, own)]
     return result, faults
 

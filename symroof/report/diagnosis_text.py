@@ -25,12 +25,17 @@ def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) 
         case_title(case),
         f"  {found.name}: measured {measured}, predicted {compact(found.expected, DIGITS)}{bound}",
     ]
+    if case.does_not_fit and case.case.has_value("concurrency"):
+        room = case.result("concurrency").plain()
+        lines.append(
+            f"  this does not fit in memory: {room} run at once, and the others wait or start again"
+        )
     if found.name in ALONE:
         lines.append(f"  {found.name}: {ALONE[found.name]}")
         if not case.case.has_value("output"):
             lines.append("  give --output as well, and prefills of other requests are looked at")
     if found.explained:
-        inside = "Nothing to explain: the measurement is inside the 80 % interval."
+        inside = "Nothing to explain: the measurement is inside the 80 % interval, which says that it is usual, not that it is good."
         return "\n".join([*lines, "", inside])
     if found.beats_the_bound:
         lines.append(BEATS)

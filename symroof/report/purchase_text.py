@@ -149,7 +149,7 @@ def enough_text(one: Purchase) -> str:
     fewer = one.enough_as_predicted
     if fewer is None:
         return ""
-    return f"{fewer:,} {device_word(one)} would be enough at the predicted values"
+    return f"{one.devices:,} {device_word(one)} hold the targets over the whole 80 % interval; {fewer:,} would do as predicted"
 
 
 def tokens_text(one: Purchase) -> str:

@@ -91,19 +91,17 @@ def test_a_bad_claim_of_a_file_is_set_aside_and_the_others_are_judged(checked):
             "id: c, quantity: itl, value: yes",
             f"id: a, {good}",
             "id: d, quantity: itll, value: 3 ms",
+            "id: e, quantity: itl, given: t, value: 3 ms",
         ),
         "c.yaml",
     )
     assert [claim.verdict for claim in report.claims] == [
         "rounded",
-        "unchecked",
-        "unchecked",
-        "unchecked",
-        "unchecked",
+        *["unchecked"] * 5,
     ]
     assert [claim.id for claim in report.claims[1:3]] == ["b", "c"]
-    assert [problem.line for problem in report.problems] == [3, 4, 5, 6]
-    assert len({claim.id for claim in report.claims}) == 5
+    assert [problem.line for problem in report.problems] == [3, 4, 5, 6, 7]
+    assert len({claim.id for claim in report.claims}) == 6
 
 
 def test_what_may_rest_on_a_bad_default_is_not_judged(checked):
