@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from symroof.resources import data_folder
+from symroof.strict_yaml import load
+
 if TYPE_CHECKING:
     from symroof.api import Study
     from symroof.cases.request import Request
@@ -27,85 +30,24 @@ class CaseOption(click.Option):
         self.group = group
 
 
-CASE = {
-    "model": (
-        "--model",
-        "NAME|PATH",
-        "A name (`list models`), a hub name, a config.json, a GGUF or spec file.",
-    ),
-    "hardware": (
-        "--hardware --system",
-        "NAME|PATH",
-        "A name (`list hardware`), as on the device, or a spec file.",
-    ),
-    "engine": (
-        "--engine",
-        "NAME",
-        "The serving engine: vllm, sglang, vllm@0.11 ...; default vllm.",
-    ),
-    "target": (
-        "--target",
-        "NAME=VALUE",
-        "A limit: ttft='200 ms', itl='50 ms' (means; ttft='p99 2 s' a percentile), cost='2 USD' (per million output tokens), price='20 USD/hour' (one replica), fleet_price='100 USD/hour' (all).",
-    ),
-    "settings": (
-        "--set",
-        "NAME=VALUE",
-        "Any input or quantity, with its unit: mem_bandwidth='3.35 TB/s', arrival_rate='20/s' (or --qps 20); of one device: h200.price='3 USD/hour'.",
-    ),
-    "prompt": ("--prompt --isl", "VALUE", "Prompt tokens of one request."),
-    "output": ("--output --osl", "VALUE", "Generated tokens of one request."),
-    "batch": ("--batch --bs", "VALUE", "Batch size: requests decoded together."),
-    "tp": ("--tp", "VALUE", "Tensor-parallel degree."),
-    "dp": ("--dp", "VALUE", "Replicas."),
-    "weights": ("--weights", "VALUE", "Precision of the weights: bf16, fp8, awq, w8a8, q4_k_m ..."),
-    "kv": ("--kv", "VALUE", "Precision of the KV cache: fp16, fp8, int8 ..."),
-}
-"""Options that describe a case: the spellings, what stands for the value, the help."""
-ADVANCED = {
-    "efficiency": (
-        "--efficiency",
-        "peak|measured",
-        "measured (the default) predicts; peak gives the theoretical minimum.",
-    ),
-    "assume": ("--assume", "SWITCH=VALUE", "A modelling assumption (`list assumptions`)."),
-    "preset": ("--preset", "NAME", "Emulate another tool (`list presets`)."),
-    "prefill": (
-        "--prefill",
-        "NAME=N",
-        "Disaggregated prefill: instances (or devices) that only prefill, with their own tp, pp, attention_dp and ep.",
-    ),
-    "draft": ("--draft", "NAME|PATH", "Speculative decoding: the draft model, or eagle or mtp."),
-    "assume_family": (
-        "--assume-family",
-        "FAMILY",
-        "Read a config.json as this family, whatever its model_type.",
-    ),
-    "context": ("--context", "VALUE", "Keys a decode step attends to (default: the prompt)."),
-    "pp": ("--pp", "VALUE", "Pipeline-parallel degree."),
-    "ep": ("--ep", "VALUE", "Expert-parallel degree."),
-    "attention_dp": (
-        "--attention-dp",
-        "VALUE",
-        "DP attention: groups that share only the routed experts.",
-    ),
-    "activations": ("--activations", "VALUE", "Precision of the activations."),
-    "mfu": ("--mfu", "VALUE", "Share of peak compute that is achieved, or a range 0.5..0.7."),
-    "mbu": ("--mbu", "VALUE", "Share of peak memory bandwidth that is achieved, or a range."),
-}
-"""The rarer of them."""
-OPTIONS = CASE | ADVANCED
-INPUTS = tuple(name for name, (_, metavar, _) in OPTIONS.items() if metavar == "VALUE")
+TABLE: Any = load(data_folder("templates") / "options.yaml").data
+"""Options that describe a case, the rarer ones apart, and those of the simulation: spellings, what stands for the value, the help."""
+OPTIONS: dict[str, dict[str, str]] = TABLE["case"] | TABLE["advanced"]
+INPUTS = tuple(name for name, option in OPTIONS.items() if option["value"] == "VALUE")
 ONCE = ("draft", "efficiency", "engine", "preset", "assume_family")
 
 
 def case_option(name: str) -> Callable[[F], F]:
     """One option of a case."""
-    flags, metavar, text = OPTIONS[name]
-    many = name not in ONCE
-    group = "The case" if name in CASE else "Advanced"
+    said = OPTIONS[name]
     return click.option(
-        *flags.split(), name, cls=CaseOption, group=group, multiple=many, metavar=metavar, help=text
+        *said["flags"].split(),
+        name,
+        cls=CaseOption,
+        group="The case" if name in TABLE["case"] else "Advanced",
+        multiple=name not in ONCE,
+        metavar=said["value"],
+        help=said["help"],
     )
 
 
@@ -147,7 +89,7 @@ def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
 
 
 OWN_OPTIONS = {
-    name: flags.split()[0] for name, (flags, *_) in OPTIONS.items() if name not in INPUTS
+    name: said["flags"].split()[0] for name, said in OPTIONS.items() if name not in INPUTS
 }
 """What a case takes besides inputs, with the option that gives it."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import all_option, json_option, pairs, study_from, study_options
+from symroof.cli.options import TABLE, all_option, json_option, pairs, study_from, study_options
 from symroof.cli.output import json_text, say, say_marked, say_one_of
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.table_formats import FAILS, PASSES
@@ -21,40 +21,21 @@ if TYPE_CHECKING:
     from symroof.cases.bound_case import BoundCase
     from symroof.simulate.simulation import Simulation
 
-OWN: dict[str, tuple[str, Any, str]] = {
-    "arrivals": (
-        "KIND",
-        None,
-        "poisson, bursty or uniform (at arrival_rate), closed-loop, or burst.  [default: burst with --users, poisson with a rate, else closed-loop]",
-    ),
-    "users": (
-        "N",
-        int,
-        "Users who each send the next request when the last has ended, as --max-concurrency.  [default: the batch; of a burst all]",
-    ),
-    "trace": (
-        "FILE",
-        None,
-        "Recorded requests: Azure, BurstGPT, or CSV with arrival,prompt,output.",
-    ),
-    "requests": ("N", int, "How many.  [default: 2,000, or 20 a user; of a trace all]"),
-    "seed": ("S", 0, "Draws with the same seed are the same."),
-    "replications": ("R", 1, "Independent runs, for intervals of 95 %."),
-    "judge": (
-        "STATISTIC",
-        None,
-        "What every target is of: mean, p50, p90, p95 or p99.  [default: what each says, else the mean]",
-    ),
-}
-"""Options of the simulation alone: what stands for the value, its default or else its type, the help."""
+OWN = TABLE["simulate"]
+"""Options of the simulation alone."""
+TYPES: dict[str, type] = {"int": int}
 
 
 def own_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of the simulation."""
-    for name, (metavar, kind, text) in reversed(OWN.items()):
-        own = {"type": kind} if isinstance(kind, type) or kind is None else {"default": kind}
+    for name, said in reversed(OWN.items()):
         command = click.option(
-            f"--{name}", show_default="default" in own, metavar=metavar, help=text, **own
+            f"--{name}",
+            type=TYPES.get(said.get("type", "")),
+            default=said.get("default"),
+            show_default="default" in said,
+            metavar=said["value"],
+            help=said["help"],
         )(command)
     return command
 

@@ -217,34 +217,16 @@ def _efficiencies(value: object) -> EfficiencyBlock:
     return block
 
 
+EFFICIENCIES: dict[str, Any] = {
+    "from": {"enum": list(BASES), "description": "source of those that are not given"},
+    "engine": {"type": "string", "description": "an engine, or a class of engines"},
+    **{symbol.name: {"description": symbol.meaning} for symbol in GROUPS["efficiency"]},
+}
+OF_EFFICIENCY = {"type": "object", "properties": EFFICIENCIES, "additionalProperties": False}
 Efficiency: TypeAlias = Annotated[
     Any,
     BeforeValidator(_efficiencies),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"enum": list(BASES)},
-                {
-                    "type": "object",
-                    "properties": {
-                        "from": {
-                            "enum": list(BASES),
-                            "description": "source of the efficiencies that are not given: peak (a bound) or measured (what to expect)",
-                        },
-                        "engine": {
-                            "type": "string",
-                            "description": "an engine or engine class: compiled, earlier (compiled engines until 2024), eager, ggml",
-                        },
-                        **{
-                            symbol.name: {"description": symbol.meaning}
-                            for symbol in GROUPS["efficiency"]
-                        },
-                    },
-                    "additionalProperties": False,
-                },
-            ]
-        }
-    ),
+    WithJsonSchema({"anyOf": [{"enum": list(BASES)}, OF_EFFICIENCY]}),
 ]
 Engine = Annotated[
     str,

@@ -36,6 +36,7 @@ def table(entries=(), **changes):
             "scatter": {"mfu": Fraction(1, 5), "layer_overhead": Fraction(3, 10)},
             "near": {"hbm": 2},
             "far": 4,
+            "longest": {"compiled": 32768},
             "intervals": [
                 {"family": "hopper", "engine": "compiled", "reach": 1, "rows": 40, "sources": 2}
             ],

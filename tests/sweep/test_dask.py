@@ -44,17 +44,3 @@ def test_ten_billion_points_are_asked_for_one():
     )
     alone = sr.Study(**CASE | {"hardware": "h200"}, batch=7, prompt=90_001).value("itl")
     assert grid.itl.sel(batch=7, prompt=90_001).values == pytest.approx(float(alone), rel=1e-12)
-
-
-def test_a_compiled_function_over_blocks():
-    array = pytest.importorskip("dask.array")
-    case = CASE | {"hardware": "h100-sxm"}
-    itl = sr.compile("itl", ["batch", "prompt"], **case)
-    batch, prompt = (
-        array.arange(1, 101, chunks=17)[:, None],
-        array.arange(64, 3264, 64, chunks=25)[None],
-    )
-    blocks = array.map_blocks(itl, batch, prompt, dtype=float)
-    assert blocks.shape == (100, 50) and blocks.npartitions == 12
-    study = sr.Study(**case, batch=38, prompt=64 * 13)
-    assert blocks[37, 12].compute() == pytest.approx(float(study.value("itl")), rel=1e-12)
