@@ -37,7 +37,7 @@ BUDGETS = {
     "top level": 1868,
     "symbolic": 4922,
     "theory": 5384,
-    "specs": 5383,
+    "specs": 5365,
     "checkpoints": 3557,
     "study": 7680,
     "select": 2376,
@@ -47,8 +47,8 @@ BUDGETS = {
     "calibrate": 1252,
     "check": 5643,
     "report": 5837,
-    "cli": 3798,
-    "tests": 34509,
+    "cli": 3721,
+    "tests": 34496,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
