@@ -10,7 +10,7 @@ import pytest
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.specs import catalogue
-from symroof.specs.checkpoints.ggml_types import FILE_TYPES, TYPES
+from symroof.specs.checkpoints.ggml_types import TYPES
 from symroof.specs.checkpoints.gguf import read_gguf
 from symroof.specs.checkpoints.gguf_header import read_header
 from symroof.specs.fields import build
@@ -32,97 +32,6 @@ from .gguf_files import (
     value,
 )
 from .sizes import resident
-
-STORED = {
-    0: ("F32", 1, 4),
-    1: ("F16", 1, 2),
-    2: ("Q4_0", 32, 18),
-    3: ("Q4_1", 32, 20),
-    6: ("Q5_0", 32, 22),
-    7: ("Q5_1", 32, 24),
-    8: ("Q8_0", 32, 34),
-    9: ("Q8_1", 32, 40),
-    10: ("Q2_K", 256, 84),
-    11: ("Q3_K", 256, 110),
-    12: ("Q4_K", 256, 144),
-    13: ("Q5_K", 256, 176),
-    14: ("Q6_K", 256, 210),
-    15: ("Q8_K", 256, 292),
-    16: ("IQ2_XXS", 256, 66),
-    17: ("IQ2_XS", 256, 74),
-    18: ("IQ3_XXS", 256, 98),
-    19: ("IQ1_S", 256, 50),
-    20: ("IQ4_NL", 32, 18),
-    21: ("IQ3_S", 256, 110),
-    22: ("IQ2_S", 256, 82),
-    23: ("IQ4_XS", 256, 136),
-    24: ("I8", 1, 1),
-    25: ("I16", 1, 2),
-    26: ("I32", 1, 4),
-    27: ("I64", 1, 8),
-    28: ("F64", 1, 8),
-    29: ("IQ1_M", 256, 56),
-    30: ("BF16", 1, 2),
-    34: ("TQ1_0", 256, 54),
-    35: ("TQ2_0", 256, 66),
-    39: ("MXFP4", 32, 17),
-    40: ("NVFP4", 64, 36),
-    41: ("Q1_0", 128, 18),
-}
-"""Name, weights and bytes of a block of each type by its id: ``GGML_QUANT_SIZES`` of the package gguf 0.19.0, which has 4 bytes too many for Q8_1:
-``block_q8_1`` of ggml-common.h is two halves and 32 bytes."""
-MOSTLY = {
-    0: "ALL_F32",
-    1: "MOSTLY_F16",
-    2: "MOSTLY_Q4_0",
-    3: "MOSTLY_Q4_1",
-    7: "MOSTLY_Q8_0",
-    8: "MOSTLY_Q5_0",
-    9: "MOSTLY_Q5_1",
-    10: "MOSTLY_Q2_K",
-    11: "MOSTLY_Q3_K_S",
-    12: "MOSTLY_Q3_K_M",
-    13: "MOSTLY_Q3_K_L",
-    14: "MOSTLY_Q4_K_S",
-    15: "MOSTLY_Q4_K_M",
-    16: "MOSTLY_Q5_K_S",
-    17: "MOSTLY_Q5_K_M",
-    18: "MOSTLY_Q6_K",
-    19: "MOSTLY_IQ2_XXS",
-    20: "MOSTLY_IQ2_XS",
-    21: "MOSTLY_Q2_K_S",
-    22: "MOSTLY_IQ3_XS",
-    23: "MOSTLY_IQ3_XXS",
-    24: "MOSTLY_IQ1_S",
-    25: "MOSTLY_IQ4_NL",
-    26: "MOSTLY_IQ3_S",
-    27: "MOSTLY_IQ3_M",
-    28: "MOSTLY_IQ2_S",
-    29: "MOSTLY_IQ2_M",
-    30: "MOSTLY_IQ4_XS",
-    31: "MOSTLY_IQ1_M",
-    32: "MOSTLY_BF16",
-    36: "MOSTLY_TQ1_0",
-    37: "MOSTLY_TQ2_0",
-    38: "MOSTLY_MXFP4_MOE",
-    39: "MOSTLY_NVFP4",
-    40: "MOSTLY_Q1_0",
-}
-"""``LlamaFileType`` of the same package."""
-
-
-def test_types_are_those_of_the_format():
-    assert {number: kind[:3] for number, kind in TYPES.items()} == {**STORED, 9: ("Q8_1", 32, 36)}
-    assert all(
-        kind.bits == Fraction(8 * STORED[number][2], STORED[number][1])
-        for number, kind in TYPES.items()
-        if number != 9
-    )
-    plain = {
-        number: name.replace("MOSTLY_", "").replace("ALL_", "").replace("_MOE", "").lower()
-        for number, name in MOSTLY.items()
-    }
-    assert plain == FILE_TYPES
 
 
 @pytest.fixture
@@ -189,7 +98,7 @@ def bytes_of(tensors):
         elements = 1
         for extent in shape:
             elements *= extent
-        _, weights, size = STORED[kind]
+        _, weights, size, _ = TYPES[kind]
         total += elements * Fraction(size, weights)
     return total
 
