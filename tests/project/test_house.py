@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5643,
     "report": 5837,
     "cli": 3721,
-    "tests": 34496,
+    "tests": 34405,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
