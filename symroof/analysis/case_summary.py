@@ -217,9 +217,6 @@ def study_card(cases: Sequence[BoundCase], title: str) -> str:
         header, kept, rows = headed(first, rows)  # what the first screen of ``symroof eval`` has
         table = [[*(row[i] for i in kept), row[-1]] for row in rows]
         return card(lines, html_table([*(header[i] for i in kept), "name"], table, title))
-    symbol = first.case.theory.symbol
-    table = [
-        [symbol(name).meaning, compact(first.result(name), DIGITS), name]
-        for name in first.known[:MOST_QUANTITIES]
-    ]
+    shown = map(first.result, first.known[:MOST_QUANTITIES])
+    table = [[each.symbol.meaning, compact(each, DIGITS), each.name] for each in shown]
     return card(lines, html_table(["", "value", "name"], table, title))

@@ -153,6 +153,10 @@ class Solution(SolvedEquation):
         """A plain sentence: the meaning of the number, or why there is none."""
         return solution_words.explain(self)
 
+    def shown(self) -> str:
+        """The answer in a few words: the whole number or value with its unit, or "never"."""
+        return solution_words.shown(self)
+
     def in_ranges(self) -> str:
         """The answer at the middle of the ranges, and how far it moves over them."""
         return solution_words.in_ranges(self)

@@ -189,7 +189,8 @@ class SolvedEquation(DropsCaches):
         if not corners or not met:
             return Extent(None, None, not corners and self.value is not None)
         everywhere = len(firsts) == len(corners) and self.value is not None
-        larger = {SIDES.get(each.verdict, 0) for each in corners if not each.values}
+        none = [each for each in corners if not each.values]
+        larger = {0 if each.pole else SIDES.get(each.verdict, 0) for each in none}
         before = 0 if self.value is None or not larger else self.before(self.value)
         if not before or 0 in larger:
             return Extent(min(met), max(met), everywhere)
@@ -200,14 +201,10 @@ class SolvedEquation(DropsCaches):
     @cached_property
     def at_peak(self) -> Any:
         """The same solved at 100 % of peak; None where it is that already, or no side depends on efficiencies."""
-        own = self.bound_case
+        own, timed = self.bound_case, self.bound_case.case.theory.timed
         given = own if own.case.numbers else own.with_changes()
         case = given.at_peak  # a degree that is solved for is open here, and again there
-        if (
-            case is None
-            or self.missing
-            or not any(map(own.case.theory.timed, names(self.relation)))
-        ):
+        if case is None or self.missing or not any(map(timed, names(self.relation))):
             return None
         asked = {self.unknown, *names(self.relation), *changed_inputs(self.relation)}
         posed = replace(self.posed, bound_case=case.without_values(asked))
