@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 5384,
     "specs": 5365,
     "checkpoints": 3557,
-    "study": 7680,
+    "study": 7678,
     "select": 2376,
     "simulate": 1976,
     "servers": 1485,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5643,
     "report": 5837,
     "cli": 3721,
-    "tests": 34405,
+    "tests": 34393,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
