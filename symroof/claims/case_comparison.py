@@ -2,13 +2,11 @@
 
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.waterfall import Waterfall, waterfall, waterfall_to_number
-from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import Request
 from symroof.claims.read.written_number import WrittenNumber, read_written
 from symroof.errors import InputError, Problem, nearest
@@ -200,20 +198,3 @@ def parse_claim(name: str, text: str, where: str) -> tuple[str, WrittenNumber]:
         as_written = f"{text.strip()[:40] if bare else 14.2} {usual}".strip()
         raise InputError(Problem(where, message, hint=f"write {printed} = {as_written}"))
     return printed, written
-
-
-def waterfalls(one: BoundCase, other: BoundCase, names: Sequence[str]) -> list[Waterfall]:
-    """The steps of each quantity that has a value in both cases.
-
-    Raises:
-        InputError: they share none; the first one that is missing is named.
-    """
-    ways, missing = [], []
-    for name in names:
-        try:
-            ways.append(waterfall(one, other, name))
-        except InputError as error:
-            missing.append(error)
-    if missing and not ways:
-        raise missing[0]
-    return ways

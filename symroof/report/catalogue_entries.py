@@ -14,6 +14,7 @@ from symroof.cases.input import Input, LoadedSpec
 from symroof.cases.quantity_result import Result
 from symroof.cases.spec_inputs import model_values
 from symroof.errors import InputError, Problem, nearest
+from symroof.report.catalogue_tables import KINDS, shown
 from symroof.specs import catalogue
 from symroof.specs.fields import Source, build
 from symroof.specs.file_kinds import file_kind, spec_class
@@ -22,7 +23,6 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import holds_config, model_path, read_model
 from symroof.strict_yaml import Document, Location, path_text
 from symroof.symbolic.expressions import number
-from symroof.symbolic.printing import text
 from symroof.theory.layer_rows import PARAMETER_GROUPS
 from symroof.theory.operator_table import parameters, placed_rows
 from symroof.theory.quantities import QUANTITIES
@@ -72,42 +72,20 @@ def _declared(name: str) -> CatalogueEntry | None:
         switch = SWITCHES[name]
         rows = [[v, m, "default" * (v == switch.default)] for v, m in switch.values.items()]
         return CatalogueEntry("assumption", name, tables=[("values", [], rows)])
-    tables: list[EntryTable] = []
-    if name in THRESHOLDS:
-        t = THRESHOLDS[name]
-        facts = {
-            "equation": t.equation,
-            "solved for": t.unknown,
-            "meaning": t.means,
-            "reference": t.reference,
-            "never, left side below": t.below,
-            "never, left side above": t.above,
-            "of one operator": ", ".join(f"{t.name}.{part}" for part in theory().parts(t.step)),
-        }
-    elif name in QUANTITIES:
-        q, definition = QUANTITIES[name], theory().definitions.get(name)
-        facts = {
-            "LaTeX": q.latex,
-            "unit": q.unit or "plain number",
-            "meaning": q.meaning,
-            "definition": text(definition) if definition is not None else str(q.search or ""),
-            "reference": q.reference,
-        }
-        tables = [(f"by {q.switch}", [], [list(v) for v in q.variants])] if q.switch else []
-    elif name in INPUTS:
-        s = INPUTS[name]
-        facts = {
-            "LaTeX": s.latex,
-            "unit": s.written_in or s.unit or "plain number",
-            "meaning": s.meaning,
-            "default": s.default or "none",
-            "also written": ", ".join(s.aliases),
-        }
-    else:
+    declared: dict[str, Any] = {"threshold": THRESHOLDS, "input": INPUTS, "quantity": QUANTITIES}
+    kind = next((kind for kind, names in declared.items() if name in names), None)
+    if kind is None:
         return None
-    kind = "threshold" if name in THRESHOLDS else "quantity" if name in QUANTITIES else "input"
-    shown = [[fact, value] for fact, value in facts.items() if value]
-    return CatalogueEntry(kind, name, shown, tables)
+    row = next(row for row in KINDS[f"{kind}s".replace("ys", "ies")]() if row.pop("name") == name)
+    tables: list[EntryTable] = []
+    if kind == "threshold":
+        t = THRESHOLDS[name]
+        row |= {"never, left side below": t.below, "never, left side above": t.above}
+        row["of one operator"] = [f"{t.name}.{part}" for part in theory().parts(t.step)]
+    if kind == "quantity" and (q := QUANTITIES[name]).switch:
+        tables = [(f"by {q.switch}", [], [list(v) for v in q.variants])]
+    facts = [[key, shown(value)] for key, value in row.items() if value not in (None, "", [])]
+    return CatalogueEntry(kind, name, facts, tables)
 
 
 SHOWN = ("models", "hardware", "presets", "measured", "theories", "engines")
