@@ -22,8 +22,8 @@ WORTH_ARRAYS = 12
 """Steps without a prompt from which on their times are worked out together."""
 MOST_STEPS = 4096
 """Steps that are worked out together."""
-MOST_GAPS, MOST_POINTS, FINE = 1 << 21, 4096, 4096
-"""Times between tokens that are kept as they are; points of a timeline; parts of an e-fold beyond that."""
+MOST_GAPS, FINE = 1 << 21, 4096
+"""Times between tokens that are kept as they are; parts of an e-fold beyond that."""
 FEWEST_COUNTED = 4
 """At least a part in so many of the requests is counted, or all."""
 FULL = 1 + 1e-9
@@ -132,8 +132,7 @@ class Server:
         ]
         heapq.heapify(self.coming)
         self.clock, self.steps, self.finished = 0.0, 0, 0
-        self.gaps, self.every, self.ticks = Gaps(), 1, 0
-        self.timeline: list[tuple[float, int, int, float]] = []
+        self.gaps = Gaps()
         self.decode_time = self.prefill_time = 0.0
         self.next = work.loop
         self.left, self.counting, self.counted_from, self.counted_to = count, True, 0.0, math.inf
@@ -147,7 +146,6 @@ class Server:
             self.arrive()
             if not self.step() and self.finished < until:
                 self.idle()
-            self.point()
 
     def arrive(self) -> None:
         """Those that have come by now join the queue of the group with the fewest requests."""
@@ -181,17 +179,6 @@ class Server:
         if 0 < self.next < len(self.prompt):
             heapq.heappush(self.coming, (time + self.rules.front, self.next))
             self.next += 1
-
-    def point(self) -> None:
-        """A point of the timeline, ever fewer the longer it is."""
-        self.ticks += 1
-        if self.ticks % self.every == 0:
-            held = sum(group.held for group in self.groups)
-            waiting = sum(len(group.waiting) for group in self.groups)
-            memory = max(group.memory for group in self.groups)
-            self.timeline.append((self.clock, held, waiting, memory))
-            if len(self.timeline) >= 2 * MOST_POINTS:
-                self.timeline, self.every = self.timeline[1::2], 2 * self.every
 
     # -------------------------------------------------------------------------------------------------------- requests
 

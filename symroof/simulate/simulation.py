@@ -41,12 +41,11 @@ FIELDS = {
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One run: its requests, how often each time between tokens occurred, and a timeline.
+    """One run: its requests, and how often each time between tokens occurred.
 
     Attributes:
         requests: a record a request; times in seconds from the start; of one that no memory could hold they are NaN.
         gaps, counts: times between tokens, and how many of each.
-        timeline: rows of time, requests in the batch, requests that wait, share of the memory beside the weights.
         window: the time over which rates are counted.
         makespan, busy, prefilling: seconds to the last token; share of them with a step; share with one that prefills.
     """
@@ -54,7 +53,6 @@ class Run:
     requests: Any
     gaps: Any
     counts: Any
-    timeline: Any
     window: tuple[float, float]
     makespan: float
     busy: float
@@ -82,7 +80,6 @@ class Run:
             table,
             gaps,
             counts,
-            np.array(server.timeline).reshape(-1, 4),
             (low, high),
             makespan,
             worked * share,
