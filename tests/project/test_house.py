@@ -41,14 +41,14 @@ BUDGETS = {
     "checkpoints": 3557,
     "study": 7678,
     "select": 2376,
-    "simulate": 1976,
+    "simulate": 1960,
     "servers": 1485,
     "sweep": 1207,
     "calibrate": 1252,
     "check": 5624,
     "report": 5815,
     "cli": 3721,
-    "tests": 34393,
+    "tests": 34391,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
