@@ -383,7 +383,7 @@ def _json(flag: Flag, text: str) -> dict[str, Any]:
         value = None
     if not isinstance(value, dict):
         raise ValueError(
-            'is not a "json" object, such as \'{"model": "...", "num_speculative_tokens": 4}\''
+            'is not a JSON object, such as \'{"model": "...", "num_speculative_tokens": 4}\''
         )
     return value
 
