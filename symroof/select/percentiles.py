@@ -12,6 +12,8 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError
 from symroof.select.configuration import Configuration, Run, at_batch
+from symroof.select.screening import screen
+from symroof.select.search_space import Candidate
 from symroof.simulate.run_simulation import REQUESTS, simulate
 
 MORE_COPIES = (1.1, 1.25, 1.5, 2, 3)
@@ -22,6 +24,8 @@ MEDIAN_OFF = 3
 """How far a mean may be above the limit of a median: few long waits raise the one alone."""
 PARTS = 4
 """In how many steps a number between one that misses and one that does not is looked for."""
+DEVICES = 4
+"""Devices of which something cheaper passes, and a dearer device is not simulated."""
 TRIED = 8
 """Candidates of one combination that are simulated at most."""
 
@@ -30,22 +34,29 @@ Key = Callable[[Configuration], Any]
 
 
 def decide(
-    cases: Sequence[Sequence[Configuration]],
+    cases: Sequence[tuple[Configuration, Sequence[Candidate]]],
     percentiles: Mapping[str, str],
     key: Key,
     track: Track = untracked,
 ) -> list[Configuration]:
     """The best candidate of every case, by simulation; ``percentiles``: target -> its statistic.
 
-    The cases of a device are looked at from the cheapest on, and the candidates of each, until one passes: what costs more is not simulated.
+    Cases, each with the best of its candidates by means, are looked at from the cheapest on, and the candidates of each, until one passes: what costs more
+    than another of its device, or than some other devices, is not simulated.
     """
     found: list[Configuration] = []
     cheapest: dict[str, Any] = {}
-    ranked = sorted((sorted(case, key=key) for case in cases), key=lambda case: key(case[0]))
-    for candidates in track(ranked, "simulating configurations"):
-        device = candidates[0].run.own.hardware
+    ranked = sorted(cases, key=lambda case: key(case[0]))
+    for best, candidates in track(ranked, "simulating configurations"):
+        device = best.run.own.hardware
         name = device.name if device else ""
-        one = _decided(candidates, percentiles, key, cheapest.get(name))
+        of_others = sorted(cheapest.values())[DEVICES - 1 : DEVICES]
+        limit = cheapest.get(name) or next(iter(of_others), None)
+        if limit is not None and best.state == "passes" and key(best) >= limit:
+            run = replace(best.run, unsimulated=tuple(percentiles))
+            found.append(replace(best, run=run))
+            continue
+        one = _decided(screen([[each] for each in candidates]), percentiles, key, limit)
         found.append(one)
         if one.run.simulated and one.state == "passes":
             cheapest[name] = min(key(one), cheapest.get(name, key(one)))
@@ -56,19 +67,15 @@ def _decided(
     candidates: Sequence[Configuration], percentiles: Mapping[str, str], key: Key, best: Any
 ) -> Configuration:
     """The cheapest candidate that meets the percentiles, and is cheaper than ``best``; else the first."""
-    left = [one for one in candidates if _left(one.run, percentiles)][:TRIED]
-    if not left:
-        return candidates[0]
-    if best is not None and key(left[0]) >= best:
-        return replace(left[0], run=replace(left[0].run, unsimulated=tuple(percentiles)))
+    ranked = sorted(candidates, key=key)
     tried: list[Configuration] = []
-    for one in left:
-        if best is not None and key(one) >= best:
+    for one in [one for one in ranked if _left(one.run, percentiles)][:TRIED]:
+        if tried and best is not None and key(one) >= best:
             break
         tried.append(replace(one, run=_enough(one, percentiles), window=None))
         if tried[-1].state == "passes":
             best = key(tried[-1]) if best is None else min(best, key(tried[-1]))
-    return min(tried, key=key)
+    return min(tried, key=key, default=ranked[0])
 
 
 def _left(run: Run, percentiles: Mapping[str, str]) -> bool:

@@ -5,7 +5,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import islice
 from typing import Any
 
 from symroof.analysis.study import Study, Track, untracked
@@ -192,8 +191,7 @@ def select_from(
         if (candidates := candidates_of(case, count, layouts))
     ]
     percentiles = study.request.percentiles
-    each = [[one] for candidates in spaces for one in candidates] if percentiles else spaces
-    configurations = screen(each, listed)
+    configurations = screen(spaces, listed)
     if not configurations:
         hint = "powers of two, up to what the links join, and multiples of them"
         raise InputError(Problem("devices", "the engine starts no layout of so many", hint=hint))
@@ -203,9 +201,8 @@ def select_from(
     if percentiles:
         from symroof.select.percentiles import decide
 
-        left = iter(configurations)
-        cases = [list(islice(left, len(candidates))) for candidates in spaces]
-        configurations = decide(cases, percentiles, lambda c: _sort_key(c, order), track)
+        pairs = list(zip(configurations, spaces, strict=True))
+        configurations = decide(pairs, percentiles, lambda c: _sort_key(c, order), track)
     ranked = sorted(configurations, key=lambda c: _sort_key(c, order))
     limits = {name: limit for c in configurations for name, limit in c.run.own.targets.items()}
     targets = {name: limits[name] for name in TARGET_SYMBOLS if name in limits}
