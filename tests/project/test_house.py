@@ -40,7 +40,7 @@ BUDGETS = {
     "specs": 5365,
     "checkpoints": 3557,
     "study": 7678,
-    "select": 2376,
+    "select": 2380,
     "simulate": 1960,
     "servers": 1485,
     "sweep": 1207,
