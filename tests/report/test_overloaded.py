@@ -143,6 +143,6 @@ def test_all_devices_of_both_roles_and_all_replicas_are_recommended():
 @pytest.mark.full
 def test_prompts_of_more_replicas_do_not_get_more_instances_that_prefill():
     """However many replicas a search adds, the instances of the fleet that prefill are as many as were given: no number of them keeps up."""
-    study = Study(**SEPARATE, prefill={"instances": 1}, arrival_rate="200 request/s")
+    study = Study(**SEPARATE, tp=1, prefill={"instances": 1}, arrival_rate="200 request/s")
     assert not select_from(study).passing
     assert not page_one(reviewed(study))["heading"].startswith("Use")
