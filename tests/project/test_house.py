@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5624,
     "report": 5815,
     "cli": 3721,
-    "tests": 34269,
+    "tests": 34265,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
