@@ -69,6 +69,9 @@ def _question(choice: Selection) -> list[str]:
             number = significant(case.result(name).value, 6)
             rate = name == "arrival_rate"
             said.append(f"{number} requests/s" if rate else f"{name} {number}")
+    if case.chosen("long_share"):
+        share = significant(100 * case.result("long_share").value, 3)
+        said.append(f"{share} % of them with prompt {case.result('long_prompt').plain()}")
     tails = choice.study.request.percentiles
     limits = []
     for name, limit in choice.targets.items():
@@ -116,8 +119,11 @@ def _devices(found: Recommendation) -> list[str]:
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
     head = ["", "best of each device", *header[1:kept]]
     lines = [fitted_table(cells, head, flexible=-1)] if kept > 1 else []
-    for name, *lacks in ((row[0], *row[kept:]) for row in rows):
-        lines += wrapped(f"{name}: {lacks[0]}", "    ") if any(lacks) else []
+    lacking: dict[str, list[str]] = {}
+    for row in rows if len(header) > kept else ():
+        lacking.setdefault(row[kept], []).append(row[0])
+    for lack, names in lacking.items():
+        lines += wrapped(f"{', '.join(names)}: {lack}", "    ") if lack else []
     more = len(found.best) - MOST_ROWS
     lines += [f"and {more:,} more, which --details shows"] * (more > 0)
     used = [f"{mark} {said}" for mark, said in MEANING.items() if mark in marks]

@@ -324,7 +324,7 @@ def build(document: Document, kind: type[S], context: object = None) -> S:
         every = problems.values()
         hints = " ".join(each.hint for each in every)  # a key of another word is not missing, too
         told = [p for p in every if p.message != "is missing" or repr(p.path) not in hints]
-        raise InputError(told) from None
+        raise InputError(sorted(told, key=lambda p: (p.line or 0, p.column or 0))) from None
     except RecursionError:
         raise InputError(document.problem((), "is nested too deep")) from None
 
@@ -353,8 +353,10 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
     key = str(location[-1]) if location else ""
     match item["type"]:
         case "extra_forbidden":
-            elsewhere = kind.elsewhere(key) if issubclass(kind, Spec) and len(location) == 1 else ""
-            return "unknown key", elsewhere or nearest(key, _fields(kind, location[:-1]))
+            elsewhere = kind.elsewhere(key) if issubclass(kind, Spec) else ""
+            near = nearest(key, _fields(kind, location[:-1]))
+            misspelt = len(location) > 1 and near.startswith("did you mean")
+            return "unknown key", near if misspelt else elsewhere or near
         case "literal_error":
             known = re.findall(r"'([^']+)'", item["ctx"]["expected"])
             given = item["input"]

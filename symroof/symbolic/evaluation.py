@@ -68,19 +68,13 @@ def evaluate(expr: Expr, env: Any, index: Mapping[str, Any] | None = None) -> An
     Raises:
         NoValue: it has none; of arrays, where none of them has one.
     """
-    bound, values = (tuple(index), index.values()) if index else ((), ())
-    found: Any = compiled(expr, bound)(env, *values)
-    return found
+    index = index or {}
+    return compiled(expr, tuple(index))(env, *index.values())
 
 
 @lru_cache(maxsize=32768)
 def compiled(expr: Expr, bound: tuple[str, ...] = ()) -> Callable[..., Any]:
-    """A formula as a Python function of an environment and of its ``bound`` names, printed once for all cases.
-
-    >>> from symroof.symbolic.reading import parse
-    >>> compiled(parse("x/(3 - x)"), ("x",))(None, 6.0)
-    -2.0
-    """
+    """A formula as a Python function of an environment and of its ``bound`` names, printed once for all cases."""
     quick, careful = function(python(expr, bound), FUNCTIONS), None
 
     def value(env: Any, *values: Any) -> Any:

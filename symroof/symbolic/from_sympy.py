@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial, reduce
+from operator import attrgetter
 from typing import Any
 
 import sympy
@@ -45,8 +46,6 @@ from symroof.symbolic.reading import LARGEST_EXPONENT
 from symroof.symbolic.slopes import derivative
 
 DEEPEST, MOST_NODES, MOST_BITS = 100, 100_000, 4096
-SHOWN = 80
-"""Characters of an expression that an error repeats."""
 IN_OTHERS: dict[Any, Callable[..., Expr]] = {
     **OURS,
     sympy.Abs: lambda x: Max(x, -x),
@@ -72,7 +71,7 @@ def is_sympy(thing: object) -> bool:
     return isinstance(thing, sympy.Basic) or type(thing).__module__.startswith("sympy.")
 
 
-def shown(thing: Any, most: int = SHOWN) -> str:
+def shown(thing: Any, most: int = 80) -> str:
     """The beginning of an expression as text, or its type if SymPy cannot print it (thousands of digits or levels)."""
     try:
         return str(thing)[:most]
@@ -80,14 +79,9 @@ def shown(thing: Any, most: int = SHOWN) -> str:
         return f"<{type(thing).__name__}>"
 
 
-def by_name(found: Any) -> str:
-    """The name of a symbol or a quantity, whatever else it is."""
-    return found.name  # type: ignore[no-any-return]
-
-
 def to_core(
     expression: Any,
-    name: Callable[[Any], str] = by_name,
+    name: Callable[[Any], str] = attrgetter("name"),
     constant: Callable[[str], bool] = lambda name: False,
 ) -> Expr:
     """The formula of a SymPy expression or relation.

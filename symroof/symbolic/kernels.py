@@ -109,8 +109,8 @@ def power(base: Any, exponent: Any) -> Any:
         except OverflowError:
             raise NoValue("a number too large to work with") from None
     with np.errstate(all="ignore"):
-        if isinstance(exponent, float) and exponent in (1.0, 2.0, -1.0):
-            return base if exponent == 1 else base * base if exponent == 2 else div(1.0, base)
+        if isinstance(exponent, float) and exponent == 2:
+            return base * base
         none = np.equal(base, 0) & np.less(exponent, 0)
         result = np.power(np.where(none, np.nan, base) if np.any(none) else base, exponent)
         return np.where(np.isinf(result), np.nan, result) if np.isinf(result).any() else result

@@ -36,14 +36,12 @@ class PointComparison:
 
     Attributes:
         ratios: claimed over derived at each point where both have a value and neither is zero.
-        points: how many there were.
         one_zero: whether only one of the two was zero at some point, so that they differ by no constant factor.
         equal: whether both had the same value at every point.
         untried: whether some arm of a maximum or minimum was never active.
     """
 
     ratios: tuple[float, ...]
-    points: int
     one_zero: bool
     equal: bool
     untried: bool
@@ -140,7 +138,7 @@ def compare_at_points(
             ratios.append(ours / theirs)
     if count < FEWEST:
         return None
-    return PointComparison(tuple(ratios), count, one_zero, equal, bool(untried))
+    return PointComparison(tuple(ratios), one_zero, equal, bool(untried))
 
 
 def _points(seed: int, whole: bool) -> Iterator[RandomPoint]:

@@ -78,6 +78,7 @@ class Case(CaseFormulas):
     def __post_init__(self, laid_out: bool) -> None:
         shapes = [x.shape for x in self.numbers.values() if isinstance(x, np.ndarray)]
         self._shape = np.broadcast_shapes(*shapes) if shapes else ()
+        self._known.update(self.numbers)
         self.axes = len(self._shape)
         if laid_out:
             return
@@ -104,11 +105,8 @@ class Case(CaseFormulas):
         """The value of a name that was not asked for before; why it has none is kept as well."""
         if name in self._missing:
             raise self._missing[name]
-        if name in self.numbers:
-            found = self.numbers[name]
-        else:
-            plan = self._plans.by_name.get(name) or self._plan(name)
-            found = self._unmoved.value(name) if plan.unmoved else self._computed(name, plan)  # type: ignore[union-attr]
+        plan = self._plans.by_name.get(name) or self._plan(name)
+        found = self._unmoved.value(name) if plan.unmoved else self._computed(name, plan)  # type: ignore[union-attr]
         self._known[name] = found
         return found
 
@@ -172,11 +170,10 @@ class Case(CaseFormulas):
 
     def has_value(self, name: str) -> bool:
         """Whether a name has a value here."""
-        try:
+        with suppress(NoValue):
             self.value(name)
-        except NoValue:
-            return False
-        return True
+            return True
+        return False
 
     def evaluate(self, tree: Expr, at: Mapping[str, Any] | None = None) -> Any:
         """The value of any formula over this case's names; ``at`` sets other values in this formula only."""
@@ -307,5 +304,4 @@ def chooses(name: str) -> bool:
     """Whether the choice of the formula of a quantity, or of what it is the derivative of, depends on numbers."""
     while isinstance(name, DerivativeName):
         name = name.quantity
-    quantity = QUANTITIES.get(name)
-    return quantity is not None and bool(quantity.chooses)
+    return name in QUANTITIES and bool(QUANTITIES[name].chooses)
