@@ -286,21 +286,12 @@ def test_arrival_rate_at_which_the_first_token_leaves_its_target():
 
 
 @pytest.mark.full
-def test_an_overloaded_server_is_said_to_be_one_beside_the_rate_it_would_bear():
+def test_an_overloaded_server_has_the_rate_that_it_would_bear():
     """64 whole prompts and responses in 256 steps of 107.83 ms (the hand's), so 2.318 a second are served: just below, a wait for a slot takes any time."""
     most = float(Fraction(64, 256) / STEP)
     assert most == pytest.approx(2.3185, rel=1e-4)
     answer = Study(**under(ttft_target="1000 s", arrival_rate=5)).solve("max_arrival_ttft")
     assert float(answer.value) == pytest.approx(most, rel=1e-3) and answer.value < most
-    over = "at the 5 requests/s of this case the queue is unstable (load >= 1)"
-    assert (
-        over
-        in Study(**under(ttft_target="600 ms", arrival_rate=5)).solve("max_arrival_ttft").reason
-    )
-    assert (
-        "of this case"
-        not in Study(**under(ttft_target="600 ms", arrival_rate=1)).solve("max_arrival_ttft").reason
-    )
 
 
 # ------------------------------------------------------------------------------------------------- several devices at work

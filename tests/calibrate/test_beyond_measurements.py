@@ -29,7 +29,7 @@ CASE = {"prompt": 2000, "output": 100, "batch": 8}
 def test_what_is_said_beside_an_expectation(case, nearest):
     for basis in ({}, {"efficiency": "measured"}):
         found = beyond_measurements(Study(**case, **CASE, **basis).first)
-        said = f"not measured: intervals follow the nearest measurements, {nearest}"
+        said = f"not measured; intervals are those of the nearest measurements: {nearest}"
         assert found.startswith(said) if nearest else found == ""
 
 

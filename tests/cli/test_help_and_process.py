@@ -39,7 +39,7 @@ LIGHT = {
     ("list", "models"): {"symroof.specs.study", *FORMULAS},
     ("list", "quantities"): {"pydantic"},
     ("validate", str(CHAT)): {"symroof.specs.model", "symroof.specs.user_theory", *FORMULAS},
-    ("eval", "--help"): {"yaml", "pydantic", "symroof.symbolic"},
+    ("eval", "--help"): {"pydantic", "symroof.symbolic"},
     ("schema", "study"): {"symroof.theory.theory"},
     ("eval", str(CHAT)): {"symroof.analysis.equation", "symroof.claims", "symroof.report.view"},
 }
