@@ -355,12 +355,11 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
         case "extra_forbidden":
             elsewhere = kind.elsewhere(key) if issubclass(kind, Spec) else ""
             near = nearest(key, _fields(kind, location[:-1]))
-            misspelt = len(location) > 1 and near.startswith("did you mean")
-            return "unknown key", near if misspelt else elsewhere or near
+            first = elsewhere if len(location) == 1 or not near.startswith("did you") else ""
+            return "unknown key", first or near
         case "literal_error":
             known = re.findall(r"'([^']+)'", item["ctx"]["expected"])
-            given = item["input"]
-            hint = nearest(given, known) if isinstance(given, str) else ""
+            hint = nearest(item["input"], known) if isinstance(item["input"], str) else ""
             return f"must be one of {', '.join(known)}", hint
         case "union_tag_invalid":
             known = re.findall(r"'([^']+)'", item["ctx"]["expected_tags"])

@@ -99,10 +99,8 @@ class Case(CaseFormulas):
             UnknownName: it is not declared.
         """
         found = self._known.get(name)
-        return self._found(name) if found is None else found
-
-    def _found(self, name: str) -> Any:
-        """The value of a name that was not asked for before; why it has none is kept as well."""
+        if found is not None:
+            return found
         if name in self._missing:
             raise self._missing[name]
         plan = self._plans.by_name.get(name) or self._plan(name)
