@@ -53,10 +53,11 @@ def decide(
         of_others = sorted(cheapest.values())[DEVICES - 1 : DEVICES]
         limit = cheapest.get(name) or next(iter(of_others), None)
         if limit is not None and best.state == "passes" and key(best) >= limit:
-            run = replace(best.run, unsimulated=tuple(percentiles))
-            found.append(replace(best, run=run))
+            found.append(replace(best, run=replace(best.run, unsimulated=tuple(percentiles))))
             continue
-        one = _decided(screen([[each] for each in candidates]), percentiles, key, limit)
+        each = screen([[candidate] for candidate in candidates])
+        left = sorted((one for one in each if _left(one.run, percentiles)), key=key)
+        one = _decided(left[:TRIED], percentiles, key, limit) or best
         found.append(one)
         if one.run.simulated and one.state == "passes":
             cheapest[name] = min(key(one), cheapest.get(name, key(one)))
@@ -65,17 +66,16 @@ def decide(
 
 def _decided(
     candidates: Sequence[Configuration], percentiles: Mapping[str, str], key: Key, best: Any
-) -> Configuration:
-    """The cheapest candidate that meets the percentiles, and is cheaper than ``best``; else the first."""
-    ranked = sorted(candidates, key=key)
+) -> Configuration | None:
+    """The cheapest candidate that meets the percentiles, and is cheaper than ``best``; else the nearest."""
     tried: list[Configuration] = []
-    for one in [one for one in ranked if _left(one.run, percentiles)][:TRIED]:
+    for one in candidates:
         if tried and best is not None and key(one) >= best:
             break
         tried.append(replace(one, run=_enough(one, percentiles), window=None))
         if tried[-1].state == "passes":
             best = key(tried[-1]) if best is None else min(best, key(tried[-1]))
-    return min(tried, key=key, default=ranked[0])
+    return min(tried, key=key, default=None)
 
 
 def _left(run: Run, percentiles: Mapping[str, str]) -> bool:

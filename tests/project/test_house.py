@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5624,
     "report": 5815,
     "cli": 3727,
-    "tests": 34256,
+    "tests": 34254,
     "other": 3399,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

@@ -14,13 +14,16 @@ from symroof.select.selection import select_from
 
 from . import FORMATS, static
 
-CASE = {
+SERVER = {
     "model": "llama-3.1-8b",
     "hardware": "h100-sxm",
     "engine": "ideal",
     "prompt": 1000,
     "output": 200,
     "batch": 32,
+}
+CASE = {
+    **SERVER,
     "mbu": "0.6..0.9",
     "mfu": 0.6,
     "layer_overhead": 0,
@@ -120,12 +123,7 @@ def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is
 
 
 SEPARATE = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1000,
-    "output": 200,
-    "batch": 32,
+    **SERVER,
     "assume": {"scheduling": "disaggregated"},
     "targets": {"ttft": "500 ms", "itl": "50 ms"},
 }
