@@ -126,6 +126,6 @@ def test_rows_that_cannot_be_used_say_why(catalogue):
 def test_the_pages_are_what_the_catalogue_gives(catalogue):
     from tools.evidence.__main__ import FROM_FIT, ROOT, WRITTEN
 
-    for name in ("measured", "fit", "aiconfigurator"):
+    for name in ("measured", "fit"):
         page = (ROOT / WRITTEN[name]).read_text(encoding="utf-8")
         assert page == FROM_FIT[name](catalogue), "stale: python -m tools.evidence"

@@ -1,17 +1,14 @@
 """``python -m tools.evidence [WHAT ...]`` fits the catalogue again and writes what rests on it.
 
-``efficiencies`` is the table that symroof ships; the others are pages of the site and a picture, a minute each. ``peers PYTHON`` asks aiconfigurator again (``peer_predictions.py``).
+``efficiencies`` is the table that symroof ships; the others are pages of the site and a picture, a minute each.
 """
 
 import sys
 from collections import Counter
 from pathlib import Path
 
-from tools.evidence.accuracy_peers import peers_page
 from tools.evidence.catalogue_table import CatalogueFit, efficiencies
 from tools.evidence.measured_page import efficiencies_page, measured_page, measured_plot
-from tools.evidence.peer_predictions import document
-from tools.evidence.peer_questions import STORED
 from tools.evidence.serving_page import rates_page, serving_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,7 +17,6 @@ FROM_FIT = {
     "measured": measured_page,
     "measured-plot": measured_plot,
     "fit": efficiencies_page,
-    "aiconfigurator": peers_page,
 }
 ALONE = {
     "serving": serving_page,
@@ -31,17 +27,13 @@ WRITTEN = {
     "measured": "docs/measured.md",
     "measured-plot": "docs/measured.svg",
     "fit": "docs/validation/efficiencies.md",
-    "aiconfigurator": "docs/validation/aiconfigurator.md",
     "serving": "docs/serving.md",
     "rates": "docs/validation/published-rates.md",
 }
 
 
 def main(words: list[str]) -> None:
-    """Write what is named, or everything but the answers of the peers."""
-    if words[:1] == ["peers"]:
-        STORED.write_text(document(words[1]), encoding="utf-8")
-        return
+    """Write what is named, or everything."""
     named = words or [*WRITTEN]
     if unknown := set(named) - set(WRITTEN):
         raise SystemExit(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(WRITTEN)}")
