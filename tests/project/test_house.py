@@ -48,8 +48,8 @@ BUDGETS = {
     "check": 5624,
     "report": 5815,
     "cli": 3727,
-    "tests": 34254,
-    "other": 3399,
+    "tests": 34228,
+    "other": 2750,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02
