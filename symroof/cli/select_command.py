@@ -9,21 +9,12 @@ the table. The first 20 of them are evaluated in detail (``worked_out``); of eac
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from symroof.cli.options import details_option, json_option, pairs, study_from, study_options
 from symroof.cli.output import json_text, progress_bar, say, say_marked
-from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
-
-if TYPE_CHECKING:
-    from symroof.select.selection import Selection
-
-RANGE = re.compile(r" \([^()]* to [^()]*\)")
-MOST_DETAILED = 20
-"""Configurations that are shown in detail."""
 
 
 @click.command("select")
@@ -72,26 +63,9 @@ def command(
         found = recommended_of(choice)
         data |= found.as_json(serve_command(found.pick))
         say(json_text(data))
-    elif everything:
-        say_marked(details(choice))
     else:
         from symroof.cli.selection_screen import screen
 
-        say_marked(screen(recommended_of(choice), context.obj or ()))
+        say_marked(screen(recommended_of(choice), context.obj or (), everything))
     passing = len(choice.passing)
     return int(passing < len(choice.configurations) if strict else not passing)
-
-
-def details(choice: Selection, show: int = MOST_DETAILED) -> str:
-    """Tables, warnings, inputs and assumptions."""
-    from symroof.report.selection_tables import headline, ledger, parts, warnings
-
-    lines = [line for text in (headline(choice), *choice.basis) for line in wrapped(text)]
-    lines += warning_lines((*choice.hints, *warnings(choice, show)), most=100)
-    for part in (*parts(choice, show), *ledger(choice, show)):
-        heading = f"{part.title} ({part.says})" if part.says else part.title
-        short = [[RANGE.sub("", cell) for cell in row] for row in part.rows]
-        rows = part.rows if fits([part.header, *part.rows]) else short  # the ranges are in --json
-        lines += ["", *wrapped(heading), fitted_table(rows, part.header, "  ")]
-        lines += [line for note in part.notes for line in wrapped(note, "    ", "  ")]
-    return "\n".join(lines)

@@ -6,10 +6,11 @@ import shlex
 from typing import TYPE_CHECKING
 
 from symroof.analysis.case_summary import compact
-from symroof.analysis.verdict import limit_of, metrics_of
+from symroof.analysis.case_warnings import case_warnings, unused_inputs
+from symroof.analysis.verdict import basis_lines, limit_of, metrics_of
 from symroof.cases.measured_efficiencies import beyond_measurements
 from symroof.cases.quantity_result import Result
-from symroof.cli.case_screen import assumed
+from symroof.cli.case_screen import assumed, ledger
 from symroof.cli.options import words_without
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.report.purchase_text import (
@@ -23,7 +24,8 @@ from symroof.report.purchase_text import (
     purchase_rows,
     tokens_text,
 )
-from symroof.report.selection_tables import warnings
+from symroof.select.recommend import Purchase
+from symroof.select.selection_json import QUANTITIES
 from symroof.table_formats import FAILS, IN_PART, PASSES
 from symroof.units import significant
 from symroof.vllm.serve_line import serve_command
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
     from symroof.select.recommend import Recommendation
     from symroof.select.selection import Selection
 
-MOST_ROWS = 12  # of a table, where nobody asks for more
+MOST_ROWS, MOST_DETAILED = 12, 20
+"""Rows of a first screen, and with ``--details``."""
 MARK = {"passes": PASSES, "in part": IN_PART, "fails": FAILS, "unknown": "?"}
 DIGITS = 3
 MEANING = {
@@ -46,16 +49,24 @@ MEANING = {
 DETAILS = "--details shows every candidate, intervals and sources."
 
 
-def screen(found: Recommendation, words: Sequence[str] = ()) -> str:
-    """The recommendation, the best of each device and of each listed combination, warnings, and from the ``words`` of the command how to go on."""
+def screen(found: Recommendation, words: Sequence[str] = (), everything: bool = False) -> str:
+    """The recommendation, the best of each device and of each listed combination, warnings, and from the ``words`` of the command how to go on; with ``everything``
+    each candidate, and the inputs and assumptions of the first."""
     choice = found.choice
-    lines = [*_question(choice), "", *_use(found), "", *_devices(found)]
-    lines += [line for text in (*prices_text(found), cheaper_text(found)) for line in wrapped(text)]
-    new = [beyond_measurements(found.pick.case)] if found.pick else []
-    lines += warning_lines((*filter(None, new), *warnings(choice, 1), *choice.hints), 4)
-    lines += _next(found, words)
-    first = " (first row)" if len(choice.configurations) > 1 else ""
     case = choice.configurations[0].run.bound_case
+    lines = [*_question(choice), "", *_use(found), "", *_rows(found, everything)]
+    lines += [line for text in (*prices_text(found), cheaper_text(found)) for line in wrapped(text)]
+    new = beyond_measurements(found.pick.case) if found.pick else ""
+    unused = unused_inputs(case, [name for name in QUANTITIES if case.case.has_value(name)])
+    warned = [new] if new else []
+    warned += [f"{name} has no effect on what a selection shows" for name in unused]
+    warned += [text for text in case_warnings(case) if not text.startswith("does not fit")]
+    warned += choice.hints
+    lines += warning_lines(warned, len(warned) if everything else 4)
+    lines += _next(found, words)
+    if everything:
+        return "\n".join([*lines, *ledger(case)])
+    first = " (first row)" if len(choice.configurations) > 1 else ""
     chosen = ("token_budget",) if found.pick and found.pick.chunk is not None else ()
     return "\n".join([*lines, *assumed(case, of=first, but=chosen, remark=DETAILS)])
 
@@ -111,21 +122,31 @@ def _use(found: Recommendation) -> list[str]:
     return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
 
 
-def _devices(found: Recommendation) -> list[str]:
-    """The best of each device."""
-    header, rows = purchase_rows(found.best[:MOST_ROWS], ranges=False)
-    marks = [MARK[one.configuration.state] for one in found.best[:MOST_ROWS]]
+def _rows(found: Recommendation, everything: bool) -> list[str]:
+    """The best of each device, or every candidate with its intervals."""
+    choice, ones, most = found.choice, found.best, MOST_ROWS
+    what, where, said = "best of each device", "--details shows", list[str]()
+    if everything:
+        ones, most = tuple(map(Purchase, choice.configurations)), MOST_DETAILED
+        what, where, passing = "candidate", "--json has", len(choice.passing)
+        basis = basis_lines([choice.configurations[0].run.bound_case])
+        said = wrapped("; ".join([f"{passing:,} of {len(ones):,} candidates pass", *basis]))
+    more = [f"and {len(ones) - most:,} more, which {where}"] if len(ones) > most else []
+    return [*said, *_table(ones[:most], what, everything), *more]
+
+
+def _table(ones: Sequence[Purchase], what: str, ranges: bool) -> list[str]:
+    """A row for each purchase, and below what those that do not pass lack."""
+    header, rows = purchase_rows(ones, ranges)
+    marks = [MARK[one.configuration.state] for one in ones]
     kept = len(header) - (header[-1] == "misses")
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
-    head = ["", "best of each device", *header[1:kept]]
-    lines = [fitted_table(cells, head, flexible=-1)] if kept > 1 else []
+    lines = [fitted_table(cells, ["", what, *header[1:kept]], flexible=-1)] if kept > 1 else []
     lacking: dict[str, list[str]] = {}
     for row in rows if len(header) > kept else ():
         lacking.setdefault(row[kept], []).append(row[0])
     for lack, names in lacking.items():
         lines += wrapped(f"{', '.join(names)}: {lack}", "    ") if lack else []
-    more = len(found.best) - MOST_ROWS
-    lines += [f"and {more:,} more, which --details shows"] * (more > 0)
     used = [f"{mark} {said}" for mark, said in MEANING.items() if mark in marks]
     return lines + ([", ".join(used)] if {*marks} - {PASSES} and kept > 1 else [])
 

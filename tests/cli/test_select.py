@@ -76,6 +76,12 @@ def test_bad_lines_are_refused(line, word):
     assert word in refused("select", *CASE, *line)
 
 
+def test_details_have_every_candidate_and_the_inputs_of_the_first():
+    said = good("select", *CASE, *PASSING, "--details").out
+    assert "1 of 2 candidates pass" in said and "A100 80GB SXM: TTFT" in said
+    assert "inputs (* = default):" in said and "assumptions (* = default):" in said
+
+
 def test_nothing_to_choose_is_refused():
     assert "no model to choose" in refused("select", "--hardware", "h100-sxm", "--prompt", "5")
     assert "give a study file" in refused("select")

@@ -8,8 +8,8 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import target_warnings
 from symroof.cases.request import request_of
 from symroof.errors import InputError
-from symroof.report.selection_tables import parts
-from symroof.select.recommend import recommended_of
+from symroof.report.purchase_text import purchase_rows
+from symroof.select.recommend import Purchase, recommended_of
 from symroof.select.selection import select
 from symroof.select.selection_json import check_json
 
@@ -135,8 +135,8 @@ def test_what_no_price_was_found_of_is_last_and_says_so():
     assert any(
         hint.startswith("no price of gaudi3 was found: ranked last") for hint in choice.hints
     )
-    (table,) = (part for part in parts(choice, 20) if part.title == "Configurations")
-    assert [row[-1] == "no price found" for row in table.rows] == [False, True]
+    _, rows = purchase_rows([Purchase(one) for one in choice.configurations])
+    assert ["no price found" in row for row in rows] == [False, True]
 
 
 @pytest.mark.parametrize(
