@@ -1,4 +1,4 @@
-"""One catalogue entry as facts and tables: what ``symroof show`` prints.
+"""One catalogue entry as facts: what ``symroof show`` prints.
 
 Of a file it is the fields as they are written; of a model, what its layers add up to.
 """
@@ -32,24 +32,15 @@ from symroof.theory.theory import theory
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import format_quantity, is_whole
 
-EntryTable = tuple[str, list[str], list[list[str]]]
-
 
 @dataclass
 class CatalogueEntry:
-    """Facts (name, value, remark), tables (heading, header, rows) and notes."""
+    """Facts (name, value, remark) and notes."""
 
     kind: str
     title: str
-    facts: list[list[str]] = field(default_factory=list)
-    tables: list[EntryTable] = field(default_factory=list)
+    facts: list[list[str]]
     notes: list[str] = field(default_factory=list)
-
-    def as_json(self) -> dict[str, Any]:
-        tables = [
-            dict(zip(("title", "columns", "rows"), each, strict=True)) for each in self.tables
-        ]
-        return vars(self) | {"tables": tables}
 
 
 def entry(name: str, assume_family: str | None = None) -> CatalogueEntry:
@@ -71,21 +62,20 @@ def _declared(name: str) -> CatalogueEntry | None:
     if name in SWITCHES:
         switch = SWITCHES[name]
         rows = [[v, m, "default" * (v == switch.default)] for v, m in switch.values.items()]
-        return CatalogueEntry("assumption", name, tables=[("values", [], rows)])
+        return CatalogueEntry("assumption", name, rows)
     declared: dict[str, Any] = {"threshold": THRESHOLDS, "input": INPUTS, "quantity": QUANTITIES}
     kind = next((kind for kind, names in declared.items() if name in names), None)
     if kind is None:
         return None
     row = next(row for row in KINDS[f"{kind}s".replace("ys", "ies")]() if row.pop("name") == name)
-    tables: list[EntryTable] = []
     if kind == "threshold":
         t = THRESHOLDS[name]
         row |= {"never, left side below": t.below, "never, left side above": t.above}
         row["of one operator"] = [f"{t.name}.{part}" for part in theory().parts(t.step)]
     if kind == "quantity" and (q := QUANTITIES[name]).switch:
-        tables = [(f"by {q.switch}", [], [list(v) for v in q.variants])]
-    facts = [[key, shown(value)] for key, value in row.items() if value not in (None, "", [])]
-    return CatalogueEntry(kind, name, facts, tables)
+        row |= {f"with {q.switch} {value}": definition for value, definition in q.variants}
+    facts = [[key, shown(value), ""] for key, value in row.items() if value not in (None, "", [])]
+    return CatalogueEntry(kind, name, facts)
 
 
 SHOWN = ("models", "hardware", "presets", "measured", "theories", "engines")
@@ -107,53 +97,24 @@ def _document(name: str) -> Document:
 
 
 UNSHOWN = ("title", "aliases", "sources", "notes")
-SOURCED, FEW = ("value", "source", "note"), 4
-"""The fields of a value with its source; so many of them at most are facts, more are a table."""
-WIDEST = 14
-"""Columns up to which a table has one for each field; with more, a field is a row."""
+REMARKS = ("source", "note")
 
 
 def _from_document(document: Document) -> CatalogueEntry:
-    """The fields of a file: plain ones are facts, lists and mappings are tables."""
+    """The fields of a file, one a row, with their sources."""
     kind = file_kind(document)
     spec: Any = build(document, spec_class(kind))
     if isinstance(spec, ModelSpec):
         return model_entry(spec)
-    title = str(getattr(spec, "title", None) or document.file)
-    made = CatalogueEntry(kind, title, notes=list(spec.notes))
-    fields = Fields(document, getattr(spec, "sources", {}))
+    facts, fields = list[list[str]](), Fields(document, getattr(spec, "sources", {}))
     for name, value in document.data.items():
-        first = value[0] if isinstance(value, list) else value
-        if name == "memory" and isinstance(spec, HardwareSpec):
-            told = "no list price on demand was found"
-            if price := spec.price:
-                shown = Result(INPUTS["price"], price.middle, price.low, price.high).plain()
-                told = f"{shown}: the median of the list prices on demand, lowest to highest"
-            made.facts.append(["price", told])
-        if (name == "source" or not isinstance(first, dict)) and name not in UNSHOWN:
-            made.facts.append([name, fields.cell((name,), value)])
-        elif name not in UNSHOWN:
-            records = dict(fields.records((name,), value))
-            if len(records) <= FEW and all(each.keys() <= {*SOURCED} for each in records.values()):
-                for path, record in records.items():
-                    remarks = [record[key] for key in ("source", "note") if key in record]
-                    made.facts.append([path, record["value"], "; ".join(remarks)])
-            else:
-                made.tables.append(_table(name, records))
-    return made
-
-
-def _table(name: str, records: dict[str, dict[str, str]]) -> EntryTable:
-    columns = list(dict.fromkeys(key for record in records.values() for key in record))
-    columns.sort(key=("source", "note").__contains__)
-    if len(columns) > WIDEST:
-        pairs = ((path, *pair) for path, record in records.items() for pair in record.items())
-        return name, ["name", "field", "value"], [list(row) for row in pairs]
-    rows = [[record.get(key, "") for key in columns] for record in records.values()]
-    if any(path.startswith("[") for path in records):  # of a list
-        return name, columns, rows
-    named = [[path.removeprefix(f"{name}."), *row] for path, row in zip(records, rows, strict=True)]
-    return name, ["name", *columns], named
+        if isinstance(spec, HardwareSpec) and name == "peaks" and (price := spec.price):
+            shown = Result(INPUTS["price"], price.middle, price.low, price.high).plain()
+            facts.append(["price", shown, "median of the list prices on demand, lowest to highest"])
+        if name not in UNSHOWN:
+            facts += fields.facts((name,), value)
+    title = str(getattr(spec, "title", None) or document.file)
+    return CatalogueEntry(kind, title, facts, list(spec.notes))
 
 
 @dataclass(frozen=True)
@@ -163,26 +124,29 @@ class Fields:
     document: Document
     sources: dict[str, Source]
 
-    def records(self, place: Location, value: Any) -> Iterator[tuple[str, dict[str, str]]]:
-        """The mappings of plain fields below a place, by their path."""
-        if isinstance(value, list):
+    def facts(self, place: Location, value: Any) -> Iterator[list[str]]:
+        """Place, value and source of each field below a place; plain fields with one source are one fact."""
+        if isinstance(value, list) and value and isinstance(value[0], dict):
             for i, each in enumerate(value):
-                yield f"[{i}]", {key: self.cell((*place, i, key), x) for key, x in each.items()}
-        elif "value" in value or (
-            len(place) > 1 and not any(isinstance(x, dict) for x in value.values())
-        ):
-            yield path_text(place), {key: self.cell((*place, key), x) for key, x in value.items()}
+                yield self._record((*place, i), each)
+        elif isinstance(value, dict) and (REMARKS[0] in value or "value" in value):
+            yield self._record(place, value)
+        elif isinstance(value, dict) and place[-1] not in REMARKS:
+            for key, each in value.items():
+                yield from self.facts((*place, key), each)
         else:
-            for key, x in value.items():
-                if isinstance(x, dict):
-                    yield from self.records((*place, key), x)
-                else:
-                    yield path_text((*place, key)), {"value": self.cell((*place, key), x)}
+            yield [path_text(place), self.cell(place, value), ""]
+
+    def _record(self, place: Location, value: dict[str, Any]) -> list[str]:
+        cells = {key: self.cell((*place, key), each) for key, each in value.items()}
+        remarks = "; ".join(cells.pop(key) for key in REMARKS if key in cells)
+        named = (f"{key} {cell}" if key != "value" else cell for key, cell in cells.items())
+        return [path_text(place), ", ".join(named), remarks]
 
     def cell(self, place: Location, value: Any) -> str:
         if place[-1] == "source" and isinstance(value, dict):
             source = Source.model_validate(value)
-            return f"{source} {source.address or ''}".strip() if len(place) == 1 else str(source)
+            return f"{source} {source.address or ''}".strip()
         if place[-1] == "source" and value in self.sources:
             return str(self.sources[value])
         if isinstance(value, dict):
@@ -206,13 +170,13 @@ MODEL_FACTS = (
 
 
 def model_entry(spec: ModelSpec) -> CatalogueEntry:
-    """A model: its totals, its layers, its parameters by part."""
+    """A model: its layers, its totals, its parameters by part, and what its file left out."""
     given = model_values(spec)
     if spec.max_context:
         given["context"] = Input(number(spec.max_context), "the longest context")
     answers = BoundCase(LoadedSpec(spec.name, spec), given=given)
     source = f"{spec.source} {spec.source.address or ''}".strip() if spec.source else "none given"
-    facts = [["name", spec.name], ["source", source]]
+    facts = [["name", spec.name, ""], ["source", source, ""], *_layers(spec)]
     shown = (name for name in MODEL_FACTS if name != ADDED or added_token(answers, CACHE))
     for result in filter(None, map(answers.get, shown)):
         whole = isinstance(result.value, float | Fraction) and is_whole(result.value)
@@ -220,26 +184,17 @@ def model_entry(spec: ModelSpec) -> CatalogueEntry:
         facts.append([result.name, result.text(), exact])
     if count := spec.published_params:
         facts.append(["published", format_quantity(Fraction(count), "parameter"), f"{count:,}"])
-    tables: list[EntryTable] = []
-    if spec.layers:
-        tables = [
-            ("layers", ["count", "kind", "attention", "feed-forward"], _layers(spec)),
-            ("parameters", ["part", "count", "share"], _parameters(answers)),
-        ]
-    if spec.filled:
-        rows = [[each.field, each.value, each.why] for each in spec.filled]
-        tables.append(("missing in the file and filled in", ["field", "value", "why"], rows))
-    if spec.checkpoints:
-        rows = [[c.name, c.precision, c.kv or "", ", ".join(c.kept)] for c in spec.checkpoints]
-        header = ["name", "weights", "cache", "kept wide"]
-        tables.append(("checkpoints by their own names", header, rows))
-    stored, wide = (
-        spec.quantization,
-        "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions.",
-    )
-    notes = [*spec.caveats, *(stored.unread if stored else ()), *spec.notes, wide]
-    notes += stored.notes if stored else ()
-    return CatalogueEntry("model", spec.shown_name, facts, tables, notes)
+    facts += _parameters(answers) if spec.layers else []
+    facts += [[f"filled in: {each.field}", str(each.value), each.why] for each in spec.filled]
+    for stored in spec.checkpoints:
+        kept = f"kept wide: {', '.join(stored.kept)}" if stored.kept else ""
+        cache = f", cache {stored.kv}" if stored.kv else ""
+        facts.append([stored.name, f"weights {stored.precision}{cache}", kept])
+    wide = "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions."
+    read = spec.quantization
+    notes = [*spec.caveats, *(read.unread if read else ()), *spec.notes, wide]
+    notes += read.notes if read else ()
+    return CatalogueEntry("model", spec.shown_name, facts, notes)
 
 
 def _layers(spec: ModelSpec) -> list[list[str]]:
@@ -248,9 +203,8 @@ def _layers(spec: ModelSpec) -> list[list[str]]:
         mixers: list[Any] = [kind.mixer] if kind.mixer else []
         if kind.attention.kind != "none" or not mixers:
             mixers.insert(0, kind.attention)
-        rows.append(
-            [str(kind.count), label, " beside ".join(map(_block, mixers)), _block(kind.ffn)]
-        )
+        what = f"{' beside '.join(map(_block, mixers))}; {_block(kind.ffn)}"
+        rows.append([f"{kind.count} layers, {label}", what, ""])
     return rows
 
 
@@ -272,5 +226,5 @@ def _parameters(answers: BoundCase) -> list[list[str]]:
     rows, whole = [], answers.case.value("params")
     for part, cells in groups.items():
         count = answers.case.evaluate(parameters(cells))
-        rows.append([part, f"{int(count):,}", f"{float(count / whole):.2%}"])
-    return [*rows, ["total", f"{int(whole):,}", ""]]
+        rows.append([f"params of {part}", f"{int(count):,}", f"{float(count / whole):.2%}"])
+    return rows

@@ -75,17 +75,15 @@ def counted(spec: dict[str, Any]) -> list[str]:
     rows = []
     for name in spec["presets"]:
         shown = found(f"show {name}")
-        tables = {one["title"]: one for one in shown["tables"]}
         facts = {key: value for key, value, *_ in shown["facts"]}
         switches = ", ".join(
             f"`{key.removeprefix('assume.')}={value}`"
             for key, value in facts.items()
             if key.startswith("assume.")
         )
-        terms = tables["definitions"]["columns"][2:] if "definitions" in tables else []
-        adds = "; ".join(term for term in terms if term not in ("experts", "latent"))
-        slips = tables["slips"]["rows"] if "slips" in tables else []
-        wrong = "; ".join(f"{choice}: {slip}" for choice, slip, *_ in slips)
+        added = dict.fromkeys(key.partition(".plus.")[2] for key in facts if ".plus." in key)
+        slips = {key.removeprefix("slips."): said for key, said in facts.items() if "slips." in key}
+        adds, wrong = "; ".join(added), "; ".join(f"{key}: {said}" for key, said in slips.items())
         cells = [f"`{name}`", facts.get("version", ""), switches, adds, wrong]
         rows.append([cell.replace("|", "/") for cell in cells])
     header = ["Preset", "Version", "Switches", "Adds", "Where it is wrong"]
