@@ -46,10 +46,10 @@ BUDGETS = {
     "sweep": 1207,
     "calibrate": 1252,
     "check": 5624,
-    "report": 5603,
-    "cli": 3722,
-    "tests": 34233,
-    "other": 2750,
+    "report": 5557,
+    "cli": 3696,
+    "tests": 34230,
+    "other": 2748,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02
