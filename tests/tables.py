@@ -4,6 +4,8 @@ import contextlib
 import re
 import shlex
 
+import yaml
+
 from symroof.theory.switches import SWITCHES
 
 
@@ -47,3 +49,12 @@ def plain(value):
 def words(text):
     """The words of a text: many names in few lines."""
     return text.split()
+
+
+def fields(text):
+    """The fields of a mapping in YAML, without its braces.
+
+    >>> fields("quant_method: awq, bits: 4, zero_point: true")
+    {'quant_method': 'awq', 'bits': 4, 'zero_point': True}
+    """
+    return yaml.safe_load(f"{{{text}}}")

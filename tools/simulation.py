@@ -1,7 +1,6 @@
 """Closed forms of a server under load against the server that `symroof simulate` serves requests with, step by step.
 
-``python -m tools.simulation [SEEDS]`` prints how far the closed forms of thirty drawn deployments are off, with every slot taken and at four loads. Ten
-are mixes in which 2 to 30 % of the prompts are long.
+``python -m tools.simulation [COUNT]`` prints how far the closed forms of so many drawn deployments of each kind are off, with every slot taken and at four loads.
 """
 
 import random
@@ -22,6 +21,8 @@ KINDS = {
         "nemotron-nano-9b-v2",
     ),
     "attention_dp": ("deepseek-v3", "deepseek-v2-lite", "qwen3-30b-a3b", "mixtral-8x7b"),
+    "exclusive": ("llama-3.1-8b", "mistral-nemo-12b", "qwen3-30b-a3b"),
+    "disaggregated": ("llama-3.1-8b", "mistral-nemo-12b", "qwen3-30b-a3b"),
     "mix": ("llama-3.1-8b", "qwen2.5-7b", "mixtral-8x7b", "gemma-3-27b", "falcon-mamba-7b"),
 }
 """The models that are drawn, by kind of deployment."""
@@ -44,11 +45,15 @@ def deployment(kind, draw):
             "step_overhead": draw.choice(("0 s", "1 ms", "4 ms")),
         }
         case |= {"attention_dp": groups} if groups > 1 else {}
-        case |= (
-            {"engine": "vllm"}
-            if draw.random() < 0.3
-            else {"engine": "ideal", "chunk": draw.choice((256, 512, 1024, 2048, 8192)) * groups}
-        )
+        if kind in ("exclusive", "disaggregated"):
+            case |= {"engine": "ideal", "assume": {"scheduling": kind}}
+            if kind == "disaggregated":
+                case |= {"prefill_devices": case["tp"], "network_bandwidth": "50 GB/s"}
+        elif draw.random() < 0.3:
+            case |= {"engine": "vllm"}
+        else:
+            chunk = draw.choice((256, 512, 1024, 2048, 8192)) * groups
+            case |= {"engine": "ideal", "chunk": chunk}
         if kind == "mix":
             long = round(256 * 2 ** draw.uniform(0, 5)), round(8 * 2 ** draw.uniform(0, 6))
             case |= {
@@ -119,29 +124,6 @@ def first_tokens(kind, load):
 
 
 LOADS = (0.2, 0.4, 0.6, 0.8)
-ORDER = (
-    "dense",
-    "dense",
-    "experts",
-    "windows",
-    "latent",
-    "dense",
-    "recurrent",
-    "experts",
-    "attention_dp",
-    "dense",
-)
-EXCLUSIVE, DISAGGREGATED = (4, 13), (7, 16)
-"""Which of those of one kind prefill apart from the decode, and where."""
-MIXED = (
-    "llama-3.1-8b",
-    "mistral-nemo-12b",
-    "qwen2.5-7b",
-    "mixtral-8x7b",
-    "llama-3.1-70b",
-    "qwen3-30b-a3b",
-    "gemma-3-27b",
-)
 RARE = {
     "model": "mistral-nemo-12b",
     "hardware": "a100-80gb-sxm",
@@ -159,54 +141,7 @@ RARE = {
 """Short prompts that wait behind rare long ones."""
 
 
-def one_kind(i, draw):
-    """A deployment of requests of one kind; some prefill before the decode, or elsewhere."""
-    case = deployment(ORDER[i % len(ORDER)], draw)
-    if i not in EXCLUSIVE + DISAGGREGATED:
-        return case
-    apart = {"scheduling": "disaggregated" if i in DISAGGREGATED else "exclusive"}
-    more = {"prefill_devices": case["tp"], "network_bandwidth": "50 GB/s"}
-    case = {**case, "engine": "ideal", "assume": apart, **(more if i in DISAGGREGATED else {})}
-    return {name: value for name, value in case.items() if name != "chunk"}
-
-
-def mix(draw):
-    """A deployment that fits, with short prompts and some long ones."""
-    while True:
-        case = {
-            "model": draw.choice(MIXED),
-            "hardware": draw.choice(DEVICES),
-            "tp": draw.choice((1, 2, 4)),
-            "batch": round(8 * 2 ** draw.uniform(0, 4)),
-            "prompt": round(100 * 2 ** draw.uniform(0, 4)),
-            "output": round(50 * 2 ** draw.uniform(0, 3.5)),
-            "mfu": 0.6,
-            "mbu": 0.75,
-            "engine": "ideal",
-            "chunk": draw.choice((512, 1024, 2048, 8192)),
-            "step_overhead": draw.choice(("0 s", "1 ms", "4 ms")),
-            "long_share": round(draw.uniform(0.02, 0.3), 2),
-            "long_prompt": round(2000 * 2 ** draw.uniform(0, 3)),
-            "long_output": round(50 * 2 ** draw.uniform(0, 3.5)),
-        }
-        if draw.random() < 0.2:
-            case["engine"] = "vllm"
-            del case["chunk"]
-        longest = {**case, "prompt": case["long_prompt"], "output": case["long_output"]}
-        with suppress(sr.InputError):  # heads that so many devices do not share out
-            if not sr.Study(**longest).first.does_not_fit:
-                return case
-
-
-def drawn(name="first", kinds=20, mixes=10):
-    """Deployments of requests of one kind, then mixes, the first of them that of rare long prompts."""
-    draw = random.Random(f"single {name}")
-    alone = [one_kind(i, draw) for i in range(kinds)]
-    draw = random.Random(f"mix {name}")
-    return [*alone, RARE, *(mix(draw) for _ in range(mixes - 1))]
-
-
-def over_simulated(case, load, seeds=10, seed=1):
+def over_simulated(case, load, seeds=2, seed=1):
     """Time between tokens and time to first token at a load, by formula over simulated."""
     rate = load * closed(sr.Study(**case), "sustained_requests")
     study = sr.Study(**case, arrival_rate=rate)
@@ -217,13 +152,15 @@ def over_simulated(case, load, seeds=10, seed=1):
     )
 
 
-def main(seeds):
-    for i, case in enumerate(drawn()):
-        print(case, {name: f"{value:+.1%}" for name, value in differences(case).items()})
-        for load in LOADS:
-            itl, ttft = over_simulated(case, load, seeds, seed=100 * i)
-            print(f"  load {load}: ITL {itl:.3f}, TTFT {ttft:.3f} of the simulated", flush=True)
+def main(count: int) -> None:
+    for kind in KINDS:
+        draw = random.Random(kind)
+        for case in [deployment(kind, draw) for _ in range(count)]:
+            print(kind, case, {name: f"{value:+.1%}" for name, value in differences(case).items()})
+            for load in LOADS:
+                itl, ttft = over_simulated(case, load)
+                print(f"  load {load}: ITL {itl:.3f}, TTFT {ttft:.3f} of the simulated", flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 4)

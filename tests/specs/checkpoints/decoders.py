@@ -7,53 +7,39 @@ import importlib
 import json
 import warnings
 
+import yaml
+
 from symroof.specs.checkpoints.family import table
 
+from ...tables import words
 from . import DATA
 
 COUNTS = DATA / "decoders.json"
 LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "num_blocks")
 FEW = 6
-SIZES_LEFT_OPEN = {
-    "dots1": {
-        "n_routed_experts": 8,
-        "n_shared_experts": 1,
-        "num_experts_per_tok": 2,
-        "first_k_dense_replace": 1,
-    },
-    "hunyuan_v1_dense": {"head_dim": 128},
-    "hunyuan_v1_moe": {"head_dim": 128},
-    "ministral": {"head_dim": 128},
-    "cohere_compass_text": {
-        "rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 10000.0}}
-    },
-    "nemotron": {"num_key_value_heads": 8},
-    "deepseek_v2": {"num_experts_per_tok": 6},
-    "dbrx": {"attn_config": {"rope_theta": 10000.0}},
-}
+SIZES_LEFT_OPEN = yaml.safe_load("""
+dots1: {n_routed_experts: 8, n_shared_experts: 1, num_experts_per_tok: 2, first_k_dense_replace: 1}
+hunyuan_v1_dense: {head_dim: 128}
+hunyuan_v1_moe: {head_dim: 128}
+ministral: {head_dim: 128}
+cohere_compass_text: {rope_parameters: {full_attention: {rope_type: default, rope_theta: 10000.0}}}
+nemotron: {num_key_value_heads: 8}
+deepseek_v2: {num_experts_per_tok: 6}
+dbrx: {attn_config: {rope_theta: 10000.0}}
+""")
 """What a class needs before it can be built."""
-SETTINGS = {
-    "deepseek_v32": {"first_k_dense_replace": 2},
-    "gpt_neo": {"num_layers": 6, "attention_types": [[["global", "local"], 3]]},
-    "zamba": {"num_hidden_layers": 9},
-    "zamba2": {
-        "num_hidden_layers": 6,
-        "layers_block_type": ["mamba", "mamba", "hybrid", "mamba", "hybrid", "mamba"],
-    },
-    "lfm2_moe": {"num_hidden_layers": 4, "layer_types": ["conv", "full_attention", "conv", "conv"]},
-    "gemma3n_text": {"num_kv_shared_layers": 0},
-    "smollm3": {"use_sliding_window": True, "sliding_window": 512},
-    "qwen3": {"use_sliding_window": True, "max_window_layers": 2},
-}
+SETTINGS = yaml.safe_load("""
+deepseek_v32: {first_k_dense_replace: 2}
+gpt_neo: {num_layers: 6, attention_types: [[[global, local], 3]]}
+zamba: {num_hidden_layers: 9}
+zamba2: {num_hidden_layers: 6, layers_block_type: [mamba, mamba, hybrid, mamba, hybrid, mamba]}
+lfm2_moe: {num_hidden_layers: 4, layer_types: [conv, full_attention, conv, conv]}
+gemma3n_text: {num_kv_shared_layers: 0}
+smollm3: {use_sliding_window: true, sliding_window: 512}
+qwen3: {use_sliding_window: true, max_window_layers: 2}
+""")
 """More than a small number of layers, where that shows a rule."""
-LEFT_OUT = {
-    "transformers_version",
-    "id2label",
-    "label2id",
-    "dtype",
-    "architectures",
-    "_name_or_path",
-}
+LEFT_OUT = words("transformers_version id2label label2id dtype architectures _name_or_path")
 
 
 def types():
@@ -127,13 +113,8 @@ def _never_used(config):
         return 0 if config.tie_word_embeddings else -config.vocab_size * config.hidden_size
     if config.model_type != "longcat_flash":
         return 0
-    return (
-        config.num_layers
-        * config.zero_expert_num
-        * 2
-        * config.expert_ffn_hidden_size
-        * config.hidden_size
-    )
+    matrices = 2 * config.num_layers * config.zero_expert_num
+    return matrices * config.expert_ffn_hidden_size * config.hidden_size
 
 
 def measured(model_type):

@@ -2,8 +2,8 @@
 
 import struct
 
-F32, F16, Q4_0, Q8_0, Q4_K, Q6_K, BF16, MXFP4 = 0, 1, 2, 8, 12, 14, 30, 39
-UINT8, INT32, UINT32, FLOAT32, BOOL, STRING, ARRAY, UINT64 = 0, 5, 4, 6, 7, 8, 9, 10
+F32, F16, Q4_0, Q8_0, Q4_K, Q6_K = 0, 1, 2, 8, 12, 14
+INT32, UINT32, INT64, FLOAT32, BOOL, STRING, ARRAY = 5, 4, 11, 6, 7, 8, 9
 
 
 def text(value):
@@ -19,7 +19,7 @@ def value(found):
         return (
             struct.pack("<II", UINT32, found)
             if 0 <= found < 2**32
-            else struct.pack("<Iq", 11, found)
+            else struct.pack("<Iq", INT64, found)
         )
     if isinstance(found, float):
         return struct.pack("<If", FLOAT32, found)
@@ -47,43 +47,20 @@ def gguf(metadata, tensors, version=3, raw=b""):
 
 def block(i, d, heads, kv, head_dim, ff, kinds=None, **options):
     """The tensors of one layer; ``kinds`` gives a type other than Q4_0 to some."""
-
-    def kind(name):
-        return (kinds or {}).get(name, options.get("kind", Q4_0))
-
     q, k = heads * head_dim, kv * head_dim
-    found = [
-        (f"{name}.weight", (d,), F32) for name in options.get("norms", ("attn_norm", "ffn_norm"))
-    ]
-    if options.get("fused"):
-        found.append(("attn_qkv.weight", (d, q + 2 * k), kind("attn_qkv")))
-    else:
-        found += [
-            (f"attn_{n}.weight", (d, rows), kind(f"attn_{n}"))
-            for n, rows in (("q", q), ("k", k), ("v", k))
-        ]
-    found.append(("attn_output.weight", (q, d), kind("attn_output")))
-    found += [
-        (f"attn_{n}.bias", (rows,), F32)
-        for n, rows in (("q", q), ("k", k), ("v", k))
-        if options.get("qkv_bias")
-    ]
-    found += [(f"attn_{n}_norm.weight", (head_dim,), F32) for n in "qk" if options.get("qk_norm")]
+    matrices = {"attn_q": (d, q), "attn_k": (d, k), "attn_v": (d, k), "attn_output": (q, d)}
     if ff:
-        gates = ("gate", "up") if options.get("gate", True) else ("up",)
-        wide = (
-            [(f"ffn_{n}", ff) for n in gates]
-            if not options.get("fused_gate")
-            else [("ffn_up", 2 * ff)]
-        )
-        found += [(f"{n}.weight", (d, rows), kind(n)) for n, rows in wide] + [
-            ("ffn_down.weight", (ff, d), kind("ffn_down"))
-        ]
+        matrices |= {"ffn_gate": (d, ff), "ffn_up": (d, ff), "ffn_down": (ff, d)}
+    norms = options.get("norms", ("attn_norm", "ffn_norm"))
+    found = [(f"{name}.weight", (d,), F32) for name in norms]
+    found += [(f"attn_{n}_norm.weight", (head_dim,), F32) for n in "qk" if options.get("qk_norm")]
+    for name, shape in matrices.items():
+        found.append((f"{name}.weight", shape, (kinds or {}).get(name, options.get("kind", Q4_0))))
     found += options.get("more", [])
     return [(f"blk.{i}.{name}", shape, t) for name, shape, t in found]
 
 
-def model(arch, layers, d, vocab, metadata=None, head=Q8_0, table=Q4_0, outer=()):
+def model(arch, layers, d, vocab, metadata=None, head=Q8_0, table=Q4_0):
     """Metadata and tensors of a whole model; ``head`` None where it is tied."""
     found = {
         "general.architecture": arch,
@@ -92,7 +69,7 @@ def model(arch, layers, d, vocab, metadata=None, head=Q8_0, table=Q4_0, outer=()
     } | (metadata or {})
     tensors = [("token_embd.weight", (d, vocab), table), ("output_norm.weight", (d,), F32)]
     tensors += [("output.weight", (d, vocab), head)] if head is not None else []
-    return found, [*tensors, *outer, *(tensor for layer in layers for tensor in layer)]
+    return found, [*tensors, *(tensor for layer in layers for tensor in layer)]
 
 
 def heads(arch, n_heads, n_kv, **more):

@@ -10,73 +10,53 @@ from symroof.specs.checkpoints.json_text import loads_json
 from symroof.specs.checkpoints.quantization_config import NEVER, read_quantization
 from symroof.specs.fields import spec_name
 
+from ...tables import fields, table
 from . import problem, read
-from .gguf_files import Q8_0, block, gguf, heads, model
+from .gguf_files import block, gguf, heads, model
 
-CONFIG = {
-    "model_type": "llama",
-    "hidden_size": 64,
-    "num_attention_heads": 4,
-    "num_hidden_layers": 2,
-    "vocab_size": 320,
-    "intermediate_size": 96,
-}
+CONFIG = fields(
+    "model_type: llama, hidden_size: 64, num_attention_heads: 4, num_hidden_layers: 2, "
+    "vocab_size: 320, intermediate_size: 96"
+)
+CALLED = r"""
+/x/My Model/config.json | null | My Model | my-model
+/x/y/config.json | org/Name-7B | Name-7B | name-7b
+/x/y/config.json | /models/Q3/ | Q3 | q3
+/x/y/config.json | C:\models\Q3\ | Q3 | q3
+/x/y/Foo.config.json | null | Foo | foo
+/x/y/Foo.json | "" | Foo | foo
+/x/y/Foo.json | 3 | Foo | foo
+/x/y/Foo_1.5.json | null | Foo_1.5 | foo_1.5
+/x/y/.json | null | model | model
+/x/y/z.json | "--" | -- | model
+/x/y/z.json | "a\eb" | ab | ab
+"""
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("file", "stated", "title", "name"),
-    [
-        ("/x/My Model/config.json", None, "My Model", "my-model"),
-        ("/x/y/config.json", "org/Name-7B", "Name-7B", "name-7b"),
-        ("/x/y/config.json", "/models/Q3/", "Q3", "q3"),
-        ("/x/y/config.json", "C:\\models\\Q3\\ ", "Q3", "q3"),
-        ("/x/y/Foo.config.json", None, "Foo", "foo"),
-        ("/x/y/Foo.json", "", "Foo", "foo"),
-        ("/x/y/Foo.json", 3, "Foo", "foo"),
-        ("/x/y/Foo_1.5.json", None, "Foo_1.5", "foo_1.5"),
-        ("/x/y/.json", None, "model", "model"),
-        ("/x/y/z.json", "--", "--", "model"),
-        ("/x/y/z.json", "a" * 99, "a" * 64, "a" * 64),
-        ("/x/y/z.json", "a\x1bb", "ab", "ab"),
-    ],
-)
+@pytest.mark.parametrize(("file", "stated", "title", "name"), table(CALLED))
 def test_what_a_model_is_called(file, stated, title, name):
-    document = loads_json(json.dumps({} if stated is None else {"_name_or_path": stated}), file)
+    document = loads_json(json.dumps(fields(f"_name_or_path: {stated}")), file)
     assert (title_of(document), spec_name(title_of(document))) == (title, name)
 
 
-@pytest.mark.parametrize(
-    ("fields", "caveats"),
-    [
-        ({}, ()),
-        (
-            {"num_nextn_predict_layers": 1},
-            ("counted without 1 further layer that predicts tokens ahead",),
-        ),
-        ({"num_mtp_layers": 2}, ("counted without 2 further layers that predict tokens ahead",)),
-        (
-            {"num_nextn_predict_layers": 0, "num_mtp_layers": 2},
-            ("counted without 2 further layers that predict tokens ahead",),
-        ),
-        (
-            {"mtp_num_hidden_layers": 1},
-            ("counted without 1 further layer that predicts tokens ahead",),
-        ),
-        ({"num_nextn_predict_layers": True}, ()),
-        ({"vision_config": {}}, ("the language model alone is counted, without vision_config",)),
-        (
-            {"vision_config": {}, "audio_config": {}},
-            ("the language model alone is counted, without vision_config and audio_config",),
-        ),
-        (
-            {"vision_config": 3},
-            ("keys of its file that are not read, so that any number may be wrong: vision_config",),
-        ),
-    ],
-)
-def test_what_is_not_counted_is_said(fields, caveats):
-    assert read(CONFIG | fields).caveats == caveats
+AHEAD = "counted without {} that predict{} tokens ahead"
+ONE_AHEAD, TWO_AHEAD = AHEAD.format("1 further layer", "s"), AHEAD.format("2 further layers", "")
+CAVEATS = f"""
+num_nextn_predict_layers: 1 | {ONE_AHEAD}
+num_mtp_layers: 2 | {TWO_AHEAD}
+num_nextn_predict_layers: 0, num_mtp_layers: 2 | {TWO_AHEAD}
+mtp_num_hidden_layers: 1 | {ONE_AHEAD}
+num_nextn_predict_layers: true |
+vision_config: {{}} | the language model alone is counted, without vision_config
+vision_config: {{}}, audio_config: {{}} | the language model alone is counted, without vision_config and audio_config
+vision_config: 3 | keys of its file that are not read, so that any number may be wrong: vision_config
+"""
+
+
+@pytest.mark.parametrize(("said", "caveat"), table(CAVEATS))
+def test_what_is_not_counted_is_said(said, caveat):
+    assert read(CONFIG | fields(said)).caveats == ((caveat,) if caveat else ())
 
 
 def test_a_family_that_is_assumed_is_said():
@@ -133,62 +113,41 @@ def test_an_operator_that_is_wide_in_some_layers(count, layers, wholly, partly, 
 
 @pytest.fixture
 def stored(tmp_path):
-    """A model written into a file and read back; ``more`` tensors stand beside those of its two layers."""
+    """A model of two layers written into a file and read back."""
 
-    def from_tensors(metadata=None, more=(), name="m.gguf", architecture="llama", **options):
-        layers = [block(i, 64, 4, 2, 16, 96, **options) for i in range(2)]
-        made, tensors = model(
-            architecture,
-            layers,
-            64,
-            320,
-            heads(architecture, 4, 2) | (metadata or {}),
-            head=options.get("head", Q8_0),
-        )
-        path = tmp_path / name
-        path.write_bytes(gguf(made, [*tensors, *more]))
-        return read_gguf(path)[0]
+    def with_metadata(architecture, metadata):
+        layers = [block(i, 64, 4, 2, 16, 96) for i in range(2)]
+        stated = heads(architecture, 4, 2) | metadata
+        (tmp_path / "m.gguf").write_bytes(gguf(*model(architecture, layers, 64, 320, stated)))
+        return read_gguf(tmp_path / "m.gguf")[0]
 
-    return from_tensors
+    return with_metadata
 
 
-@pytest.mark.parametrize(
-    ("architecture", "more", "windows"),
-    [
-        ("gemma2", {"gemma2.attention.sliding_window": 9}, [9, None]),
-        ("gemma2", {"gemma2.attention.sliding_window": 9, "gemma2.context_length": 10}, [9, None]),
-        (
-            "gemma2",
-            {"gemma2.attention.sliding_window": 9, "gemma2.context_length": 9},
-            [None, None],
-        ),  # as long as the context: none
-        ("gemma2", {"gemma2.attention.sliding_window": 0}, [None, None]),
-        ("phi3", {"phi3.attention.sliding_window": 9}, [9, 9]),
-        ("llama", {"llama.attention.sliding_window": 9}, [None, None]),
-        (
-            "llama",
-            {
-                "llama.attention.sliding_window": 9,
-                "llama.attention.sliding_window_pattern": [False, True],
-            },
-            [None, 9],
-        ),
-        (
-            "llama",
-            {"llama.attention.sliding_window": 9, "llama.attention.sliding_window_pattern": 2},
-            [9, None],
-        ),
-        (
-            "gemma3",
-            {"gemma3.attention.sliding_window": 9, "gemma3.attention.sliding_window_pattern": True},
-            [9, 9],
-        ),  # no number: the architecture's six
-    ],
-)
-def test_which_layers_slide(stored, architecture, more, windows):
-    read = stored(more, architecture=architecture)
+SLIDING = """
+gemma2 | sliding_window: 9 | [9, null]
+gemma2 | sliding_window: 9, context_length: 10 | [9, null]
+# as long as the context: none
+gemma2 | sliding_window: 9, context_length: 9 | [null, null]
+gemma2 | sliding_window: 0 | [null, null]
+phi3 | sliding_window: 9 | [9, 9]
+llama | sliding_window: 9 | [null, null]
+llama | sliding_window: 9, sliding_window_pattern: [false, true] | [null, 9]
+llama | sliding_window: 9, sliding_window_pattern: 2 | [9, null]
+# no number: the architecture's six
+gemma3 | sliding_window: 9, sliding_window_pattern: true | [9, 9]
+"""
+
+
+@pytest.mark.parametrize(("architecture", "said", "windows"), table(SLIDING))
+def test_which_layers_slide(stored, architecture, said, windows):
+    more = {
+        f"{architecture}.{'attention.' * key.startswith('sliding')}{key}": value
+        for key, value in fields(said).items()
+    }
+    read = stored(architecture, more)
     order = read.sequence() or read.labels() * 2
     by_label = dict(
         zip(read.labels(), (kind.attention.window for kind in read.layers), strict=True)
     )
-    assert [by_label[label] for label in order] == windows
+    assert [by_label[label] for label in order] == fields(f"slide: {windows}")["slide"]

@@ -4,11 +4,14 @@ import json
 
 import pytest
 
+import symroof as sr
 from symroof.api import Study
 from symroof.specs.checkpoints.config_reader import read
 from tests.cli import good
 
+from ...tables import fields
 from . import DATA
+from . import read as read_config
 
 LLAMA = json.loads((DATA / "configs" / "llama-3.1-8b.config.json").read_text())
 COUNTED = 2 * 8_030_261_248
@@ -35,50 +38,29 @@ FP8 = {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8", "exclude_modules": ["l
 @pytest.mark.parametrize("name", ["config.json", "nvidia--Llama_config.json"])
 def test_the_quantization_beside_a_file_is_its_own(tmp_path, name):
     spec, _ = read(folder(tmp_path, FP8, name=name))
-    assert (spec.quantization.method, spec.quantization.compute, spec.quantization.kv) == (
-        "fp8",
-        "fp8",
-        "fp8",
-    )
+    stored = spec.quantization
+    assert (stored.method, stored.compute, stored.kv) == ("fp8", "fp8", "fp8")
     narrow = 32 * (2 * 4096 * 4096 + 2 * 1024 * 4096 + 3 * 4096 * 14336)
     assert Study(model=spec).value("weight_bytes") == COUNTED - narrow + 32 * 7 * 8
-    assert (
-        "FP8 weights and KV cache"
-        in good("eval", "--model", tmp_path / name, "--hardware", "h100-sxm", "--prompt", 8).out
-    )
+    shown = good("eval", "--model", tmp_path / name, "--hardware", "h100-sxm", "--prompt", 8).out
+    assert "FP8 weights and KV cache" in shown
 
 
 def test_experts_beside_the_feed_forward_block():
     """nvidia/Gemma-4-26B-A4B-NVFP4: attention and the block of all tokens in 16 bits, 128 experts of 704 in NVFP4: 50.5 GB were said for 17.6."""
-    gemma = {
-        "model_type": "gemma4_text",
-        "vocab_size": 262144,
-        "hidden_size": 2816,
-        "intermediate_size": 2112,
-        "num_hidden_layers": 30,
-        "num_attention_heads": 16,
-        "num_key_value_heads": 8,
-        "head_dim": 256,
-        "global_head_dim": 512,
-        "num_global_key_value_heads": 2,
-        "attention_k_eq_v": True,
-        "enable_moe_block": True,
-        "num_experts": 128,
-        "top_k_experts": 8,
-        "moe_intermediate_size": 704,
-        "hidden_size_per_layer_input": 0,
-        "sliding_window": 1024,
-    }
+    gemma = fields("""model_type: gemma4_text, vocab_size: 262144, hidden_size: 2816,
+        intermediate_size: 2112, num_hidden_layers: 30, num_attention_heads: 16,
+        num_key_value_heads: 8, head_dim: 256, global_head_dim: 512, num_global_key_value_heads: 2,
+        attention_k_eq_v: true, enable_moe_block: true, num_experts: 128, top_k_experts: 8,
+        moe_intermediate_size: 704, hidden_size_per_layer_input: 0, sliding_window: 1024""")
     wide = [
         f"model.language_model.layers.{i}.{part}*"
         for i in range(30)
         for part in ("mlp", "router", "self_attn")
     ]
     stored = {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head", *wide]}
-    from . import read as read_dict
-
     plain, narrow = (
-        Study(model=read_dict({"text_config": gemma, "model_type": "gemma4", **more}))
+        Study(model=read_config({"text_config": gemma, "model_type": "gemma4", **more}))
         for more in ({}, {"quantization_config": stored})
     )
     shapes = [(704, 2816), (704, 2816), (2816, 704)]
@@ -90,30 +72,11 @@ def test_experts_beside_the_feed_forward_block():
 # ------------------------------------------------------------------------------------------------------------ the index
 
 
-def weights(path, *more):
-    (case,) = good(
-        "eval",
-        "--model",
-        path,
-        "--hardware",
-        "h100-sxm",
-        "--engine",
-        "ideal",
-        "--prompt",
-        8,
-        "--json",
-        *more,
-    ).json["cases"]
-    held = {
-        name: case["quantities"][name]["value"]
-        for name in ("weight_bytes", "weight_bytes_per_device")
-    }
-    return held, [warning for warning in case["warnings"] if "its index says" in warning]
-
-
 def test_the_size_of_the_index_is_resident_and_a_difference_is_said(tmp_path):
-    held, said = weights(folder(tmp_path, total=17_000_000_000), "--tp", 2)
-    assert held["weight_bytes"] == 17_000_000_000
-    assert held["weight_bytes_per_device"] == pytest.approx(8.5e9, rel=1e-3)
-    assert len(said) == 1
-    assert "its index says 17 GB, which is used; 16.06 GB are counted" in said[0]
+    case = sr.Study(
+        str(folder(tmp_path, total=17_000_000_000)), "h100-sxm", engine="ideal", prompt=8, tp=2
+    ).first
+    assert case.case.value("weight_bytes") == 17_000_000_000
+    assert case.case.value("weight_bytes_per_device") == pytest.approx(8.5e9, rel=1e-3)
+    (said,) = [warning for warning in case.warnings if "its index says" in warning]
+    assert "its index says 17 GB, which is used; 16.06 GB are counted" in said

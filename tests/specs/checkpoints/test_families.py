@@ -10,6 +10,7 @@ from symroof.theory.operator_table import placed_rows, total
 from symroof.theory.sparse_rows import CORE
 from symroof.theory.switches import assume
 
+from ...tables import words
 from . import DATA, FULL, case, read
 
 MEASURED = json.loads((DATA / "families.json").read_text())["models"]
@@ -28,18 +29,13 @@ SETTINGS = {
     },
 }
 NOT_OF_THE_CLASS = {
-    "tie_word_embeddings": {
-        "qwen2_5_omni_text",
-        "qwen2_5_vl_text",
-        "qwen2_vl_text",
-        "qwen3_omni_moe_text",
-        "qwen3_vl_moe_text",
-        "qwen3_vl_text",
-        "glm4v_text",
-    },
-    "intermediate_size": {"qwen3_5_moe_text", "solar_open"},
-    "num_key_value_heads": {"persimmon"},
-    "num_hidden_layers": {"nemotron_h"},
+    "tie_word_embeddings": words(
+        "qwen2_5_omni_text qwen2_5_vl_text qwen2_vl_text qwen3_omni_moe_text qwen3_vl_moe_text "
+        "qwen3_vl_text glm4v_text"
+    ),
+    "intermediate_size": ["qwen3_5_moe_text", "solar_open"],
+    "num_key_value_heads": ["persimmon"],
+    "num_hidden_layers": ["nemotron_h"],
 }
 """Fields that the model around it decides on, that a class lacks, or that it counts from a pattern of layers."""
 BESIDE = {
@@ -70,17 +66,11 @@ def spec(model):
 @pytest.mark.sample(16)
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_what_a_silent_file_gets_is_the_default_of_its_class(name):
-    expected = {
-        field: value
-        for field, value in DEFAULTS[name].items()
-        if name not in NOT_OF_THE_CLASS.get(field, ())
-    }
-    own = {
-        field: value
-        for field, value in family_of(name).defaults.items()
-        if name not in NOT_OF_THE_CLASS.get(field, ())
-    }
-    assert own == expected
+    def of_the_class(defaults):
+        left_out = {field for field, names in NOT_OF_THE_CLASS.items() if name in names}
+        return {field: value for field, value in defaults.items() if field not in left_out}
+
+    assert of_the_class(family_of(name).defaults) == of_the_class(DEFAULTS[name])
 
 
 @pytest.mark.sample(20)
@@ -146,19 +136,16 @@ def linear_flops(model, tokens, rows):
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(("model", "measured"), tables("prefill_linear_flops"))
 def test_matrix_products_of_a_prompt_beside_a_recurrence(model, measured):
-    for at, flops in measured.items():
-        batch, prompt, logits = int(at[0][1:]), int(at[1][1:]), at[2]
-        assert (
-            linear_flops(model, batch * prompt, batch * (prompt if logits == "all" else 1)) == flops
-        )
+    for (requests, prompt, logits), flops in measured.items():
+        batch, tokens = int(requests[1:]), int(requests[1:]) * int(prompt[1:])
+        assert linear_flops(model, tokens, tokens if logits == "all" else batch) == flops
 
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(("model", "measured"), tables("decode_linear_flops"))
 def test_matrix_products_of_a_step_beside_a_recurrence(model, measured):
-    for at, flops in measured.items():
-        batch = int(at[0][1:])
-        assert linear_flops(model, batch, batch) == flops
+    for (requests, *_), flops in measured.items():
+        assert linear_flops(model, int(requests[1:]), int(requests[1:])) == flops
 
 
 def letters(made):

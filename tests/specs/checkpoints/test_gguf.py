@@ -16,21 +16,9 @@ from symroof.specs.checkpoints.gguf_header import read_header
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 
+from ...tables import table
 from . import numbered
-from .gguf_files import (
-    F16,
-    F32,
-    Q4_0,
-    Q4_K,
-    Q6_K,
-    Q8_0,
-    block,
-    gguf,
-    heads,
-    model,
-    text,
-    value,
-)
+from .gguf_files import F16, F32, Q4_0, Q4_K, Q6_K, Q8_0, block, gguf, heads, model, text, value
 from .sizes import resident
 
 
@@ -73,22 +61,14 @@ SIX_BITS = [*range(4), *range(6, 28, 3), *range(28, 32)]
 (``use_more_bits`` of llama.cpp)."""
 
 
-def q4_k_m(vocab, kv, ff, extra=()):
+def q4_k_m(vocab, kv, ff):
     wide = {"attn_v": Q6_K, "ffn_down": Q6_K}
     layers = [
         block(i, 4096, 32, kv, 128, ff, kind=Q4_K, kinds=wide if i in SIX_BITS else None)
         for i in range(32)
     ]
-    return model(
-        "llama",
-        layers,
-        4096,
-        vocab,
-        heads("llama", 32, kv) | {"general.file_type": 15},
-        head=Q6_K,
-        table=Q4_K,
-        outer=extra,
-    )
+    stated = heads("llama", 32, kv) | {"general.file_type": 15}
+    return model("llama", layers, 4096, vocab, stated, head=Q6_K, table=Q4_K)
 
 
 def bytes_of(tensors):
@@ -138,16 +118,8 @@ FOUR_NORMS = ("attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm")
 
 def test_gemma3_slides_in_five_of_six(read):
     layers = [block(i, 1152, 4, 1, 256, 6912, norms=FOUR_NORMS, qk_norm=True) for i in range(26)]
-    found = read(
-        *model(
-            "gemma3",
-            layers,
-            1152,
-            262144,
-            heads("gemma3", 4, 1, **{"attention.sliding_window": 512}),
-            head=None,
-        )
-    )
+    stated = heads("gemma3", 4, 1, **{"attention.sliding_window": 512})
+    found = read(*model("gemma3", layers, 1152, 262144, stated, head=None))
     same_model(found, "gemma-3-1b")
     assert [i for i, label in enumerate(found.sequence()) if label == "full"] == [5, 11, 17, 23]
 
@@ -166,14 +138,8 @@ def moe_block(i, d, kv_heads, experts, ff, kind=Q4_K, split=False):
 def test_mixtral_is_a_llama_with_experts(read, split):
     """46,702,792,704 parameters, 12.9 billion of them active (arXiv 2401.04088); old files hold an expert a tensor."""
     layers = [moe_block(i, 4096, 8, 8, 14336, split=split) for i in range(32)]
-    metadata, tensors = model(
-        "llama",
-        layers,
-        4096,
-        32000,
-        heads("llama", 32, 8, expert_count=8, expert_used_count=2),
-        table=Q4_K,
-    )
+    stated = heads("llama", 32, 8, expert_count=8, expert_used_count=2)
+    metadata, tensors = model("llama", layers, 4096, 32000, stated, table=Q4_K)
     found = read(metadata, tensors)
     assert Study(model=found).value("params") == found.published_params == 46_702_792_704
     assert resident(found) == bytes_of(tensors)
@@ -181,86 +147,73 @@ def test_mixtral_is_a_llama_with_experts(read, split):
     assert found.quantization.widths["router"].value == 4
 
 
+def layer(i, rows):
+    """The tensors of a layer: name, shape and type of each in a line."""
+    return [
+        (f"blk.{i}.{name}", tuple(map(int, shape.split("x"))), KINDS[kind])
+        for name, shape, kind in table(rows)
+    ]
+
+
+KINDS = {"f32": F32, "f16": F16, "q4_0": Q4_0, "q8_0": Q8_0, "q4_k": Q4_K, "q6_k": Q6_K}
+DEEPSEEK2 = """
+attn_norm.weight | 2048 | f32
+ffn_norm.weight | 2048 | f32
+attn_kv_a_norm.weight | 512 | f32
+attn_q.weight | 2048x3072 | q4_k
+attn_kv_a_mqa.weight | 2048x576 | q8_0
+attn_kv_b.weight | 512x4096 | q4_k
+attn_output.weight | 2048x2048 | q4_k
+"""
+DENSE = """
+ffn_gate.weight | 2048x10944 | q4_0
+ffn_up.weight | 2048x10944 | q4_0
+ffn_down.weight | 10944x2048 | q8_0
+"""
+SPARSE = """
+ffn_gate_inp.weight | 2048x64 | f32
+ffn_gate_exps.weight | 2048x1408x64 | q4_k
+ffn_up_exps.weight | 2048x1408x64 | q4_k
+ffn_down_exps.weight | 1408x2048x64 | q8_0
+ffn_gate_shexp.weight | 2048x2816 | q4_k
+ffn_up_shexp.weight | 2048x2816 | q4_k
+ffn_down_shexp.weight | 2816x2048 | q6_k
+"""
+MAMBA = """
+attn_norm.weight | 768 | f32
+ssm_in.weight | 768x3072 | f16
+ssm_conv1d.weight | 4x1536 | f32
+ssm_x.weight | 1536x80 | f32
+ssm_dt.weight | 48x1536 | f32
+ssm_out.weight | 1536x768 | f16
+ssm_a | 16x1536 | f32
+ssm_d | 1536 | f32
+ssm_conv1d.bias | 1536 | f32
+ssm_dt.bias | 1536 | f32
+"""
+
+
 def test_deepseek2_has_latent_attention_shared_experts_and_a_dense_layer(read):
     """DeepSeek-V2-Lite: 15,706,484,224 parameters (model.safetensors.index.json: total_size 31412968448 at 2 bytes)."""
-    d, n, rank, rope, nope = 2048, 16, 512, 64, 128
-
-    def layer(i):
-        found = [
-            ("attn_norm", (d,), F32),
-            ("ffn_norm", (d,), F32),
-            ("attn_kv_a_norm", (rank,), F32),
-            ("attn_q", (d, n * (nope + rope)), Q4_K),
-        ]
-        found += [
-            ("attn_kv_a_mqa", (d, rank + rope), Q8_0),
-            ("attn_kv_b", (rank, n * 256), Q4_K),
-            ("attn_output", (n * 128, d), Q4_K),
-        ]
-        if i == 0:
-            found += [
-                ("ffn_gate", (d, 10944), Q4_0),
-                ("ffn_up", (d, 10944), Q4_0),
-                ("ffn_down", (10944, d), Q8_0),
-            ]
-        else:
-            found += [
-                ("ffn_gate_inp", (d, 64), F32),
-                ("ffn_gate_exps", (d, 1408, 64), Q4_K),
-                ("ffn_up_exps", (d, 1408, 64), Q4_K),
-                ("ffn_down_exps", (1408, d, 64), Q8_0),
-            ]
-            found += [
-                ("ffn_gate_shexp", (d, 2816), Q4_K),
-                ("ffn_up_shexp", (d, 2816), Q4_K),
-                ("ffn_down_shexp", (2816, d), Q6_K),
-            ]
-        return [(f"blk.{i}.{name}.weight", shape, kind) for name, shape, kind in found]
-
+    layers = [layer(i, DEEPSEEK2 + (SPARSE if i else DENSE)) for i in range(27)]
     stated = heads("deepseek2", 16, 16, expert_used_count=6, expert_shared_count=2)
-    metadata, tensors = model(
-        "deepseek2", [layer(i) for i in range(27)], d, 102400, stated, table=Q4_K
-    )
+    metadata, tensors = model("deepseek2", layers, 2048, 102400, stated, table=Q4_K)
     found = read(metadata, tensors)
     assert Study(model=found).value("params") == found.published_params == 31_412_968_448 // 2
     assert resident(found) == bytes_of(tensors)
     assert Study(model=found).value("kv_bytes_per_token") == 27 * (512 + 64) * 2
     assert [kind.count for kind in found.layers] == [1, 26]
     assert (found.order, found.sequence()[:3]) == ((), ("dense", "moe", "moe"))
-    for stated_count, counted in (
-        (2, (2, 1408)),
-        (3, (1, 2816)),
-        (0, (1, 2816)),
-    ):  # of config.json: 2 shared experts of 1,408; 2,816 is no multiple of 3
+    # of config.json: 2 shared experts of 1,408; 2,816 is no multiple of 3
+    for stated_count, counted in ((2, (2, 1408)), (3, (1, 2816)), (0, (1, 2816))):
         again = read(metadata | {"deepseek2.expert_shared_count": stated_count}, tensors)
         assert (again.layers[1].ffn.n_shared_experts, again.layers[1].ffn.d_shared) == counted
 
 
 def test_mamba_has_a_state_and_no_cache(read):
     """state-spaces/mamba-130m: 129,135,360 parameters, tied."""
-    d, inner = 768, 1536
-
-    def layer(i):
-        found = [
-            ("attn_norm", (d,), F32),
-            ("ssm_in", (d, 2 * inner), F16),
-            ("ssm_conv1d", (4, inner), F32),
-            ("ssm_x", (inner, 48 + 32), F32),
-        ]
-        found += [("ssm_dt", (48, inner), F32), ("ssm_out", (inner, d), F16)]
-        plain = [
-            ("ssm_a", (16, inner)),
-            ("ssm_d", (inner,)),
-            ("ssm_conv1d.bias", (inner,)),
-            ("ssm_dt.bias", (inner,)),
-        ]
-        return [(f"blk.{i}.{n}.weight", s, k) for n, s, k in found] + [
-            (f"blk.{i}.{n}", s, F32) for n, s in plain
-        ]
-
-    metadata, tensors = model(
-        "mamba", [layer(i) for i in range(24)], d, 50280, head=None, table=F16
-    )
+    layers = [layer(i, MAMBA) for i in range(24)]
+    metadata, tensors = model("mamba", layers, 768, 50280, head=None, table=F16)
     found = read(metadata, tensors)
     assert Study(model=found).value("params") == found.published_params == 129_135_360
     assert resident(found) == bytes_of(tensors)
@@ -268,15 +221,10 @@ def test_mamba_has_a_state_and_no_cache(read):
 
 
 def test_what_no_operator_has_is_told(read):
-    layers = [
-        block(i, 64, 4, 2, 16, 96, more=[("attn_something.weight", (64, 64), F16)])
-        for i in range(2)
-    ]
-    (note,) = [
-        note
-        for note in read(*model("llama", layers, 64, 320, heads("llama", 4, 2))).notes
-        if "operator" in note
-    ]
+    more = [("attn_something.weight", (64, 64), F16)]
+    layers = [block(i, 64, 4, 2, 16, 96, more=more) for i in range(2)]
+    found = read(*model("llama", layers, 64, 320, heads("llama", 4, 2)))
+    (note,) = [note for note in found.notes if "operator" in note]
     assert "2 tensors with 16,384 byte" in note
     assert "blk.0.attn_something.weight" in note
 
@@ -307,9 +255,9 @@ def header(keys=0, tensors=0, version=3, raw=b""):
     return b"GGUF" + struct.pack("<IQQ", version, tensors, keys) + raw
 
 
-def small(metadata=None, without=(), tensors=None):
+def small(metadata=None, without=()):
     found = {key: v for key, v in (SMALL[0] | (metadata or {})).items() if key not in without}
-    return gguf(found, [t for t in (tensors or SMALL[1]) if t[0] not in without])
+    return gguf(found, [t for t in SMALL[1] if t[0] not in without])
 
 
 def key(name, found):
@@ -328,19 +276,9 @@ def tensor(name, dimensions, shape, kind=0):
     )
 
 
-SCALARS = [
-    (0, "<B", 200),
-    (1, "<b", -100),
-    (2, "<H", 60_000),
-    (3, "<h", -30_000),
-    (4, "<I", 4 * 10**9),
-    (5, "<i", -2 * 10**9),
-    (6, "<f", 0.5),
-    (7, "<?", True),
-    (10, "<Q", 10**19),
-    (11, "<q", -(9 * 10**18)),
-    (12, "<d", 0.1),
-]
+SCALARS = [(0, "<B", 200), (1, "<b", -100), (2, "<H", 60_000), (3, "<h", -30_000)]
+SCALARS += [(4, "<I", 4 * 10**9), (5, "<i", -2 * 10**9), (6, "<f", 0.5), (7, "<?", True)]
+SCALARS += [(10, "<Q", 10**19), (11, "<q", -(9 * 10**18)), (12, "<d", 0.1)]
 """Types of values by their numbers in docs/gguf.md, each with one that the next smaller type and the other sign do not hold."""
 
 
@@ -362,78 +300,35 @@ def test_values_of_every_type_alone_and_in_a_list(tmp_path):
 
 
 HOSTILE = [
-    ("empty", b"", "magic: the file ends here"),
-    ("not gguf", b"GGML" + bytes(100), "magic: is not a GGUF file"),
-    ("version 1", b"GGUF" + struct.pack("<III", 1, 0, 0), "version: is version 1"),
-    ("big-endian", b"GGUF" + struct.pack(">IQQ", 3, 1, 1), "version: is big-endian"),
-    ("version 9", header(version=9), "version: is 9; 2 and 3 are read"),
-    ("cut short", gguf(*SMALL)[:-9], "the file ends here"),
-    ("cut in metadata", gguf(*SMALL)[:60], "the file ends here"),
-    ("tensors beyond count", header(tensors=2**63), "tensor_count: is 9,223,372,036,854,775,808"),
-    (
-        "long text",
-        header(1, 0, raw=key("a", struct.pack("<IQ", 8, 2**60))),
-        "a: goes beyond the 64 MiB",
-    ),
-    (
-        "nested arrays",
-        header(1, 0, raw=key("a", array(9, 1, array(9, 1)))),
-        "a: is an array of arrays",
-    ),
-    (
-        "unknown type",
-        header(1, 0, raw=key("a", struct.pack("<I", 77))),
-        "a: has a value of type 77",
-    ),
-    (
-        "duplicate key",
-        header(2, 0, raw=2 * key("a.b", value(1))),
-        "metadata[1]: duplicate key 'a.b'",
-    ),
-    ("not UTF-8 key", header(1, 0, raw=key(b"\xff\xfe", value(1))), "metadata[0]: is not UTF-8"),
-    ("no dimensions", header(0, 1, raw=tensor("t", 0, ())), "t: has 0 dimensions"),
-    ("huge tensor", header(0, 1, raw=tensor("t", 4, (2**63,) * 4)), "elements; 1 to"),
-    (
-        "unknown tensor type",
-        header(0, 1, raw=tensor("t", 1, (4,), 999)),
-        "t: has a type of number 999",
-    ),
-    ("retired tensor type", header(0, 1, raw=tensor("t", 1, (4,), 4)), "t: has a type of number 4"),
-    (
-        "broken block",
-        header(0, 1, raw=tensor("t", 1, (33,), Q4_0)),
-        "t: has rows of 33 weights, no multiple of the 32",
-    ),
-    ("duplicate tensor", header(0, 2, raw=2 * tensor("t", 1, (4,))), "t: duplicate tensor"),
-    (
-        "unknown architecture",
-        small({"general.architecture": "llamma"}),
-        "no architecture 'llamma' is known",
-    ),
-    ("no embedding", small(without=("token_embd.weight",)), "token_embd.weight: is missing"),
-    (
-        "block count a text",
-        small({"llama.block_count": "1"}),
-        "llama.block_count: expected a whole number",
-    ),
-    (
-        "no heads",
-        small(without=("llama.attention.head_count",)),
-        "llama.attention.head_count: is missing",
-    ),
-    (
-        "odd heads",
-        small({"llama.attention.head_count": 7}),
-        "blk.0.attn_q.weight: its extent of 64 cannot be shared by 7",
-    ),
-    ("split by a number", small({"split.count": 10**6}), "split.count: is one of 1,000,000 parts"),
+    (b"", "magic: the file ends here"),
+    (b"GGML" + bytes(100), "magic: is not a GGUF file"),
+    (b"GGUF" + struct.pack("<III", 1, 0, 0), "version: is version 1"),
+    (b"GGUF" + struct.pack(">IQQ", 3, 1, 1), "version: is big-endian"),
+    (header(version=9), "version: is 9; 2 and 3 are read"),
+    (gguf(*SMALL)[:-9], "the file ends here"),
+    (header(tensors=2**63), "tensor_count: is 9,223,372,036,854,775,808"),
+    (header(1, raw=key("a", struct.pack("<IQ", 8, 2**60))), "a: goes beyond the 64 MiB"),
+    (header(1, raw=key("a", array(9, 1, array(9, 1)))), "a: is an array of arrays"),
+    (header(1, raw=key("a", struct.pack("<I", 77))), "a: has a value of type 77"),
+    (header(2, raw=2 * key("a.b", value(1))), "metadata[1]: duplicate key 'a.b'"),
+    (header(1, raw=key(b"\xff\xfe", value(1))), "metadata[0]: is not UTF-8"),
+    (header(0, 1, raw=tensor("t", 0, ())), "t: has 0 dimensions"),
+    (header(0, 1, raw=tensor("t", 4, (2**63,) * 4)), "elements; 1 to"),
+    (header(0, 1, raw=tensor("t", 1, (4,), 999)), "t: has a type of number 999"),
+    (header(0, 1, raw=tensor("t", 1, (4,), 4)), "t: has a type of number 4"),
+    (header(0, 1, raw=tensor("t", 1, (33,), Q4_0)), "t: has rows of 33 weights, no multiple of"),
+    (header(0, 2, raw=2 * tensor("t", 1, (4,))), "t: duplicate tensor"),
+    (small({"general.architecture": "llamma"}), "no architecture 'llamma' is known"),
+    (small(without=("token_embd.weight",)), "token_embd.weight: is missing"),
+    (small({"llama.block_count": "1"}), "llama.block_count: expected a whole number"),
+    (small(without=("llama.attention.head_count",)), "llama.attention.head_count: is missing"),
+    (small({"llama.attention.head_count": 7}), "blk.0.attn_q.weight: its extent of 64 cannot be"),
+    (small({"split.count": 10**6}), "split.count: is one of 1,000,000 parts"),
 ]
 
 
 @pytest.mark.sample(20)
-@pytest.mark.parametrize(
-    ("raw", "said"), [case[1:] for case in HOSTILE], ids=[case[0] for case in HOSTILE]
-)
+@pytest.mark.parametrize(("raw", "said"), HOSTILE, ids=range(len(HOSTILE)))
 def test_a_broken_header_is_an_error_with_its_place(tmp_path, raw, said):
     path = tmp_path / "broken.gguf"
     path.write_bytes(raw)
@@ -445,24 +340,14 @@ def test_a_broken_header_is_an_error_with_its_place(tmp_path, raw, said):
     assert str(path) in str(error.value)
 
 
-def test_every_cut_of_a_small_file_is_an_error(tmp_path):
-    """Whatever is missing at the end, the answer is an error and no crash."""
-    whole = gguf(*SMALL)
-    path = tmp_path / "cut.gguf"
-    for end in range(0, len(whole), 7):
-        path.write_bytes(whole[:end])
-        with pytest.raises(InputError):
-            read_gguf(path)
-
-
 def test_bytes_changed_at_random_never_crash(tmp_path):
-    """A header with some bytes changed or missing is a model or bad input, nothing else."""
+    """A header cut short, or with some bytes changed or missing, is a model or bad input, nothing else."""
     chance = random.Random(5)
     whole, path = gguf(*SMALL), tmp_path / "changed.gguf"
     read = 0
     for _ in range(800):
-        raw = bytearray(whole)
-        for _ in range(chance.randint(1, 3)):
+        raw = bytearray(whole[: chance.choice((len(whole), chance.randrange(len(whole))))])
+        for _ in range(min(chance.randint(1, 3), len(raw))):
             at = chance.randrange(len(raw))
             if chance.random() < 0.3:
                 del raw[at]

@@ -8,19 +8,13 @@ import symroof as sr
 from symroof.specs.checkpoints.config_reader import read as read_file
 from symroof.specs.model_files import read_model
 
+from ...tables import fields
 from . import case, problem, read
 
-MISTRAL_7B = {
-    "dim": 4096,
-    "n_layers": 32,
-    "head_dim": 128,
-    "hidden_dim": 14336,
-    "n_heads": 32,
-    "n_kv_heads": 8,
-    "norm_eps": 1e-05,
-    "sliding_window": 4096,
-    "vocab_size": 32000,
-}
+MISTRAL_7B = fields(
+    "dim: 4096, n_layers: 32, head_dim: 128, hidden_dim: 14336, n_heads: 32, n_kv_heads: 8, "
+    "norm_eps: 0.00001, sliding_window: 4096, vocab_size: 32000"
+)
 """params.json of mistral-7b-v0.1, which has 7,241,732,096 parameters."""
 
 
@@ -41,29 +35,11 @@ def test_params_json_of_mistral(tmp_path):
 
 def test_params_json_with_a_latent_and_experts():
     """The widths of DeepSeek-V3 under Mistral's names, but for the 58 x 256 biases that choose experts."""
-    moe = {
-        "num_experts": 256,
-        "num_experts_per_tok": 8,
-        "expert_hidden_dim": 2048,
-        "num_shared_experts": 1,
-        "first_k_dense_replace": 3,
-        "route_every_n": 1,
-    }
     made = read(
-        {
-            "dim": 7168,
-            "n_layers": 61,
-            "n_heads": 128,
-            "n_kv_heads": 128,
-            "hidden_dim": 18432,
-            "vocab_size": 129280,
-            "q_lora_rank": 1536,
-            "kv_lora_rank": 512,
-            "qk_nope_head_dim": 128,
-            "qk_rope_head_dim": 64,
-            "v_head_dim": 128,
-            "moe": moe,
-        }
+        fields("""dim: 7168, n_layers: 61, n_heads: 128, n_kv_heads: 128, hidden_dim: 18432,
+        vocab_size: 129280, q_lora_rank: 1536, kv_lora_rank: 512, qk_nope_head_dim: 128,
+        qk_rope_head_dim: 64, v_head_dim: 128, moe: {num_experts: 256, num_experts_per_tok: 8,
+        expert_hidden_dim: 2048, num_shared_experts: 1, first_k_dense_replace: 3, route_every_n: 1}""")
     )
     assert case(made).value("params") == 671_026_419_200 - 58 * 256
 
@@ -79,29 +55,12 @@ def test_params_json_in_fp8(act, bits):
 
 def test_deepseek_ocr():
     """DeepSeek3B-MoE-A570M (arXiv 2510.18234): plain attention of ten heads where ``use_mla`` is false."""
-    inner = {
-        "first_k_dense_replace": 1,
-        "hidden_size": 1280,
-        "intermediate_size": 6848,
-        "kv_lora_rank": None,
-        "max_position_embeddings": 8192,
-        "moe_intermediate_size": 896,
-        "n_group": 1,
-        "n_routed_experts": 64,
-        "n_shared_experts": 2,
-        "num_attention_heads": 10,
-        "num_experts_per_tok": 6,
-        "num_hidden_layers": 12,
-        "num_key_value_heads": 10,
-        "q_lora_rank": None,
-        "qk_nope_head_dim": 0,
-        "qk_rope_head_dim": 0,
-        "topk_group": 1,
-        "topk_method": "greedy",
-        "use_mla": False,
-        "v_head_dim": 0,
-        "vocab_size": 129280,
-    }
+    inner = fields("""first_k_dense_replace: 1, hidden_size: 1280, intermediate_size: 6848,
+        kv_lora_rank: null, max_position_embeddings: 8192, moe_intermediate_size: 896, n_group: 1,
+        n_routed_experts: 64, n_shared_experts: 2, num_attention_heads: 10, num_experts_per_tok: 6,
+        num_hidden_layers: 12, num_key_value_heads: 10, q_lora_rank: null, qk_nope_head_dim: 0,
+        qk_rope_head_dim: 0, topk_group: 1, topk_method: greedy, use_mla: false, v_head_dim: 0,
+        vocab_size: 129280""")
     made = read({"model_type": "deepseek_vl_v2", "language_config": inner})
     assert case(made).value("params") == pytest.approx(2.93e9, rel=0.01)
     assert case(made).value("active_params") == pytest.approx(570e6, rel=0.01)

@@ -2,158 +2,87 @@
 
 import pytest
 
+from ...tables import fields
 from . import case, read
 
-LING_LITE = {
-    "model_type": "bailing_moe",
-    "vocab_size": 126464,
-    "hidden_size": 2048,
-    "intermediate_size": 5632,
-    "num_hidden_layers": 28,
-    "num_attention_heads": 16,
-    "num_key_value_heads": 4,
-    "num_experts": 64,
-    "num_shared_experts": 2,
-    "num_experts_per_tok": 6,
-    "moe_intermediate_size": 1408,
-    "norm_head": False,
-    "use_bias": False,
-    "use_qkv_bias": False,
-    "tie_word_embeddings": False,
-}
-LING_MINI = {
-    "model_type": "bailing_moe",
-    "vocab_size": 157184,
-    "hidden_size": 2048,
-    "intermediate_size": 5120,
-    "num_hidden_layers": 20,
-    "num_attention_heads": 16,
-    "num_key_value_heads": 4,
-    "head_dim": 128,
-    "num_experts": 256,
-    "num_shared_experts": 1,
-    "num_experts_per_tok": 8,
-    "moe_intermediate_size": 512,
-    "first_k_dense_replace": 1,
-    "use_qk_norm": True,
-}
-STEP_3 = {
-    "model_type": "step3_vl",
-    "text_config": {"model_type": "step3_text", "num_hidden_layers": 61},
-}
-STEP_3_5 = {
-    "model_type": "step3p5",
-    "vocab_size": 128896,
-    "sliding_window": 512,
-    "layer_types": ["full_attention", *["sliding_attention"] * 3] * 11 + ["full_attention"],
-    "attention_other_setting": {
-        "attention_type": "sliding_attention",
-        "num_attention_heads": 96,
-        "num_attention_groups": 8,
+PUBLISHED = """
+16.8 | 2.75 | Ling-lite: github.com/inclusionAI/Ling
+model_type: bailing_moe, vocab_size: 126464, hidden_size: 2048, intermediate_size: 5632,
+num_hidden_layers: 28, num_attention_heads: 16, num_key_value_heads: 4, num_experts: 64,
+num_shared_experts: 2, num_experts_per_tok: 6, moe_intermediate_size: 1408, norm_head: false,
+use_bias: false, use_qkv_bias: false, tie_word_embeddings: false
+
+# what is active is published without both tables, 0.789; the head counts here
+16 | 1.111 | Ling-mini-2.0: github.com/inclusionAI/Ling-V2
+model_type: bailing_moe, vocab_size: 157184, hidden_size: 2048, intermediate_size: 5120,
+num_hidden_layers: 20, num_attention_heads: 16, num_key_value_heads: 4, head_dim: 128,
+num_experts: 256, num_shared_experts: 1, num_experts_per_tok: 8, moe_intermediate_size: 512,
+first_k_dense_replace: 1, use_qk_norm: true
+
+316 | 38 | Step-3: arXiv 2507.19427
+model_type: step3_vl, text_config: {model_type: step3_text, num_hidden_layers: 61}
+
+196 | 11 | Step-3.5-Flash: github.com/stepfun-ai/Step-3.5-Flash
+model_type: step3p5, vocab_size: 128896, sliding_window: 512, attention_other_setting:
+{attention_type: sliding_attention, num_attention_heads: 96, num_attention_groups: 8}
+
+0.191 | 0.1407 | RWKV-7 0.1B: arXiv 2503.14456
+model_type: rwkv7, vocab_size: 65536, hidden_size: 768, num_hidden_layers: 12, head_dim: 64,
+decay_low_rank_dim: 64, gate_low_rank_dim: 128, a_low_rank_dim: 64, v_low_rank_dim: 32,
+hidden_ratio: 4
+
+1.29 | 1.29 | PLaMo 2 1B: huggingface.co/pfnet/plamo-2-1b
+model_type: plamo2, vocab_size: 100000, hidden_size: 2048, intermediate_size: 8192,
+num_hidden_layers: 16, num_attention_heads: 16, num_key_value_heads: 1, hidden_size_per_head: 128,
+mamba_num_heads: 32, mamba_d_state: 64, mamba_d_conv: 4, mamba_step: 2
+
+0.16934 | 0.1307 | RWKV-4 169M: arXiv 2305.13048, table 2
+model_type: rwkv, hidden_size: 768, num_hidden_layers: 12
+
+2.68 | 2.68 | RecurrentGemma 2B: arXiv 2404.07839, table 1
+model_type: recurrent_gemma, num_key_value_heads: 1, intermediate_size: 15360
+
+744 | 40 | GLM-5: github.com/zai-org/GLM-5
+model_type: glm_moe_dsa
+
+560 | 27 | LongCat-Flash: arXiv 2509.01322
+model_type: longcat_flash
+
+284 | 13 | DeepSeek-V4-Flash: huggingface.co/deepseek-ai/DeepSeek-V4-Flash
+model_type: deepseek_v4, num_hidden_layers: 43
+"""
+"""Billions of parameters, of them active, the source, and the fields of a file."""
+LAYERS = {
+    "step3p5": {
+        "layer_types": ["full_attention", *["sliding_attention"] * 3] * 11 + ["full_attention"]
     },
+    "deepseek_v4": {"compress_ratios": [0, 0, *[4, 128] * 20, 4, 0]},
 }
-K3 = {
-    "model_type": "kimi_linear",
-    "hidden_size": 7168,
-    "intermediate_size": 33792,
-    "num_hidden_layers": 93,
-    "num_attention_heads": 96,
-    "num_key_value_heads": 96,
-    "num_experts": 896,
-    "num_experts_per_token": 16,
-    "num_shared_experts": 2,
-    "moe_intermediate_size": 3072,
-    "first_k_dense_replace": 1,
-    "kv_lora_rank": 512,
-    "q_lora_rank": 1536,
-    "qk_nope_head_dim": 128,
-    "qk_rope_head_dim": 64,
-    "v_head_dim": 128,
-    "vocab_size": 163840,
-    "routed_expert_hidden_size": 3584,
-    "latent_moe_use_norm": True,
-    "mla_use_output_gate": True,
-    "attn_res_block_size": 12,
-    "linear_attn_config": {
-        "full_attn_layers": [*range(4, 93, 4), 93],
-        "head_dim": 128,
-        "num_heads": 96,
-        "short_conv_kernel_size": 4,
-        "use_full_rank_gate": True,
-    },
-}
-DEEPSEEK_V4_FLASH = {
-    "model_type": "deepseek_v4",
-    "num_hidden_layers": 43,
-    "compress_ratios": [0, 0, *[4, 128] * 20, 4, 0],
-}
-RWKV7_01B = {
-    "model_type": "rwkv7",
-    "vocab_size": 65536,
-    "hidden_size": 768,
-    "num_hidden_layers": 12,
-    "head_dim": 64,
-    "decay_low_rank_dim": 64,
-    "gate_low_rank_dim": 128,
-    "a_low_rank_dim": 64,
-    "v_low_rank_dim": 32,
-    "hidden_ratio": 4,
-}
-PLAMO_2_1B = {
-    "model_type": "plamo2",
-    "vocab_size": 100000,
-    "hidden_size": 2048,
-    "intermediate_size": 8192,
-    "num_hidden_layers": 16,
-    "num_attention_heads": 16,
-    "num_key_value_heads": 1,
-    "hidden_size_per_head": 128,
-    "mamba_num_heads": 32,
-    "mamba_d_state": 64,
-    "mamba_d_conv": 4,
-    "mamba_step": 2,
-}
-RECURRENT_GEMMA_2B = {
-    "model_type": "recurrent_gemma",
-    "num_key_value_heads": 1,
-    "intermediate_size": 15360,
-}
-PUBLISHED = [
-    pytest.param(LING_LITE, 16.8e9, 2.75e9, id="Ling-lite: github.com/inclusionAI/Ling"),
-    pytest.param(
-        LING_MINI, 16e9, 789e6 + 157184 * 2048, id="Ling-mini-2.0: github.com/inclusionAI/Ling-V2"
-    ),
-    pytest.param(STEP_3, 316e9, 38e9, id="Step-3: arXiv 2507.19427"),
-    pytest.param(STEP_3_5, 196e9, 11e9, id="Step-3.5-Flash: github.com/stepfun-ai/Step-3.5-Flash"),
-    pytest.param(RWKV7_01B, 191e6, 191e6 - 65536 * 768, id="RWKV-7 0.1B: arXiv 2503.14456"),
-    pytest.param(PLAMO_2_1B, 1.29e9, 1.29e9, id="PLaMo 2 1B: huggingface.co/pfnet/plamo-2-1b"),
-    pytest.param(
-        {"model_type": "rwkv", "hidden_size": 768, "num_hidden_layers": 12},
-        169.34e6,
-        169.34e6 - 50277 * 768,
-        id="RWKV-4 169M: arXiv 2305.13048, table 2",
-    ),
-    pytest.param(
-        RECURRENT_GEMMA_2B, 2.68e9, 2.68e9, id="RecurrentGemma 2B: arXiv 2404.07839, table 1"
-    ),
-    pytest.param({"model_type": "glm_moe_dsa"}, 744e9, 40e9, id="GLM-5: github.com/zai-org/GLM-5"),
-    pytest.param(
-        {"model_type": "longcat_flash"}, 560e9, 27e9, id="LongCat-Flash: arXiv 2509.01322"
-    ),
-    pytest.param(
-        DEEPSEEK_V4_FLASH,
-        284e9,
-        13e9,
-        id="DeepSeek-V4-Flash: huggingface.co/deepseek-ai/DeepSeek-V4-Flash",
-    ),
-]
+K3 = fields(
+    """model_type: kimi_linear, hidden_size: 7168, intermediate_size: 33792, num_hidden_layers: 93,
+    num_attention_heads: 96, num_key_value_heads: 96, num_experts: 896, num_experts_per_token: 16,
+    num_shared_experts: 2, moe_intermediate_size: 3072, first_k_dense_replace: 1, kv_lora_rank: 512,
+    q_lora_rank: 1536, qk_nope_head_dim: 128, qk_rope_head_dim: 64, v_head_dim: 128,
+    vocab_size: 163840, routed_expert_hidden_size: 3584, latent_moe_use_norm: true,
+    mla_use_output_gate: true, attn_res_block_size: 12, linear_attn_config: {head_dim: 128,
+    num_heads: 96, short_conv_kernel_size: 4, use_full_rank_gate: true}"""
+)
+K3["linear_attn_config"]["full_attn_layers"] = [*range(4, 93, 4), 93]
+
+
+def published():
+    for part in PUBLISHED.strip().split("\n\n"):
+        lines = [line for line in part.splitlines() if line[0] != "#"]
+        total, active, source = lines[0].split(" | ")
+        config = fields(" ".join(lines[1:]))
+        config |= LAYERS.get(config["model_type"], {})
+        yield pytest.param(config, float(total) * 1e9, float(active) * 1e9, id=source)
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(("config", "total", "active"), PUBLISHED)
+@pytest.mark.parametrize(("config", "total", "active"), [*published()])
 def test_parameters_are_as_published(config, total, active):
-    """To the digits that are published; what is active is counted with and without embeddings, so that it is near at best (of Ling-mini
-    789 million are published without both tables; here the head counts)."""
+    """To the digits that are published; what is active is counted with and without embeddings, so that it is near at best."""
     found = case(read(config))
     assert found.value("params") == pytest.approx(total, rel=0.02)
     assert found.value("active_params") == pytest.approx(active, rel=0.15)
@@ -178,16 +107,9 @@ def nemotron(*blocks):
         }
         for heads, factor in blocks
     ]
-    return {
-        "model_type": "nemotron-nas",
-        "hidden_size": 8192,
-        "num_attention_heads": 64,
-        "num_key_value_heads": None,
-        "intermediate_size": None,
-        "vocab_size": 1000,
-        "num_hidden_layers": len(blocks),
-        "block_configs": parts,
-    }
+    said = """model_type: nemotron-nas, hidden_size: 8192, num_attention_heads: 64, vocab_size: 1000,
+    num_key_value_heads: null, intermediate_size: null"""
+    return fields(said) | {"num_hidden_layers": len(blocks), "block_configs": parts}
 
 
 def test_blocks_of_a_searched_architecture():
