@@ -48,8 +48,8 @@ BUDGETS = {
     "check": 5624,
     "report": 5557,
     "cli": 3696,
-    "tests": 34230,
-    "other": 2748,
+    "tests": 33419,
+    "other": 2685,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02
