@@ -118,9 +118,8 @@ def test_an_input_that_a_formula_speaks_of_is_any_number():
         ("kv_bytes_per_token", "2*L*H_kv*d_h*2", {}, "kv_bytes_per_element = 2 byte"),
         ("weight_bytes", "2*params", {}, "weight_bytes_per_param = 2 byte"),
         ("prefill_flops", "2*P*S + 2*L*H*d_h*S^2", {}, "prompt + 1 taken as prompt"),
-        ("params", "12*L*d^2", {"model": "gpt2"}, "embeddings left out"),
         ("itl", "kv_cache_bytes/beta + max(2*B*P/F, weight_bytes/beta)", {}, "per_operator"),
-        ("itl", "(2*P + 4*L*H_kv*d_h*S*B)/beta", CASE | {"batch": 4}, "decode bound by memory"),
+        ("itl", "(2*P + 4*L*H_kv*d_h*S*B)/beta", CASE | {"batch": 4}, "no compute floor"),
     ],
 )
 def test_what_a_formula_needs_is_named(quantity, formula, given, needs):
@@ -135,6 +134,7 @@ def test_a_plain_2_is_right_of_a_model_of_16_bits_and_wrong_at_8():
 
 
 def test_near_in_numbers_wrong_in_dimension_and_too_long():
+    assert judged("queue_wait", "2*itl").reason.startswith("undecided")
     close = {"output": 100, "itl": "20 ms", "assume": {"kv_growth": "fixed"}}
     found = judged("decode_time", "N*itl", **close)
     assert (found.verdict, named(found)) == ("approximate", ["n_vs_n_minus_one"])
