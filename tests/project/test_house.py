@@ -45,7 +45,7 @@ BUDGETS = {
     "servers": 1485,
     "sweep": 1207,
     "calibrate": 1252,
-    "check": 5624,
+    "check": 5531,
     "report": 5557,
     "cli": 3696,
     "tests": 33419,
