@@ -76,6 +76,8 @@ def evaluate(expr: Expr, env: Any, index: Mapping[str, Any] | None = None) -> An
 def compiled(expr: Expr, bound: tuple[str, ...] = ()) -> Callable[..., Any]:
     """A formula as a Python function of an environment and of its ``bound`` names, printed once for all cases."""
     quick, careful = function(python(expr, bound), FUNCTIONS), None
+    if not any(map(_may_vanish, parts(expr))):
+        return quick
 
     def value(env: Any, *values: Any) -> Any:
         nonlocal careful
@@ -94,6 +96,12 @@ def compiled(expr: Expr, bound: tuple[str, ...] = ()) -> Callable[..., Any]:
         return careful(env, *values)
 
     return value
+
+
+def _may_vanish(node: Expr) -> bool:
+    """Whether a part is a product in which one factor may be zero and another have no value."""
+    sides = halves(node.args) if node.is_Mul else ()
+    return any(sum(not factor.is_Number for factor in side) > 1 for side in sides)
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def div(over: Any, under: Any) -> Any:
     if isinstance(over, Steps):
         return over.over(under, div)
     with np.errstate(all="ignore"):
-        return over / (under if np.all(under) else np.where(under == 0, np.nan, under))
+        return over / (under if under.all() else np.where(under == 0, np.nan, under))
 
 
 def product(*factors: Callable[[], Any]) -> Any:

@@ -76,8 +76,8 @@ class Case(CaseFormulas):
     _changes: frozenset[str] = field(default=frozenset(), init=False, compare=False)
 
     def __post_init__(self, laid_out: bool) -> None:
-        shapes = [x.shape for x in self.numbers.values() if isinstance(x, np.ndarray)]
-        self._shape = np.broadcast_shapes(*shapes) if shapes else ()
+        arrays = (x for x in self.numbers.values() if isinstance(x, np.ndarray))
+        self._shape = _common_shape({x.shape for x in arrays})
         self._known.update(self.numbers)
         self.axes = len(self._shape)
         if laid_out:
@@ -262,7 +262,7 @@ class Case(CaseFormulas):
         arrays = [x for x in numbers.values() if not isinstance(x, float)]
         if any(isinstance(x, Steps) for x in arrays):
             return self._made(numbers, depth)
-        points = prod(np.broadcast_shapes(self._shape, *(x.shape for x in arrays)))
+        points = prod(_common_shape({self._shape, *(x.shape for x in arrays)}))
         most = min(MOST_CHILDREN, MOST_POINTS // max(points, 1))
         if most < FEWEST_CHILDREN:
             return self._made(numbers, depth)
@@ -296,6 +296,12 @@ class Case(CaseFormulas):
             if linked:
                 child._unmoved, child._changes = self, changed
         return child
+
+
+def _common_shape(shapes: Collection[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape that arrays broadcast to; NumPy takes long for what mostly is one."""
+    different = [shape for shape in shapes if shape]
+    return different[0] if len(different) == 1 else np.broadcast_shapes(*different)
 
 
 def chooses(name: str) -> bool:
