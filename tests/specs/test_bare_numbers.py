@@ -11,27 +11,19 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 from symroof.units import parse_quantity, strict
 
-COUNTED_OR_NONE = {"", "token", "request", "device", "parameter"}
-WIDTHS = {
-    "weight_bytes_per_param",
-    "unquantized_bytes_per_param",
-    "kv_bytes_per_element",
-    "state_bytes_per_element",
-    "act_bytes_per_element",
-    "quantized_bytes_per_param",
-    "link_bytes_per_element",
-    "dispatch_bytes_per_element",
-    "index_bytes_per_element",
-}
+from ..tables import words
+
+COUNTED_OR_NONE = {"", "token", "request", "device", "parameter", "request/device"}
+WIDTHS = words(
+    "weight_bytes_per_param unquantized_bytes_per_param quantized_bytes_per_param "
+    "kv_bytes_per_element state_bytes_per_element act_bytes_per_element link_bytes_per_element "
+    "dispatch_bytes_per_element index_bytes_per_element"
+)
 
 
 def test_a_bare_number_is_taken_for_counts_shares_and_widths_alone():
     for symbol in (*INPUTS.values(), *QUANTITIES.values()):
-        taken = (
-            symbol.unit in COUNTED_OR_NONE
-            or symbol.name in WIDTHS
-            or symbol.unit == "request/device"
-        )
+        taken = symbol.unit in COUNTED_OR_NONE or symbol.name in WIDTHS
         assert needs_unit(symbol) is not taken, symbol.name
         if taken:
             setting(symbol.name, "1")
@@ -39,9 +31,8 @@ def test_a_bare_number_is_taken_for_counts_shares_and_widths_alone():
         with pytest.raises(ValueError, match="write the unit") as caught:
             setting(symbol.name, "7")
         hint = str(caught.value).partition("; write ")[2].strip("'")
-        assert strict(parse_quantity(hint).dimension) == strict(symbol.dimension), (
-            symbol.name
-        )  # what the hint says to write can be read
+        # what the hint says to write can be read
+        assert strict(parse_quantity(hint).dimension) == strict(symbol.dimension), symbol.name
         setting(symbol.name, hint)
 
 

@@ -18,16 +18,13 @@ from symroof.specs.precision import width
 from symroof.specs.study import StudySpec
 from symroof.strict_yaml import load, loads
 
+from ..tables import case_of
 from .checkpoints import read
 from .checkpoints.gguf_files import F32, text
 
-CONFIG = {
-    "model_type": "llama",
-    "hidden_size": 64,
-    "num_attention_heads": 4,
-    "num_hidden_layers": 2,
-    "vocab_size": 320,
-}
+CONFIG = case_of(
+    "model_type=llama hidden_size=64 num_attention_heads=4 num_hidden_layers=2 vocab_size=320"
+)
 STUDY = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
 GROUPED = {"n_heads": 1, "n_kv_heads": 1, "head_dim": 1}
 
@@ -50,66 +47,50 @@ def wide_block(columns):
     return quantized(quant_method="compressed-tensors", config_groups={"g": {"weights": weights}})
 
 
+def study(**changes):
+    return StudySpec.model_validate(STUDY | changes)
+
+
 def formulas(count):
-    return StudySpec.model_validate(
-        STUDY
-        | {"define": {f"own_{i}": {"formula": "1", "unit": "", "means": "m"} for i in range(count)}}
-    )
+    entry = {"formula": "1", "unit": "", "means": "m"}
+    return study(define={f"own_{i}": entry for i in range(count)})
+
+
+def layer(norms):
+    ffn = {"d_ff": 1}
+    return LayerKind.model_validate({"count": 1, "attention": GROUPED, "ffn": ffn, "norms": norms})
+
+
+def context(count):
+    return build(loads(f"name: m\nparams: 1 parameter\nmax_context: {count}\n"), ModelSpec)
+
+
+def group(size):
+    return quantized(quant_method="awq", group_size=size)
+
+
+def nested(depth):
+    return loads_json('{"a":' * depth + "1" + "}" * depth)
+
+
+def lists(depth):
+    return loads_json('{"a":' + "[" * (depth - 1) + "]" * (depth - 1) + "}")
 
 
 BOUNDS = {
     "depth of YAML": (lambda n: loads("[" * n + "]" * n), 40, "nested more than 40 deep"),
-    "depth of JSON": (
-        lambda n: loads_json('{"a":' * n + "1" + "}" * n),
-        40,
-        "nested more than 40 deep",
-    ),
-    "depth of lists in JSON": (
-        lambda n: loads_json('{"a":' + "[" * (n - 1) + "]" * (n - 1) + "}"),
-        40,
-        "nested more than 40 deep",
-    ),
-    "a width": (
-        lambda n: build(loads(f"name: m\nparams: 1 parameter\nmax_context: {n}\n"), ModelSpec),
-        10**13 - 1,
-        "is far too large",
-    ),
-    "a width of a checkpoint": (
-        lambda n: read(CONFIG | {"intermediate_size": n}),
-        10**8,
-        "at most 100,000,000",
-    ),
-    "rows of a block": (
-        lambda n: quantized(quant_method="fp8", weight_block_size=[n, 1]),
-        65_536,
-        "expected two whole numbers",
-    ),
+    "depth of JSON": (nested, 40, "nested more than 40 deep"),
+    "depth of lists in JSON": (lists, 40, "nested more than 40 deep"),
+    "a width": (context, 10**13 - 1, "is far too large"),
+    "a width in JSON": (lambda n: read(CONFIG | {"intermediate_size": n}), 10**8, "100,000,000"),
     "columns of a block": (wide_block, 65_536, "expected two whole numbers"),
-    "weights of a group": (
-        lambda n: quantized(quant_method="awq", group_size=n),
-        10**6,
-        "is out of range",
-    ),
+    "weights of a group": (group, 10**6, "is out of range"),
     "bits of a codeword": (lambda n: quantized(nbits_per_codebook=n), 16, "more than 16 bits"),
     "codebooks": (lambda n: quantized(num_codebooks=n), 16, "more than 16 bits"),
-    "norms of a layer": (
-        lambda n: LayerKind.model_validate(
-            {"count": 1, "attention": GROUPED, "ffn": {"d_ff": 1}, "norms": n}
-        ),
-        8,
-        "less than or equal to 8",
-    ),
+    "norms of a layer": (layer, 8, "less than or equal to 8"),
     "norms of every layer": (lambda n: Norm(per_layer=n), 8, "less than or equal to 8"),
-    "values of a list": (
-        lambda n: settings("batch", list(range(1, n + 1))),
-        64,
-        "a list has 1 to 64 values",
-    ),
-    "models of a study": (
-        lambda n: StudySpec.model_validate(STUDY | {"model": ["llama-3-8b"] * n}),
-        64,
-        "or a list of them",
-    ),
+    "values of a list": (lambda n: settings("batch", [*range(1, n + 1)]), 64, "1 to 64 values"),
+    "models of a study": (lambda n: study(model=["llama-3-8b"] * n), 64, "or a list of them"),
     "formulas of a study": (formulas, 64, "at most 64 are read"),
     "bytes of a number": (lambda n: width(f"{n} byte"), 8, "is not a width"),
 }

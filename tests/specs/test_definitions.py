@@ -8,6 +8,8 @@ from symroof.specs.study_files import read_study, read_theory
 from symroof.specs.user_theory import TheorySpec
 from symroof.strict_yaml import loads
 
+from ..tables import table
+
 STUDY = "title: t\nmodel: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 4096, output: 16}\n"
 H100 = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output": 16}
 
@@ -15,10 +17,7 @@ H100 = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output":
 def problems(text, read=read_study):
     with pytest.raises(sr.InputError) as error:
         read(loads(text, "f.yaml"))
-    return [
-        (problem.line, problem.path, problem.message, problem.hint)
-        for problem in error.value.problems
-    ]
+    return [(found.line, found.path, found.message, found.hint) for found in error.value.problems]
 
 
 def defined(entries):
@@ -86,40 +85,24 @@ def test_a_circle_is_an_error_that_shows_it():
     )
 
 
-@pytest.mark.parametrize(
-    ("threshold", "path", "message"),
-    [
-        (
-            "{name: edge, equation: ttft = 1 byte, unknown: prompt, means: m}",
-            "thresholds[1].equation",
-            "ttft is s but 1 byte is byte",
-        ),
-        (
-            "{name: edge, equation: ttft, unknown: prompt, means: m}",
-            "thresholds[1].equation",
-            "is not of the form lhs = rhs",
-        ),
-        (
-            "{name: edge, equation: ttft = 1 s, unknown: promt, means: m}",
-            "thresholds[1].unknown",
-            "unknown name 'promt'",
-        ),
-        (
-            "{name: ttft, equation: ttft = 1 s, unknown: prompt, means: m}",
-            "thresholds[1].name",
-            "is already a name in symroof; choose another",
-        ),
-        (
-            "{name: edge, equation: ttft = 1 s, unknown: prompt}",
-            "thresholds[1].means",
-            "is missing",
-        ),
-    ],
-)
+THRESHOLDS = """
+equation: ttft = 1 byte, unknown: prompt, means: m | .equation | ttft is s but 1 byte is byte
+equation: ttft, unknown: prompt, means: m | .equation | is not of the form lhs = rhs
+equation: ttft = 1 s, unknown: promt, means: m | .unknown | unknown name 'promt'
+equation: ttft = 1 s, unknown: prompt | .means | is missing
+"""
+
+
+@pytest.mark.parametrize(("threshold", "path", "message"), table(THRESHOLDS))
 def test_a_threshold_at_fault_is_reported_at_its_place(threshold, path, message):
-    assert [found[1:3] for found in problems(STUDY + f"thresholds: [all, {threshold}]\n")] == [
-        (path, message)
-    ]
+    text = f"{STUDY}thresholds: [all, {{name: edge, {threshold}}}]\n"
+    assert [found[1:3] for found in problems(text)] == [(f"thresholds[1]{path}", message)]
+
+
+def test_a_threshold_cannot_have_the_name_of_a_quantity():
+    text = "{name: ttft, equation: ttft = 1 s, unknown: prompt, means: m}"
+    ((_, path, message, _),) = problems(f"{STUDY}thresholds: [{text}]\n")
+    assert (path, message) == ("thresholds[0].name", "is already a name in symroof; choose another")
 
 
 # ------------------------------------------------------------------------------------------------------------- theory files
@@ -135,30 +118,19 @@ define:
 """
 
 
-@pytest.mark.parametrize(
-    ("line", "path", "message"),
-    [
-        (
-            "  prompt: {unit: token, means: m}",
-            "inputs.prompt",
-            "is already a name in symroof; choose another",
-        ),
-        ("  wage_of: {unit: USD/our, means: m}", "inputs.wage_of.unit", "unknown unit 'our'"),
-        (
-            "  staff: {unit: '', means: m, counts: true, default: 1.5}",
-            "inputs.staff.default",
-            "counts things: write a whole number",
-        ),
-        (
-            "  size_of: {unit: byte, means: m, default: 5 s}",
-            "inputs.size_of.default",
-            "is in s, but byte is needed, such as '80 GB'",
-        ),
-    ],
-)
+OF_INPUTS = """
+prompt: {unit: token, means: m} | prompt | is already a name in symroof; choose another
+wage_of: {unit: USD/our, means: m} | wage_of.unit | unknown unit 'our'
+staff: {unit: '', means: m, counts: true, default: 1.5} | staff.default | write a whole number
+size_of: {unit: byte, means: m, default: 5 s} | size_of.default | is in s, but byte is needed
+"""
+
+
+@pytest.mark.parametrize(("line", "path", "message"), table(OF_INPUTS))
 def test_an_input_at_fault_is_reported_at_its_place(line, path, message):
-    found = problems(THEORY.replace("define:", f"{line}\ndefine:"), read_theory)
-    assert [(at, text) for _, at, text, _ in found] == [(path, message)]
+    found = problems(THEORY.replace("define:", f"  {line}\ndefine:"), read_theory)
+    ((_, at, said, _),) = found
+    assert at == f"inputs.{path}" and message in said
 
 
 def test_the_starter_and_every_shipped_theory_are_valid():
@@ -192,10 +164,7 @@ def test_a_definition_speaks_of_those_before_it_and_follows_when_they_change():
 
 def test_formulas_that_double_at_every_step_are_refused_before_anything_is_put_in():
     entries = ["x0: {formula: prompt*1 token, unit: token, means: m}"]
-    entries += [
-        f"x{i}: {{formula: x{i - 1}*(x{i - 1} + 1), unit: token, means: m}}" for i in range(1, 60)
-    ]
-    assert any(
-        "parts with the definitions it uses" in message
-        for _, _, message, _ in problems(defined(entries))
-    )
+    for i in range(1, 60):
+        entries.append(f"x{i}: {{formula: x{i - 1}*(x{i - 1} + 1), unit: token, means: m}}")
+    said = [message for _, _, message, _ in problems(defined(entries))]
+    assert any("parts with the definitions it uses" in message for message in said)

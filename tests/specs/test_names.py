@@ -9,6 +9,7 @@ from symroof.specs.checkpoints.quantization_config import read_quantization
 from symroof.specs.model_files import read_model
 
 from ..near import near
+from ..tables import fields, table
 
 MODELS = {
     "meta-llama/Llama-3.1-8B-Instruct": "llama-3.1-8b",
@@ -26,14 +27,7 @@ def test_models(name):
     assert read_model(name)[0].name == MODELS[name]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "meta-llama/Llama-9-9T",
-        "org/Llama-3.1-8B-Nemotron-Tuned",
-        "a/b",
-    ],
-)
+@pytest.mark.parametrize("name", ["meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned"])
 def test_a_model_of_the_hub_that_is_not_here_says_how_to_give_it(name):
     with pytest.raises(InputError) as caught:
         sr.Study(model=name, prompt=1).value("params")
@@ -46,90 +40,55 @@ def test_what_a_name_says_of_the_weights_is_taken_and_told():
     bound = sr.Study(model="Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4", prompt=1).first
     assert bound.precisions["weights"] == "gptq"
     assert any("stored as gptq, as its name says (GPTQ)" in warning for warning in bound.warnings)
-    assert not sr.Study(
-        model="Qwen/Qwen2.5-72B-Instruct-AWQ", weights="awq", prompt=1
-    ).first.warnings
-    assert not sr.Study(model="Qwen/Qwen2.5-72B-Instruct", prompt=1).first.warnings
-    assert sr.Study(model="unsloth/gpt-oss-20b-BF16", prompt=1).value(
-        "weight_bytes"
-    ) == 2 * sr.Study(model="gpt-oss-20b").value("params")
+    for given in (
+        {"model": "Qwen/Qwen2.5-72B-Instruct-AWQ", "weights": "awq"},
+        {"model": "Qwen/Qwen2.5-72B-Instruct"},
+    ):
+        assert not sr.Study(**given, prompt=1).first.warnings
+    wide = sr.Study(model="unsloth/gpt-oss-20b-BF16", prompt=1).value("weight_bytes")
+    assert wide == 2 * sr.Study(model="gpt-oss-20b").value("params")
 
 
-@pytest.mark.parametrize(
-    ("name", "config"),
-    [
-        (
-            "Qwen/Qwen3-32B-FP8",
-            {
-                "quant_method": "fp8",
-                "fmt": "e4m3",
-                "activation_scheme": "dynamic",
-                "weight_block_size": [128, 128],
-            },
-        ),
-        (
-            "Qwen/Qwen3-32B-AWQ",
-            {
-                "quant_method": "awq",
-                "bits": 4,
-                "group_size": 128,
-                "version": "gemm",
-                "zero_point": True,
-            },
-        ),
-        (
-            "Qwen/Qwen3-32B-GPTQ-Int8",
-            {"quant_method": "gptq", "bits": 8, "group_size": 128, "sym": True, "desc_act": False},
-        ),
-        (
-            "nvidia/Qwen3-32B-NVFP4",
-            {
-                "quant_method": "modelopt",
-                "quant_algo": "NVFP4",
-                "group_size": 16,
-                "exclude_modules": ["lm_head"],
-            },
-        ),
-    ],
-)
+CONFIGS = """
+Qwen/Qwen3-32B-FP8 | quant_method: fp8, activation_scheme: dynamic, weight_block_size: [128, 128]
+Qwen/Qwen3-32B-AWQ | quant_method: awq, bits: 4, group_size: 128, version: gemm, zero_point: true
+Qwen/Qwen3-32B-GPTQ-Int8 | quant_method: gptq, bits: 8, group_size: 128, sym: true
+nvidia/Qwen3-32B-NVFP4 | quant_method: modelopt, quant_algo: NVFP4, exclude_modules: [lm_head]
+"""
+
+
+@pytest.mark.parametrize(("name", "config"), table(CONFIGS))
 def test_a_checkpoint_by_its_name_and_by_its_file_is_one(name, config):
     """Bytes and arithmetic: a prompt of 8,192 tokens on an H200 took 587.9 ms by name and 293.9 ms by file."""
-    file = sr.Study(model="qwen3-32b").first.model.model_copy(
-        update={"quantization": read_quantization({"quantization_config": config})}
-    )
-    ways = [
-        sr.Study(model=model, hardware="h200", prompt=8192, engine="ideal", **more)
-        for model, more in ((file, {}), (name, {}))
-    ]
-    ways += (
-        [sr.Study(model=name, weights="fp8", hardware="h200", prompt=8192, engine="ideal")]
-        if "FP8" in name
-        else []
-    )
+    stored = read_quantization({"quantization_config": fields(config)})
+    file = sr.Study(model="qwen3-32b").first.model.model_copy(update={"quantization": stored})
+    ways = [{"model": file}, {"model": name}]
+    ways += [{"model": name, "weights": "fp8"}] if "FP8" in name else []
+    studies = [sr.Study(**way, hardware="h200", prompt=8192, engine="ideal") for way in ways]
     for quantity in ("weight_bytes", "prefill_time", "itl"):
-        assert len({way.value(quantity) for way in ways}) == 1
+        assert len({study.value(quantity) for study in studies}) == 1
+
+
+PRECISIONS = """
+Llama-3.1-8B-Instruct-AWQ-INT4 | awq
+Llama-3.1-8B-8bit-GPTQ | gptq-int8
+Llama-3.1-8B-FP8-dynamic | fp8-dynamic
+Llama-3.1-8B-8bit | w8a8
+mlx-community/Llama-3.1-8B-Instruct-6bit | mlx-6bit
+lmstudio-community/Llama-3.1-8B-Instruct-MLX-4bit | mlx-4bit
+Llama-3.1-8B-quantized.w8a16 | w8a16
+Llama-3.1-8B-GGUF | q4_k_m
+bartowski/Llama-3.1-8B-GGUF:Q6_K | q6_k
+hugging-quants/Llama-3.1-8B-Instruct-Q8_0-GGUF | q8_0
+Llama-3.1-8B-it-qat-q4_0-gguf | q4_0
+Llama-3.1-8B-it-qat-GGUF | q4_0
+Llama-3.1-8B-FP8-KV | fp8-block
+Llama-3.1-8B-MXFP4-Preview | mxfp4
+"""
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("name", "precision"),
-    [
-        ("Llama-3.1-8B-Instruct-AWQ-INT4", "awq"),
-        ("Llama-3.1-8B-8bit-GPTQ", "gptq-int8"),
-        ("Llama-3.1-8B-FP8-dynamic", "fp8-dynamic"),
-        ("Llama-3.1-8B-8bit", "w8a8"),
-        ("mlx-community/Llama-3.1-8B-Instruct-6bit", "mlx-6bit"),
-        ("lmstudio-community/Llama-3.1-8B-Instruct-MLX-4bit", "mlx-4bit"),
-        ("Llama-3.1-8B-quantized.w8a16", "w8a16"),
-        ("Llama-3.1-8B-GGUF", "q4_k_m"),
-        ("bartowski/Llama-3.1-8B-GGUF:Q6_K", "q6_k"),
-        ("hugging-quants/Llama-3.1-8B-Instruct-Q8_0-GGUF", "q8_0"),
-        ("Llama-3.1-8B-it-qat-q4_0-gguf", "q4_0"),
-        ("Llama-3.1-8B-it-qat-GGUF", "q4_0"),
-        ("Llama-3.1-8B-FP8-KV", "fp8-block"),
-        ("Llama-3.1-8B-MXFP4-Preview", "mxfp4"),
-    ],
-)
+@pytest.mark.parametrize(("name", "precision"), table(PRECISIONS))
 def test_the_method_says_more_than_the_number_of_bits(name, precision):
     made = sr.Study(model=name, prompt=1).first
     (warning,) = made.warnings

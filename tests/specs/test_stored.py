@@ -8,6 +8,8 @@ import symroof as sr
 from symroof.specs.checkpoints.gguf_mixtures import mixture
 from symroof.specs.model_files import read_model
 
+from ..tables import case_of
+
 LINEAR = 32 * (4096 * (32 + 2 * 8) * 128 + 4096 * 4096 + 3 * 4096 * 14336)
 TABLE = 128_256 * 4096
 NORMS = 65 * 4096
@@ -18,9 +20,7 @@ INPUTS = 32 * (3 * 4096 + 4096 + 2 * 4096 + 14336)
 
 
 def bits(*parts):
-    return (
-        sum((Fraction(weights) * Fraction(str(width)) for weights, width in parts), Fraction(0)) / 8
-    )
+    return sum(Fraction(weights) * Fraction(str(width)) for weights, width in parts) / 8
 
 
 READ = {
@@ -45,10 +45,8 @@ READ = {
 @pytest.mark.parametrize("name", READ)
 def test_bytes_of_a_decode_step(name):
     assert LINEAR == 6_979_321_856
-    assert (
-        sr.Study(model="llama-3-8b", weights=name, prompt=1).value("weight_bytes_read")
-        == READ[name]
-    )
+    study = sr.Study(model="llama-3-8b", weights=name, prompt=1)
+    assert study.value("weight_bytes_read") == READ[name]
 
 
 def test_q4_k_m_is_put_together_as_llama_cpp_does():
@@ -58,28 +56,17 @@ def test_q4_k_m_is_put_together_as_llama_cpp_does():
     assert more == 16
     layers = bits((LINEAR - more * (values + down), 4.5), (more * (values + down), 6.5625))
     study = sr.Study(model="llama-3-8b", weights="q4_k_m", prompt=1)
-    assert study.value("weight_bytes_read") == layers + bits((TABLE, 6.5625)) == 4_616_331_264
-    assert (
-        study.value("weight_bytes")
-        == layers + bits((TABLE, 6.5625), (TABLE, 4.5), (NORMS, 32))
-        == 4_912_898_048
-    )
+    read = layers + bits((TABLE, 6.5625))
+    assert study.value("weight_bytes_read") == read == 4_616_331_264
+    held = read + bits((TABLE, 4.5), (NORMS, 32))
+    assert study.value("weight_bytes") == held == 4_912_898_048
     assert study.first.compute is None and study.first.precisions["weights"] == "q4_k_m"
 
 
-PUBLISHED = {
-    "q2_k": 3.1593,
-    "q3_k_s": 3.6429,
-    "q3_k_l": 4.2979,
-    "q4_k_s": 4.6672,
-    "q4_k_m": 4.8944,
-    "q5_k_s": 5.5704,
-    "q5_k_m": 5.7036,
-    "q6_k": 6.5633,
-    "q8_0": 8.5008,
-    "iq4_xs": 4.4597,
-    "iq4_nl": 4.6818,
-}
+PUBLISHED = case_of(
+    "q2_k=3.1593 q3_k_s=3.6429 q3_k_l=4.2979 q4_k_s=4.6672 q4_k_m=4.8944 q5_k_s=5.5704 q5_k_m=5.7036 "
+    "q6_k=6.5633 q8_0=8.5008 iq4_xs=4.4597 iq4_nl=4.6818"
+)
 """Bits a weight of Llama 3.1 8B, from the table in ``tools/quantize/README.md`` of llama.cpp (commit 311c2c9)."""
 
 
@@ -87,9 +74,8 @@ PUBLISHED = {
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_bits_of_a_weight(name):
     study = sr.Study(model="llama-3.1-8b", weights=name, prompt=1)
-    assert float(study.value("weight_bytes") * 8 / study.value("params")) == pytest.approx(
-        PUBLISHED[name], abs=1e-4
-    )
+    found = float(study.value("weight_bytes") * 8 / study.value("params"))
+    assert found == pytest.approx(PUBLISHED[name], abs=1e-4)
 
 
 def test_a_cache_with_scales_is_as_wide_as_its_blocks():
@@ -118,33 +104,23 @@ def of_queries_and_keys(most, value):
 MORE = 3 + 4 + 7
 """Of 28 layers the first 28 // 8, those from 7*28 // 8 = 24 on, and of the rest the third, sixth, ...: 5, 8, 11, 14, 17, 20, 23."""
 OF_28_LAYERS = {
-    "iq4_xs": {
-        "down": mean(5.5, 3, 4.25),
-        "qkv": of_queries_and_keys(4.25, 5.5),
-    },  # seven query heads share a key head
-    "q4_k_s": {"down": mean(5.5, 3, 4.5), "qkv": of_queries_and_keys(4.5, mean(5.5, 4, 4.5))},
-    "q3_k_m": {
-        "down": mean(5.5, 1, 4.5),
-        "qkv": of_queries_and_keys(3.4375, mean(5.5, 2, 4.5)),
-        "attention_out": 4.5,
-    },
-    "q4_k_m": {
-        "down": mean(6.5625, MORE, 4.5),
-        "qkv": of_queries_and_keys(4.5, mean(6.5625, MORE, 4.5)),
-    },
-    "q5_k_m": {
-        "down": mean(6.5625, MORE, 5.5),
-        "qkv": of_queries_and_keys(5.5, mean(6.5625, MORE, 5.5)),
-    },
-    "q2_k": {"down": 3.4375, "qkv": of_queries_and_keys(2.625, 4.5), "attention_out": 3.4375},
+    # of the down projection | of queries and keys | of values | of the way out, where another
+    # seven query heads share a key head
+    "iq4_xs": (mean(5.5, 3, 4.25), 4.25, 5.5),
+    "q4_k_s": (mean(5.5, 3, 4.5), 4.5, mean(5.5, 4, 4.5)),
+    "q3_k_m": (mean(5.5, 1, 4.5), 3.4375, mean(5.5, 2, 4.5), 4.5),
+    "q4_k_m": (mean(6.5625, MORE, 4.5), 4.5, mean(6.5625, MORE, 4.5)),
+    "q5_k_m": (mean(6.5625, MORE, 5.5), 5.5, mean(6.5625, MORE, 5.5)),
+    "q2_k": (3.4375, 2.625, 4.5, 3.4375),
 }
 
 
 @pytest.mark.parametrize("name", OF_28_LAYERS)
 def test_layers_that_do_not_divide_by_eight(name):
     """Qwen2.5-7B; the head of every one of these in Q6_K."""
-    widths = {
-        operator: float(8 * width.value)
-        for operator, width in mixture(name, read_model("qwen2.5-7b")[0]).widths.items()
-    }
-    assert widths == pytest.approx({**OF_28_LAYERS[name], "lm_head": 6.5625})
+    made = mixture(name, read_model("qwen2.5-7b")[0])
+    widths = {operator: float(8 * width.value) for operator, width in made.widths.items()}
+    down, most, value, *out = OF_28_LAYERS[name]
+    expected = {"down": down, "qkv": of_queries_and_keys(most, value), "lm_head": 6.5625}
+    expected |= {"attention_out": out[0]} if out else {}
+    assert widths == pytest.approx(expected)
