@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5531,
     "report": 5557,
     "cli": 3696,
-    "tests": 33419,
+    "tests": 32811,
     "other": 2685,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
