@@ -1,6 +1,6 @@
 """The sliders of an HTML review: what page one shows, computed beforehand at every point of a grid of two inputs.
 
-The page holds the numbers and computes none: a slider's stops are the points of the grid.
+The page holds the texts and computes nothing: a slider's stops are the points of the grid.
 """
 
 import base64
@@ -8,7 +8,6 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -26,27 +25,31 @@ from symroof.analysis.verdict import (
     queues,
     under_load,
     unknown_targets,
-    waits_without_end,
 )
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import PRICE
-from symroof.cases.quantity_result import NOT_EVERYWHERE, WITHOUT_RANGE
-from symroof.report.field_names import input_name, quantity_name, short_label
-from symroof.report.view_case import NO_STEADY_STATE, metric
+from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
+from symroof.report.field_names import input_name, quantity_name
+from symroof.report.view_case import NO_STEADY_STATE
 from symroof.resources import data_folder
 from symroof.symbolic.blocks import Array
-from symroof.symbolic.kernels import nearly_equal
 from symroof.table_formats import FAILS, IN_PART, PASSES, UNKNOWN
 from symroof.theory.theory_files import listed
-from symroof.units import is_whole, parse_quantity, parse_unit, plural, scaled
+from symroof.units import is_whole
 
-MOST_CASES, MOST_CORNERS, LARGEST_BATCH = 3, 64, 4096
-"""Cases of a review with sliders, corners of ranges that are looked at, and the largest batch."""
+MOST_CORNERS, LARGEST_BATCH, DIGITS = 64, 4096, 3
+"""Corners of ranges that are looked at, the largest batch, and digits."""
 FACTORS = (0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2)
 """Arrival rates, as shares of that of the case."""
 LEAST_PROMPT, MORE_PROMPT = 128, 8
 """The shortest prompt, and how many times longer than that of the case the longest is."""
 MEMORY = ("memory_bytes", "fits")
+FITS = {
+    PASSES: "Fits",
+    IN_PART: "Fits in a part of the ranges only",
+    FAILS: "Does not fit in memory",
+    "": "Whether it fits is not known",
+}
 
 Grid = Mapping[str, Sequence[float]]
 """The stops of each input."""
@@ -55,41 +58,41 @@ Columns = Mapping[str, Array]
 the price and the ends of the list prices."""
 
 
-def live(every: Sequence[BoundCase]) -> dict[str, Any] | None:
-    """Data and script of the sliders, which start on the first case; None without a model on a device, or a batch that is a plain number."""
-    subject, by_key = every[0], dict[Any, BoundCase]()
-    for case in every:  # told apart by all but the inputs that the sliders move
-        moved = ("batch", *_second(case))
-        given = str({name: each for name, each in case.given.items() if name not in moved})
-        key = (case.chosen_model.name, case.chosen_device.name, case.assumptions, given)
-        by_key.setdefault(key, case)
-    shown = [*by_key.values()][:MOST_CASES]
-    cases = [_case(case) for case in shown if case.model and case.hardware and _grid(case)]
-    if not cases or not _grid(subject):
+def live(case: BoundCase) -> dict[str, Any] | None:
+    """Data and script of the sliders of a case; None without a model on a device, or a batch that is a plain number."""
+    grid = _grid(case) if case.model and case.hardware else {}
+    if not grid:
         return None
+    rows = _rows(case, grid)
+    places = [stops.index(float(case.case.value(name))) for name, stops in grid.items()]
+    start = int(np.ravel_multi_index(places, [len(stops) for stops in grid.values()]))
     inputs = []
-    for name in _grid(subject):
-        unit, label = subject.case.theory.symbol(name).display_unit, input_name(name, subject)
-        whole = name != "arrival_rate"
-        inputs.append({"name": name, "label": label, "unit": plural(unit, 2), "whole": whole})
-    signs = {"missed": FAILS, "partly": IN_PART}
-    data = {
-        "cases": cases,
-        "inputs": inputs,
-        "unknown": UNKNOWN,
-        "signs": signs,
-        "part": WITHOUT_RANGE[NOT_EVERYWHERE],
-    }
+    for name, stops in grid.items():
+        symbol = case.case.theory.symbol(name)
+        texts = [Result(symbol, stop).plain(DIGITS) for stop in stops]
+        inputs.append({"name": name, "label": input_name(name, case), "stops": texts})
+    said = _numbered(_verdicts(case, rows))
+    shown = [
+        row | {"texts": _numbered(row["texts"]), "marks": "".join(row["marks"])} for row in rows
+    ]
+    data = {"inputs": inputs, "start": places, "rows": shown, "said": said}
     script = (data_folder("templates") / "live" / "page.js").read_text(encoding="utf-8")
     return {
         "json": json_for_script(data),
         "inputs": inputs,
-        "moved": "arrival rates" if "arrival_rate" in _grid(subject) else "prompts",
-        "labels": [case["label"] for case in cases],
-        "rows": _starting(subject, cases[0]),
+        "moved": "arrival rates" if "arrival_rate" in grid else "prompts",
+        "rows": [
+            [row["label"], row["texts"][start], row["target"], row["marks"][start]] for row in rows
+        ],
         "script": script,
         "hash": content_hash(script),
     }
+
+
+def _numbered(texts: Sequence[str]) -> dict[str, Any]:
+    """Texts of which many are equal: each once, and the number of it at every point."""
+    each, at = np.unique(texts, return_inverse=True)
+    return {"each": each.tolist(), "at": at.tolist()}
 
 
 def _second(case: BoundCase) -> tuple[str, ...]:
@@ -137,64 +140,75 @@ def _round_counts(least: float, most: float, each: int = 4) -> list[float]:
 def columns(case: BoundCase, names: Sequence[str], grid: Grid) -> Columns:
     """Quantities at every point of the grid and of the ranges, in one call of the case's functions; costs are in proportion to the price."""
     many = len(case.corner_points) > MOST_CORNERS  # then the ends of given ranges are left out
-    inside = case.measured_corners if many else case.corner_points
-    corners: list[Mapping[str, Any]] = [{}, *inside]
-    scenarios = {
-        name: np.array([float(corner.get(name, case.case.value(name))) for corner in corners])
-        for name in case.box
+    corners = [{}, *(case.measured_corners if many else case.corner_points)]
+    moved: dict[str, tuple[int, Any]] = {
+        name: (axis, stops) for axis, (name, stops) in enumerate(grid.items())
     }
-    moved: list[tuple[str, int, Any]] = [
-        (name, axis, stops) for axis, (name, stops) in enumerate(grid.items())
+    for name in case.box:
+        here = case.case.value(name)
+        moved[name] = 2, [float(corner.get(name, here)) for corner in corners]
+    arrays = [
+        np.array(values).reshape([-1 if each == axis else 1 for each in range(3)])
+        for axis, values in moved.values()
     ]
-    moved += [(name, 2, values) for name, values in scenarios.items()]
-    shape, arrays = [1, 1, len(corners)], []
-    for _, axis, values in moved:
-        shape[axis] = len(values)
-        arrays.append(np.array(values).reshape([-1 if each == axis else 1 for each in range(3)]))
-    function = compile(names, [name for name, _, _ in moved], case)
-    found = zip(names, function.codes(*arrays), strict=True)
-    prices = [float(price) / case.case.value(PRICE) for price in case.list_prices]
+    function = compile(names, [*moved], case)
+    shape = np.broadcast_shapes(*(array.shape for array in arrays), (1, 1, len(corners)))
+    prices = [1.0, *(float(price) / case.case.value(PRICE) for price in case.list_prices)]
     return {
-        name: np.broadcast_to(values, shape)[..., None]
-        * ([1.0, *prices] if prices and case.priced(name) else [1])
-        for name, values in found
+        name: np.broadcast_to(values, shape)[..., None] * (prices if case.priced(name) else [1.0])
+        for name, values in zip(names, function.codes(*arrays), strict=True)
     }
 
 
-def _case(case: BoundCase) -> dict[str, Any]:
-    """A case for the page: its stops, and a row of numbers for all that page one shows."""
-    grid, names = _grid(case), _metrics(case)
-    asked = dict.fromkeys(each for alike in names for each in alike)
+def _rows(case: BoundCase, grid: Grid) -> list[dict[str, Any]]:
+    """What page one shows: its label, its target, and at each point its text and whether the target is met."""
+    names, limits = _metrics(case)
     memory = [name for name in MEMORY if case.get(name) is not None]
-    found, rows = columns(case, [*asked, *memory], grid), []
-    if memory:
-        rows.append(_row(case, "memory_bytes", found["memory_bytes"]))
-    if "fits" in memory:
-        fits, usable = found["fits"][..., 0], case.result("usable_memory").plain(3)
-        rows[0] |= {"target": usable, "memory": True, "marks": _marks(fits.all(-1), ~fits.any(-1))}
-    for each in names:
-        first, *others = (found[name] for name in each)
-        for other in others:  # of several metrics of a target the first that has a value
-            first = np.where(np.isnan(first), other, first)
-        rows.append(_row(case, each[0], first) | _judged(case, each[0], first[..., 0]))
-    return {
-        "label": short_label(replace(case, varied=())),
-        "stops": [[_short(stop) for stop in stops] for stops in grid.values()],
-        "start": [stops.index(float(case.case.value(name))) for name, stops in grid.items()],
-        "rows": rows,
-        "targets": len(case.targets),
-        "unknown": "; ".join(f"{name}: {why}" for name, why in unknown_targets(case).items()),
-    }
+    found, rows = columns(case, [*names, *memory], grid), []
+    for name in (*memory[:1], *names):
+        row, values = _row(case, name, found[name]), found[name][..., 0]
+        if limit := limits.get(name):
+            target = limit_of(case.case.theory.symbol(name), limit).plain()
+            row |= {"target": target, "marks": _judged(case, name, values, float(limit))}
+        elif name == MEMORY[0] and len(memory) > 1:
+            fits = found["fits"][..., 0]
+            marks = _marks(fits.all(-1), ~fits.any(-1))
+            row |= {"target": case.result("usable_memory").plain(DIGITS), "marks": marks}
+        rows.append(row)
+    return rows
 
 
-def _metrics(case: BoundCase) -> list[tuple[str, ...]]:
-    """What the page shows beside memory, each with what stands in for it where it has no value: metrics of targets, then the other key metrics."""
-    shown: list[tuple[str, ...]] = [(LOAD,)] if queues(case.case) else []
-    for target in (name for name in case.targets if name not in unknown_targets(case)):
-        endless = waits_without_end(target, case.case)
-        shown.append(tuple(n for n in metrics_of(target, case.case) if case.get(n) or endless))
-    named = {name for names in shown for name in names}
-    return [*shown, *((name,) for name in key_metrics(case) if name not in named)]
+def _verdicts(case: BoundCase, rows: Sequence[dict[str, Any]]) -> list[str]:
+    """At each point, whether it fits and meets its targets, in a sentence."""
+    unknown = "; ".join(f"{name}: {why}" for name, why in unknown_targets(case).items())
+    last = f"; not known whether it meets its target: {unknown}" if unknown else ""
+    last = last or "; meets every target" * bool(case.targets)
+    said = []
+    for marks in zip(*(row["marks"] for row in rows), strict=True):
+        marked = dict[str, list[str]]()
+        for row, mark in zip(rows, marks, strict=True):
+            marked.setdefault("" if row["name"] in MEMORY else mark, []).append(row["label"])
+        fit = FITS[marks[0] if rows[0]["name"] in MEMORY else ""]
+        if fit == FITS[FAILS]:
+            said.append(f"{fit}: no latency, rate or cost below can be reached.")
+        elif FAILS in marked:
+            said.append(f"{fit}; misses its target: {', '.join(marked[FAILS])}.")
+        elif IN_PART in marked:
+            where = "meets its target in a part of the ranges only"
+            said.append(f"{fit}; {where}: {', '.join(marked[IN_PART])}.")
+        else:
+            said.append(f"{fit}{last}.")
+    return said
+
+
+def _metrics(case: BoundCase) -> tuple[list[str], dict[str, Fraction]]:
+    """What the page shows beside memory, metrics of targets before the other key metrics; and the limits of those that have one."""
+    limits = {LOAD: Fraction(1)} if queues(case.case) else {}
+    for target, limit in case.targets.items():
+        if target not in unknown_targets(case):
+            named = metrics_of(target, case.case)
+            limits[next(filter(case.get, named), named[0])] = Fraction(limit)
+    return [*dict.fromkeys((*limits, *key_metrics(case)))], limits
 
 
 SERVER, REQUEST = listed("shown", "server"), listed("shown", "request")
@@ -215,83 +229,31 @@ def key_metrics(case: BoundCase) -> list[str]:
     return [name for name in names if name not in idle and case.get(name)]
 
 
-def _judged(case: BoundCase, name: str, values: Array) -> dict[str, Any]:
-    """The target of a metric, and whether each point meets it, by the rule of a verdict: throughout the ranges, in a part of them, or not."""
-    tested = (
-        limit for target, limit in case.targets.items() if name in metrics_of(target, case.case)
-    )
-    limit = Fraction(1) if name == LOAD else next(tested, None)
-    if limit is None:
-        return {}
-    most = float(limit)
+def _judged(case: BoundCase, name: str, values: Array, most: float) -> list[str]:
+    """Whether each point meets the target, by the rule of a verdict: throughout the ranges, in a part of them, or not."""
     high = np.where(np.isnan(values), np.inf, values).max(-1)
     least = values[..., 0] if measured_alone(case) else np.fmin.reduce(values, axis=-1)
     met = high < most if name == LOAD else high <= most
-    missed = ~(least < most if name == LOAD else least <= most)
-    return {
-        "target": limit_of(case.case.theory.symbol(name), limit).plain(),
-        "marks": _marks(met, missed),
-    }
+    return _marks(met, ~(least < most if name == LOAD else least <= most))
 
 
-def _marks(met: Any, missed: Any) -> str:
-    return "".join(np.where(met, PASSES, np.where(missed, FAILS, IN_PART)).ravel().tolist())
+def _marks(met: Any, missed: Any) -> list[str]:
+    marks: list[str] = np.where(met, PASSES, np.where(missed, FAILS, IN_PART)).ravel().tolist()
+    return marks
 
 
 def _row(case: BoundCase, name: str, values: Array) -> dict[str, Any]:
-    """The numbers of a quantity, in the unit that they are shown in."""
-    symbol, own = case.case.theory.symbol(name), case.get(name)
-    if symbol.negligible is not None:
-        least = float(parse_quantity(symbol.negligible).value)
-        values = np.where(np.abs(values) < least, 0.0, values)
-    known = values[np.isfinite(values) & (values != 0)]
-    typical = float(known[0]) if known.size else 1.0
-    typical = float(own.value) if own and own.value else typical
-    size, unit = 1.0, plural(symbol.display_unit, 2) if symbol.unit else ""
-    if symbol.written_in:
-        size, unit = float(parse_unit(symbol.written_in).size), symbol.written_in
-    elif not symbol.counted:
-        number, unit = scaled(typical, symbol.unit)
-        size, unit = typical / float(number), plural(unit, 2)
-    ends = {"value": values[..., 0, 0]}
-    low, high = np.fmin.reduce(values, axis=(2, 3)), values.max((2, 3))
-    if not nearly_equal(low, high).all():
-        ends |= {"low": low, "high": high}
-    along = [
-        any((end != end.take([0], axis)).any() and not np.isnan(end).all() for end in ends.values())
-        for axis in (0, 1)
-    ]
-    here = tuple(slice(None) if moves else slice(1) for moves in along)
-    return {
-        "label": quantity_name(name, case),
-        "unit": unit,
-        "counted": symbol.counted,
-        "digits": symbol.digits or 3,
-        **({"nowhere": NO_STEADY_STATE} if name == TARGET_METRICS["ttft"] else {}),
-        "along": along,
-        **{end: [_short(x / size) for x in at[here].ravel().tolist()] for end, at in ends.items()},
-    }
-
-
-def _short(x: float) -> int | float | None:
-    """A number in six digits, of which up to three are shown; nothing where there is none."""
-    if not math.isfinite(x):
-        return None
-    return round(x) if is_whole(x) else float(f"{x:.6g}")
-
-
-def _starting(case: BoundCase, told: Mapping[str, Any]) -> list[list[str]]:
-    place = int(np.ravel_multi_index(told["start"], [len(stops) for stops in told["stops"]]))
-    names = [*([("memory_bytes",)] if case.get("memory_bytes") else []), *_metrics(case)]
-    return [
-        [
-            row["label"],
-            metric(next(filter(case.get, alike), alike[0]), case),
-            row.get("target", ""),
-            row["marks"][place] if "marks" in row else "",
-        ]
-        for alike, row in zip(names, told["rows"], strict=True)
-    ]
+    """A quantity at each point, as it is written everywhere else."""
+    symbol, texts = case.case.theory.symbol(name), []
+    nowhere = NO_STEADY_STATE if name == TARGET_METRICS["ttft"] else UNKNOWN
+    ends = values[..., 0, 0], np.fmin.reduce(values, axis=(2, 3)), values.max((2, 3))
+    for value, low, high in zip(*(end.ravel().tolist() for end in ends), strict=True):
+        flags = () if math.isfinite(high) else (NOT_EVERYWHERE,)
+        known = math.isfinite(value)
+        text = Result(symbol, value, low, high, flags=flags).plain(DIGITS) if known else nowhere
+        texts.append(text)
+    row = {"name": name, "label": quantity_name(name, case), "texts": texts}
+    return row | {"target": "", "marks": [""] * len(texts)}
 
 
 def json_for_script(data: Any) -> str:

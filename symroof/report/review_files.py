@@ -41,7 +41,7 @@ def review_files(
     if "html" in formats:
         from symroof.report.live import live
 
-        data["live"] = live([one.case for one in review.shown.best])
+        data["live"] = live(review.subject)
     written = {"tex" if chosen == "pdf" else chosen for chosen in formats} & FORMATS.keys()
     endings = {FORMATS[chosen].figure_ending for chosen in written}
     made = {(p.name, ending): p.form(ending) for p in plots for ending in endings}
