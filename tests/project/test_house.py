@@ -46,9 +46,9 @@ BUDGETS = {
     "sweep": 1207,
     "calibrate": 1252,
     "check": 5531,
-    "report": 5557,
+    "report": 5519,
     "cli": 3696,
-    "tests": 32811,
+    "tests": 32762,
     "other": 2685,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
