@@ -95,12 +95,6 @@ def _numbered(texts: Sequence[str]) -> dict[str, Any]:
     return {"each": each.tolist(), "at": at.tolist()}
 
 
-def _second(case: BoundCase) -> tuple[str, ...]:
-    """The input beside the batch: the arrival rate where there is one, else the prompt; none that is a range or a formula."""
-    name = "arrival_rate" if queues(case.case) else "prompt"
-    return (name,) if _is_plain(name, case) else ()
-
-
 def _is_plain(name: str, case: BoundCase) -> bool:
     own = case.given.get(name)
     if own is None:
@@ -109,12 +103,13 @@ def _is_plain(name: str, case: BoundCase) -> bool:
 
 
 def _grid(case: BoundCase) -> dict[str, list[float]]:
-    """The stops of each slider, among them the values of the case; empty where its batch is no plain number."""
+    """The stops of the batch and of the arrival rate, or else of the prompt, among them the values of the case; empty where its batch is no plain number."""
     if not _is_plain("batch", case):
         return {}
     value = case.case.value
     held = value("concurrency") if case.case.has_value("concurrency") else 0
-    own = {name: float(value(name)) for name in ("batch", *_second(case))}
+    second = "arrival_rate" if queues(case.case) else "prompt"
+    own = {name: float(value(name)) for name in ("batch", second) if _is_plain(name, case)}
     stops = {"batch": _round_counts(1, min(held, LARGEST_BATCH))}
     if "prompt" in own:
         least = max(LEAST_PROMPT, int(value("cached_prefix")) + 1)
@@ -162,14 +157,23 @@ def columns(case: BoundCase, names: Sequence[str], grid: Grid) -> Columns:
 
 def _rows(case: BoundCase, grid: Grid) -> list[dict[str, Any]]:
     """What page one shows: its label, its target, and at each point its text and whether the target is met."""
-    names, limits = _metrics(case)
+    limits = {LOAD: Fraction(1)} if queues(case.case) else {}
+    for target, limit in case.targets.items():
+        if target not in unknown_targets(case):
+            named = metrics_of(target, case.case)
+            limits[next(filter(case.get, named), named[0])] = Fraction(limit)
+    names, alone = [*dict.fromkeys((*limits, *key_metrics(case)))], measured_alone(case)
     memory = [name for name in MEMORY if case.get(name) is not None]
     found, rows = columns(case, [*names, *memory], grid), []
     for name in (*memory[:1], *names):
         row, values = _row(case, name, found[name]), found[name][..., 0]
         if limit := limits.get(name):
             target = limit_of(case.case.theory.symbol(name), limit).plain()
-            row |= {"target": target, "marks": _judged(case, name, values, float(limit))}
+            below = np.less if name == LOAD else np.less_equal
+            high = np.where(np.isnan(values), np.inf, values).max(-1)
+            least = values[..., 0] if alone else np.fmin.reduce(values, axis=-1)
+            marks = _marks(below(high, float(limit)), ~below(least, float(limit)))
+            row |= {"target": target, "marks": marks}
         elif name == MEMORY[0] and len(memory) > 1:
             fits = found["fits"][..., 0]
             marks = _marks(fits.all(-1), ~fits.any(-1))
@@ -201,16 +205,6 @@ def _verdicts(case: BoundCase, rows: Sequence[dict[str, Any]]) -> list[str]:
     return said
 
 
-def _metrics(case: BoundCase) -> tuple[list[str], dict[str, Fraction]]:
-    """What the page shows beside memory, metrics of targets before the other key metrics; and the limits of those that have one."""
-    limits = {LOAD: Fraction(1)} if queues(case.case) else {}
-    for target, limit in case.targets.items():
-        if target not in unknown_targets(case):
-            named = metrics_of(target, case.case)
-            limits[next(filter(case.get, named), named[0])] = Fraction(limit)
-    return [*dict.fromkeys((*limits, *key_metrics(case)))], limits
-
-
 SERVER, REQUEST = listed("shown", "server"), listed("shown", "request")
 """Key metrics of a server under load, and of one request alone."""
 
@@ -227,14 +221,6 @@ def key_metrics(case: BoundCase) -> list[str]:
     names = dict.fromkeys(at_rate(spelled.get(name) or name, case.case) for name in own)
     idle = () if queues(case.case) else ("fleet_price",)
     return [name for name in names if name not in idle and case.get(name)]
-
-
-def _judged(case: BoundCase, name: str, values: Array, most: float) -> list[str]:
-    """Whether each point meets the target, by the rule of a verdict: throughout the ranges, in a part of them, or not."""
-    high = np.where(np.isnan(values), np.inf, values).max(-1)
-    least = values[..., 0] if measured_alone(case) else np.fmin.reduce(values, axis=-1)
-    met = high < most if name == LOAD else high <= most
-    return _marks(met, ~(least < most if name == LOAD else least <= most))
 
 
 def _marks(met: Any, missed: Any) -> list[str]:
