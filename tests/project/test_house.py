@@ -46,7 +46,7 @@ BUDGETS = {
     "sweep": 1207,
     "calibrate": 1252,
     "check": 5531,
-    "report": 5519,
+    "report": 5505,
     "cli": 3696,
     "tests": 32762,
     "other": 2685,
