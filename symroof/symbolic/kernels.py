@@ -46,7 +46,8 @@ def div(over: Any, under: Any) -> Any:
     if isinstance(over, Steps):
         return over.over(under, div)
     with np.errstate(all="ignore"):
-        return over / (under if under.all() else np.where(under == 0, np.nan, under))
+        some = under.all() if isinstance(under, np.ndarray) else under  # NumPy's function is slow
+        return over / (under if some else np.where(under == 0, np.nan, under))
 
 
 def product(*factors: Callable[[], Any]) -> Any:
