@@ -12,7 +12,6 @@ from symroof.analysis.equation import Equation, domain, domain_formulas, solvabl
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.closed_forms import every_form, form_at, holds
 from symroof.symbolic.expressions import (
-    ZERO,
     Expr,
     is_relation,
     mentions,
@@ -180,8 +179,8 @@ NATURAL = ("context", "prompt", "batch", "output", "tp")
 
 def solved_condition(
     condition: Condition, unknown: str, bound_case: BoundCase, symbolic: bool
-) -> tuple[Expr, Expr | None] | None:
-    """A condition of a closed form, solved for the next natural symbol (a ridge batch exists below some context), and while what that holds."""
+) -> Expr | None:
+    """A condition of a closed form, solved for the next natural symbol: a ridge batch exists below some context."""
     tree = condition.tree
     if mentions(tree, unknown):
         return None
@@ -189,13 +188,14 @@ def solved_condition(
         posed = Equation(tree, name, bound_case, symbolic=symbolic)
         with suppress(NoClosedForm):
             moves = name != unknown and any(mentions(side, name) for side in posed.sides)
-            if moves and (solved := _as_bound(posed)):
+            solved = _as_bound(posed) if moves else None
+            if solved is not None:
                 return solved
     return None
 
 
-def _as_bound(posed: Equation) -> tuple[Expr, Expr | None] | None:
-    """A condition as a bound of the unknown, where it is linear in it; and what has to hold for that side of it."""
+def _as_bound(posed: Equation) -> Expr | None:
+    """A condition as a bound of the unknown, where it is linear in it."""
     over, under = fraction(posed.difference, posed.x)
     if set(over) != {0, 1} or set(under) != {0}:
         return None
@@ -207,7 +207,5 @@ def _as_bound(posed: Equation) -> tuple[Expr, Expr | None] | None:
     slope, start = (negated(scaled[1]), negated(scaled[0])) if turned else (scaled[1], scaled[0])
     equal = "=" if operator.endswith("=") else ""
     if sign(slope) > 0:
-        return relation(">" + equal, name, written(negated(start) / slope)), None
-    falling = negated(slope)
-    side = None if sign(falling) > 0 else relation(">", written(falling), ZERO)
-    return relation("<" + equal, name, written(start / falling)), side
+        return relation(">" + equal, name, written(negated(start) / slope))
+    return relation("<" + equal, name, written(start / negated(slope)))

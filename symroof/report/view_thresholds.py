@@ -4,7 +4,6 @@ import contextlib
 from typing import Any
 
 from symroof.analysis.solution import Solution
-from symroof.analysis.solution_text import HOLDS
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
@@ -16,6 +15,7 @@ from symroof.theory.declarations import OWN
 from symroof.theory.thresholds import GROUPS, THRESHOLDS
 from symroof.units import format_quantity
 
+HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
 HEADINGS = {OWN: "Thresholds defined in this study", **GROUPS}
 
 LONGEST_FORMULA = 200
@@ -78,7 +78,7 @@ def threshold(name: str, solution: Solution) -> dict[str, Any]:
         "name": Code(name),
         "value": solution.in_ranges(),
         "answer": solution.verdict,
-        "reason": solution.reason.replace(" (does not fit)", ""),  # the table's last column says it
+        "reason": solution.reason,
         "memory": within_memory(solution),
         "equation": formula(solution.written, solution.bound_case.case.theory.latex),
         "unknown": Code(solution.unknown),

@@ -6,7 +6,7 @@ import pytest
 
 from symroof.analysis.solution_text import remarks
 from symroof.analysis.solution_words import shown
-from symroof.analysis.solved_equation import degrees, to_whole
+from symroof.analysis.whole_numbers import degrees, to_whole
 from symroof.api import Study
 
 
@@ -19,10 +19,10 @@ def gpt2():
 # (80 GB - weights)/(119 tokens at the end): 18,179.6
 # equation | unknown | answer | sentence | fits
 SAID = """
-kv_cache_bytes = weight_bytes | batch | at least 68 requests | ~ up to 67 and ~ from 68 on | True
+kv_cache_bytes = weight_bytes | batch | at least 68 requests | | True
 max_batch_memory | | at most 18,179 requests | the largest batch that fits in memory | True
-kv_cache_bytes = 100 GB | batch | at least 27,127 requests | ~ up to 27,126 and ~ from 27,127 on | False
-kv_cache_bytes = 1 GB | kv_bytes_per_element | 542.5 bytes | ~ under this value and ~ over it | None
+kv_cache_bytes = 100 GB | batch | at least 27,127 requests | | False
+kv_cache_bytes = 1 GB | kv_bytes_per_element | 542.5 bytes | | None
 """
 
 
@@ -31,9 +31,8 @@ def test_what_is_said_of_a_model(row, gpt2):
     equation, unknown, answer, sentence, fits = (cell.strip() for cell in row.split("|"))
     solution = gpt2.solve(equation, unknown or None)
     left, _, right = equation.partition(" = ")
-    stays, above = ("is", "above it") if "value" in sentence else ("stays", "is above it")
-    whole = sentence.replace("~", f"{left} {stays} below {right}", 1).replace("~", above)
-    assert (shown(solution), solution.reason) == (answer, whole)
+    sides = f"{left} is below {right} before this value and above it after"
+    assert (shown(solution), solution.reason) == (answer, sentence or sides)
     assert str(solution.within_memory) == fits
     written = remarks(solution)
     assert ("fits in memory at this value" in written) is (fits == "True")
@@ -65,7 +64,7 @@ def test_a_crossing_as_a_whole_number(value, last, first):
 def test_sides_that_only_whole_numbers_have():
     """1 + 2 + … + 10 = 55."""
     plain, total = Study(prompt=100, output=20), "sum(step, step, 1, output)"
-    reason = f"{total} stays below 55 up to 10 and is above it from 11 on"
+    reason = f"{total} is below 55 before this value and above it after"
     assert plain.solve(f"{total} = 55", "output").reason == reason
     assert plain.solve(f"{total} = 54", "output").integer == {"at_least": 10}
     assert plain.solve(f"{total} = 56", "output").integer == {"at_least": 11}

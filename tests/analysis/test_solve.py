@@ -20,7 +20,7 @@ def test_a_threshold_for_another_unknown_is_its_equation():
     assert named.reason == "from this batch on a decode step is limited by compute"
     other = study.solve("batch_to_ridge", "mfu")
     assert (other.threshold, other.value) == near((None, 0.4))  # 200 of 500
-    above = "decode_compute_time is above decode_memory_time under this value and below it over it"
+    above = "decode_compute_time is above decode_memory_time before this value and below it after"
     assert other.reason == above
 
 

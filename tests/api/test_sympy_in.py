@@ -69,7 +69,7 @@ def test_an_extremum_is_a_place():
         sympy.Eq(sympy.diff(s.batch / case.sympy("itl") ** 2, s.batch), 0), for_=s.batch
     )
     assert float(solution.value) == pytest.approx(float(best), rel=1e-9)
-    assert shown(solution) == f"{float(best):.2f} requests, between {int(best)} and {int(best) + 1}"
+    assert shown(solution) == f"{float(best):.2f} requests"
     assert len(repr(solution)) < 250 and len(solution.reason) < 250
 
 

@@ -10,6 +10,7 @@ from symroof.api import Study
 from symroof.cli.main import main
 from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.reading import parse
+from symroof.symbols import context
 
 CASE = ["--model", "llama-3-70b", "--hardware", "h100-sxm", "--tp", "2"]
 
@@ -141,8 +142,10 @@ def test_without_a_case_the_answer_is_symbolic(capsys):
     assert float(value) == pytest.approx(
         ridge * weights / (140e9 + pair * 1024 - ridge * kappa * 1024), rel=1e-12
     )
-    limit = evaluate(parse(condition["bound"]["text"].removeprefix("context < ")), study.first.case)
-    assert float(limit) == pytest.approx(140e9 / (ridge * kappa - pair), rel=1e-12)
+    (limit,) = Study(assume={"detail": "attention"}).solve("batch_to_ridge").limits
+    assert (limit.lhs, limit.rel_op) == (context, "<")
+    exists = float(limit.rhs.xreplace(study.values()))
+    assert exists == pytest.approx(140e9 / (ridge * kappa - pair), rel=1e-12)
 
 
 def test_a_range_of_an_input_is_a_range_of_the_answer(capsys):

@@ -12,8 +12,8 @@ import numpy as np
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
-from symroof.analysis.solved_equation import LIMIT, to_whole
 from symroof.analysis.verdict import queues, under_load
+from symroof.analysis.whole_numbers import LIMIT, to_whole
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import Input
 from symroof.errors import InputError
