@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 5384,
     "specs": 5366,
     "checkpoints": 3557,
-    "study": 7678,
+    "study": 7553,
     "select": 2380,
     "simulate": 1960,
     "servers": 1485,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5531,
     "report": 5505,
     "cli": 3696,
-    "tests": 32762,
+    "tests": 32670,
     "other": 2685,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
