@@ -22,8 +22,10 @@ from symroof.symbolic.expressions import (
     symbol,
 )
 from symroof.symbolic.printing import latex, text
+from symroof.theory.declarations import DropsCaches
 from symroof.theory.quantity import ImplicitDefinition
 from symroof.theory.symbols import STEP_INDEX, UNDECLARED_NAMES, Symbol
+from symroof.theory.theory import Theory
 from symroof.units import is_whole, readable, scaled, significant, strict
 
 
@@ -58,14 +60,14 @@ class DerivationStep:
         return f"<{self.symbol.name} = {self.search or self.substituted.text}{value}>"
 
 
-def step_of(name: str, bound_case: BoundCase, with_ranges: bool = False) -> DerivationStep:
-    """One line: formula, substituted formula, value. ``with_ranges``, as reviews have it, shows the range of each number."""
+def step_of(name: str, bound_case: BoundCase) -> DerivationStep:
+    """One line: formula, substituted formula, value."""
     case, theory = bound_case.case, bound_case.case.theory
     formula, put = case.readable_formula(name), dict[str, RenderedValue]()
     settled = _with_values(formula, bound_case, put)
     for node in parts(settled):
         if node.is_Symbol and node.name not in put and node.name != name:
-            put[node.name] = _rendered_name(node.name, bound_case, with_ranges)
+            put[node.name] = _rendered_name(node.name, bound_case)
 
     def shown(each: str) -> RenderedValue:
         return put.get(each) or RenderedValue(each, theory.latex(each))
@@ -105,7 +107,7 @@ def _with_values(
     return rebuild(tree, lambda child: _with_values(child, bound_case, put, moving))
 
 
-def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) -> RenderedValue:
+def _rendered_name(name: str, bound_case: BoundCase) -> RenderedValue:
     """A name's value as written in a substituted line; the name itself where it is not known."""
     theory = bound_case.case.theory
     if name == STEP_INDEX.name:
@@ -114,12 +116,7 @@ def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) 
         value = bound_case.case.value(name)
     except (NoValue, LookupError):
         return RenderedValue(name, theory.latex(name))
-    written = _rendered(value, theory.symbol(name))
-    result = bound_case.get(name) if with_ranges else None
-    if result is not None and result.ranged:
-        span = f"({result.in_two()[1]})"
-        return RenderedValue(f"{written.text} {span}", rf"{written.latex}\,\text{{{span}}}")
-    return written
+    return _rendered(value, theory.symbol(name))
 
 
 def _rendered(value: Any, symbol: Symbol) -> RenderedValue:
@@ -137,7 +134,8 @@ def _rendered(value: Any, symbol: Symbol) -> RenderedValue:
     return RenderedValue(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}")
 
 
-class Derivation:
+@dataclass(frozen=True, repr=False)
+class Derivation(DropsCaches):
     """The derivation of one quantity in one case, symbolic where inputs are missing.
 
     >>> from symroof.analysis.study import Study
@@ -152,28 +150,23 @@ class Derivation:
     ('2*32*8*128*2 byte', '131.1 kB/token')
 
     Attributes:
-        name, symbol: the quantity derived.
+        name: the quantity derived.
         bound_case: the case it is derived in.
         steps: one step for every quantity on the way, deepest first, the quantity itself last.
         elasticities: its sensitivity to each input.
     """
 
-    def __init__(self, name: str, bound_case: BoundCase) -> None:
-        self.name, self.bound_case = name, bound_case
-        self._theory = bound_case.case.theory
-        self.symbol = self._theory.symbol(name)
+    name: str
+    bound_case: BoundCase
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Derivation) and (self.name, self.bound_case) == (
-            other.name,
-            other.bound_case,
-        )
+    @property
+    def _theory(self) -> Theory:
+        return self.bound_case.case.theory
 
-    def __hash__(self) -> int:
-        return hash((self.name, self.bound_case))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Derivation, (self.name, self.bound_case)
+    @property
+    def symbol(self) -> Symbol:
+        """The quantity with its unit and meaning."""
+        return self._theory.symbol(self.name)
 
     @property
     def _formula(self) -> Expr:

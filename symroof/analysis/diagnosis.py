@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -38,6 +37,7 @@ UNDER_LOAD = {
 }
 """What a server shows that prefills beside its decodes, for what one request alone takes."""
 SIGNATURES = ("itl", "ttft")
+"""What else one can measure, and what a cause does to it."""
 ALIKE = 0.05
 """A change of a figure by less is none."""
 
@@ -216,29 +216,10 @@ def _explanation(
         return None
     if predicted is None or (off := _off(predicted, measured)) >= _off(expected, measured):
         return None
-    holds, seen = _holds(predicted, measured), _signature(case, there, name)
+    others = ((other, case.get(other), there.get(other)) for other in SIGNATURES if other != name)
+    seen = tuple((other, now, then) for other, now, then in others if now and then)
+    holds = _holds(predicted, measured)
     return Explanation(causes()[cause], said, reads, predicted, holds, off, seen)
-
-
-def _signature(
-    case: BoundCase, there: BoundCase, name: str
-) -> tuple[tuple[str, Result, Result], ...]:
-    """What the cause does to other figures that one can measure: the ITL of one request, the time to first token."""
-    alone = case.case.value("batch") == 1
-    rows: list[tuple[str, str, Request | None]] = []
-    if not (alone and name == "itl"):
-        rows.append(("itl of one request", "itl", request_of(batch=1, origin=ORIGIN)))
-    rows += [(x, x, None) for x in SIGNATURES if x != name and not (alone and x == "itl")]
-    seen = []
-    for label, read, change in rows:
-        with suppress(InputError, NoValue):
-            sides = (
-                next(bound_cases(change.over(one.request))) if change else one
-                for one in (case, there)
-            )
-            now, then = (side.result(read) for side in sides)
-            seen.append((label, now, then))
-    return tuple(seen)
 
 
 # ---------------------------------------------------------------------------------------------------------- the causes

@@ -13,7 +13,7 @@ from symroof.specs.preset import Definition
 from symroof.symbolic.expressions import Expr
 from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
-from symroof.theory.declarations import Declarations, default_of
+from symroof.theory.declarations import default_of
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
@@ -40,7 +40,6 @@ class CaseDifference:
     given: tuple[tuple[str, Input | None], ...] = ()
     model: BoundCase | None = None
     slip: str = ""
-    declared: Declarations | None = None
 
     @property
     def label(self) -> str:
@@ -65,8 +64,6 @@ class CaseDifference:
         """The case with this change."""
         if self.kind == "switch":
             return bound_case.with_switches(**{self.name: self.after})
-        if self.declared is not None:
-            return bound_case.with_changes(request=replace(bound_case.request, own=self.declared))
         made = bound_case.with_given(dict(self.given))
         return replace(made, chosen_model=self.model.chosen_model) if self.model else made
 
@@ -84,10 +81,6 @@ def differences(a: BoundCase, b: BoundCase) -> tuple[CaseDifference, ...]:
     names = [name for name in every if _comparable(name, a) != _comparable(name, b)]
     defining = [name for name in names if _defines(name, a) or _defines(name, b)]
     found: list[CaseDifference] = []
-    if a.request.own != b.request.own:
-        before, after = (", ".join(side.request.own) or "none" for side in (a, b))
-        own, title = b.request.own, "names of its own"
-        found.append(CaseDifference("definition", title, before, after, declared=own))
     for name in defining:
         found += _definition(name, a, b)
     # how operators' times add up comes first: under a maximum of sums, what one operator counts may not show

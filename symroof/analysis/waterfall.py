@@ -17,8 +17,7 @@ from symroof.theory.sympy_input import known
 from symroof.theory.theory import UnknownName
 from symroof.units import format_quantity, significant
 
-HEADER = ("", "", "effect", "factor", "value")
-"""The header of the rows of a waterfall."""
+REST = CaseDifference("rest", "not explained", "", "")
 
 
 @dataclass(frozen=True)
@@ -136,11 +135,6 @@ class Waterfall:
         steps = (f"; {step.label}: {signed_text(step.effect, unit)}" for step in self.steps)
         return f"Waterfall({name}: {self.start.text()} to {self.end.text()}{''.join(steps)})"
 
-    def _repr_html_(self) -> str:
-        from symroof.table_formats import html_table
-
-        return html_table(HEADER, self.rows(), self.title)
-
     def as_json(self) -> dict[str, Any]:
         """The entry of one quantity in the JSON output."""
         return {
@@ -204,6 +198,8 @@ def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
             steps.append(WaterfallStep(tried, value, after))
             value = after
         tried = ()
+    if not nearly_equal(value, end.value):  # names that the two studies define otherwise
+        steps.append(WaterfallStep((REST,), value, end.value))
     basis = (*_basis(a, name), *_basis(b, name))
     return Waterfall(start, end, tuple(steps), tuple(silent), basis)
 
@@ -217,8 +213,7 @@ def waterfall_to_number(bound_case: BoundCase, name: str, target: Any) -> Waterf
     ([('not explained', 8928000)], 140000000)
     """
     start, target = _number_of(bound_case, name, "the case's"), float(target)
-    rest = CaseDifference("rest", "not explained", "", "")
-    steps = (WaterfallStep((rest,), start.value, target),) if start.value != target else ()
+    steps = (WaterfallStep((REST,), start.value, target),) if start.value != target else ()
     basis = _basis(bound_case, name)
     return Waterfall(start, Result(start.symbol, target), steps, (), basis)
 

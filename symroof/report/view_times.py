@@ -46,7 +46,7 @@ def derivations(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
         order = expanded_names(name, subject, known) if subject.get(name) is not None else ()
         lines = []
         for each in order:
-            step, spelled = step_of(each, subject, with_ranges=True), theory.latex(each)
+            step, spelled = step_of(each, subject), theory.latex(each)
             steps, left = _steps(formula(step.formula, theory.latex), step), symbol(spelled, each)
             rows = [equation(left, *steps[0])]
             rows += [equation(NOTHING, *sides) for sides in steps[1:]]
