@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 5384,
     "specs": 5366,
     "checkpoints": 3557,
-    "study": 7553,
+    "study": 7515,
     "select": 2380,
     "simulate": 1960,
     "servers": 1485,
