@@ -6,6 +6,8 @@ Written from what is counted, not from the engine: no symbols, no closed forms, 
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ..tables import words
+
 NORM_VECTORS = {"rms": 1, "layer": 2, "none": 0}
 
 
@@ -71,23 +73,11 @@ def as_spec(model):
 
 
 def _kind_as_spec(kind):
-    attention = {
-        name: getattr(kind, name)
-        for name in (
-            "n_heads",
-            "n_kv_heads",
-            "head_dim",
-            "window",
-            "qkv_bias",
-            "out_bias",
-            "qk_norm",
-        )
-    }
-    ffn = (
-        {"kind": "none"}
-        if kind.ffn == "none"
-        else {"kind": kind.ffn, "d_ff": kind.d_ff, "bias": kind.ffn_bias}
-    )
+    names = words("n_heads n_kv_heads head_dim window qkv_bias out_bias qk_norm")
+    attention = {name: getattr(kind, name) for name in names}
+    ffn = {"kind": kind.ffn}
+    if kind.ffn != "none":
+        ffn |= {"d_ff": kind.d_ff, "bias": kind.ffn_bias}
     return {"count": kind.count, "norms": kind.norms, "attention": attention, "ffn": ffn}
 
 

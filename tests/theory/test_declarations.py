@@ -20,7 +20,7 @@ from symroof.theory.theory import theory
 from symroof.theory.theory_files import section
 from symroof.units import parse_unit
 
-from ..tables import table, words
+from ..tables import case_of, table, words
 from . import shipped
 
 
@@ -102,23 +102,15 @@ LAYOUTS = {
     "stages of groups": {"attention_dp": 3, "pp": 2, "ep": 3},
 }
 """Degrees by which formulas of a device differ."""
-HEADLINES = set(
-    words(
-        "ttft itl decode_time decode_bound kv_cache_bytes weight_bytes fits decode_throughput "
-        "cost_per_request"
-    )
-)
+HEADLINES = {*words("ttft itl decode_time decode_bound kv_cache_bytes weight_bytes fits")}
 """Quantities of every theory: where one is missing, a loop over definitions has looked at less than it should."""
 PLAIN = next((name, switch.default) for name, switch in SWITCHES.items())
 """No choice at all: the default of one switch is that of each."""
-CHOICES = [
-    PLAIN,
-    *(
-        (name, value)
-        for name, switch in SWITCHES.items()
-        for value in switch.values
-        if value != switch.default
-    ),
+CHOICES = [PLAIN] + [
+    (name, value)
+    for name, switch in SWITCHES.items()
+    for value in switch.values
+    if value != switch.default
 ]
 CHECKED = set()
 """Definitions that were checked, each with its unit and those of its names: many a theory has the same one."""
@@ -127,14 +119,8 @@ CHECKED = set()
 def check_all(built):
     """Of an intensity whose numbers cancel SymPy keeps no number that could be of FLOPs; it is checked as it is written."""
     for name, tree in built.definitions.items():
-        units = (
-            built.dimension(name),
-            *(
-                built.dimension(node.name)
-                for node in parts(tree)
-                if node.is_Symbol and node.name != "step"
-            ),
-        )
+        used = [n.name for n in parts(tree) if n.is_Symbol and n.name != "step"]
+        units = tuple(map(built.dimension, (name, *used)))
         if (name, tree, units) not in CHECKED and name != "fused_attention_intensity":
             dimensions.check(tree, built.dimension(name), built.dimension, name, bare=True)
             CHECKED.add((name, tree, units))
@@ -186,28 +172,19 @@ def made_up(symbol):
         return number(Fraction(PARTS[base]))
     # small ones: exact powers of what many tokens read are long
     i = (NAMES.index(base) + len(kind)) % 17
-    value = (
-        Fraction(i + 5, 7)
-        if base in ("mfu", "mbu", "memory_share", "link_latency")
-        else Fraction(i + 2)
-    )
-    return number(value)
+    small = base in ("mfu", "mbu", "memory_share", "link_latency")
+    return number(Fraction(i + 5, 7) if small else Fraction(i + 2))
 
 
 def values_for(built, degrees):
     """Made-up values of every input, on devices of these degrees."""
-    used = {
-        node.name for tree in built.definitions.values() for node in parts(tree) if node.is_Symbol
-    } | set(INPUTS)
-    given = {
-        name: made_up(built.symbol(name))
-        for name in sorted(used - set(built.definitions) - {"step"})
-    }
-    return (
-        given
-        | {name: number(Fraction(degrees.get(name, 1))) for name in DEGREES}
-        | {"node_devices": number(Fraction(8)), "hit_rate": number(Fraction(1, 3))}
-    )
+    trees = built.definitions.values()
+    used = {node.name for tree in trees for node in parts(tree) if node.is_Symbol} | set(INPUTS)
+    wanted = sorted(used - set(built.definitions) - {"step"})
+    given = {name: made_up(built.symbol(name)) for name in wanted}
+    degrees = {name: Fraction(degrees.get(name, 1)) for name in DEGREES}
+    fixed = degrees | {"node_devices": Fraction(8), "hit_rate": Fraction(1, 3)}
+    return given | {name: number(value) for name, value in fixed.items()}
 
 
 def laid_out(architecture, assumptions, degrees):
@@ -221,15 +198,10 @@ NAMES = sorted({**INPUTS, **QUANTITIES})
 
 # -------------------------------------------------------------------------------------------------------- what is refused
 
-UNITS = {
-    "prefill_bytes": "byte",
-    "prefill_flops": "FLOP",
-    "mem_bandwidth": "byte/s",
-    "batch": "request",
-    "prompt": "token",
-    "ttft": "s",
-    "price": "USD/s",
-}
+UNITS = case_of(
+    "prefill_bytes=byte prefill_flops=FLOP mem_bandwidth=byte/s batch=request prompt=token ttft=s "
+    "price=USD/s"
+)
 
 
 def unit_of(name):
@@ -248,31 +220,34 @@ largest(a = ttft, b = prefill_bytes)
 @pytest.mark.parametrize("formula", [cell for row in table(UNLIKE) for cell in row])
 def test_unlike_things_do_not_add(formula):
     with pytest.raises(dimensions.DimensionError):
-        dimensions.dimension(written(formula), lambda name: () if name == "step" else unit_of(name))
+        dimension_of(formula)
+
+
+DIMENSIONS = """
+prefill_bytes/mem_bandwidth | s
+prefill_flops/prefill_bytes | FLOP/byte
+batch*prompt + 3 |
+sqrt(ttft*ttft) | s
+batch/ttft | 1/s
+sum(ttft*step, step, 1, prompt) | s
+price*ttft | USD
+ttft**2/ttft | s
+0 + prefill_bytes | byte
+max(0, ttft) | s
+ceil(2.5 s) + ttft | s
+"""
+
+
+def dimension_of(formula):
+    return dimensions.dimension(
+        written(formula), lambda name: () if name == "step" else unit_of(name)
+    )
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("formula", "unit"),
-    [
-        ("prefill_bytes/mem_bandwidth", "s"),
-        ("prefill_flops/prefill_bytes", "FLOP/byte"),
-        ("batch*prompt + 3", ""),
-        ("sqrt(ttft*ttft)", "s"),
-        ("batch/ttft", "1/s"),
-        ("sum(ttft*step, step, 1, prompt)", "s"),
-        ("price*ttft", "USD"),
-        ("ttft**2/ttft", "s"),
-        ("0 + prefill_bytes", "byte"),
-        ("max(0, ttft)", "s"),
-        ("ceil(2.5 s) + ttft", "s"),
-    ],
-)
+@pytest.mark.parametrize(("formula", "unit"), table(DIMENSIONS))
 def test_dimensions_by_hand(formula, unit):
-    found = dimensions.dimension(
-        written(formula), lambda name: () if name == "step" else unit_of(name)
-    )
-    assert found == parse_unit(unit).dimension
+    assert dimension_of(formula) == parse_unit(unit).dimension
 
 
 def test_bytes_over_bandwidth_is_a_time_and_never_a_rate():
@@ -305,44 +280,37 @@ def test_no_sign_stands_for_two_things():
     assert {sign: names for sign, names in owners.items() if len(names) > 1} == {}
 
 
-CONTRACT = {
-    "n_layers": ("L", ""),
-    "d_model": ("d", ""),
-    "n_heads": ("H", ""),
-    "n_kv_heads": ("H_{kv}", ""),
-    "head_dim": ("d_h", ""),
-    "d_ff": ("d_{ff}", ""),
-    "vocab_size": ("V", "token"),
-    "window": ("w", "token"),
-    "kv_bytes_per_element": ("b_{kv}", "byte"),
-    "act_bytes_per_element": ("b_a", "byte"),
-    "prompt": ("S", "token"),
-    "output": ("N", "token"),
-    "batch": ("B", "request"),
-    "prefill_batch": ("B_p", "request"),
-    "context": ("C", "token"),
-    "cached_prefix": ("S_c", "token"),
-    "peak_flops": ("F", "FLOP/s"),
-    "mem_bandwidth": (r"\beta", "byte/s"),
-    "mem_capacity": ("M", "byte"),
-    "link_bandwidth": (r"\beta_l", "byte/s"),
-    "link_latency": (r"\alpha_l", "s"),
-    "mfu": (r"\eta_c", ""),
-    "mbu": (r"\eta_m", ""),
-    "step_overhead": ("t_0", "s"),
-    "layer_overhead": ("t_l", "s"),
-    "queue_time": ("t_q", "s"),
-    "ffn_matrices": ("n_f", ""),
-    "params": ("P", "parameter"),
-    "active_params": ("P_a", "parameter"),
-}
+CONTRACT = r"""
+n_layers | L |
+d_model | d |
+n_heads | H |
+n_kv_heads | H_{kv} |
+head_dim | d_h |
+d_ff | d_{ff} |
+vocab_size | V | token
+window | w | token
+kv_bytes_per_element | b_{kv} | byte
+act_bytes_per_element | b_a | byte
+prompt | S | token
+output | N | token
+batch | B | request
+context | C | token
+peak_flops | F | FLOP/s
+mem_bandwidth | \beta | byte/s
+mem_capacity | M | byte
+link_bandwidth | \beta_l | byte/s
+link_latency | \alpha_l | s
+mfu | \eta_c |
+mbu | \eta_m |
+params | P | parameter
+active_params | P_a | parameter
+"""
 
 
-@pytest.mark.sample(5)
-@pytest.mark.parametrize("name", CONTRACT)
-def test_promised_names_have_their_promised_signs_and_units(name):
-    symbol = INPUTS.get(name) or QUANTITIES[name]
-    assert (symbol.latex, symbol.unit) == CONTRACT[name]
+def test_promised_names_have_their_promised_signs_and_units():
+    for name, latex, unit in table(CONTRACT):
+        symbol = INPUTS.get(name) or QUANTITIES[name]
+        assert (symbol.latex, symbol.unit) == (latex, unit)
 
 
 def test_definitions_use_declared_names_only():

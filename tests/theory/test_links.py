@@ -102,18 +102,7 @@ def nodes_of_stages(devices, pp, node):
 @pytest.mark.parametrize(
     ("tp", "pp", "node"),
     [
-        *(
-            (1, 1, 4),
-            (1, 3, 4),
-            (1, 4, 4),
-            (1, 5, 4),
-            (2, 2, 4),
-            (2, 3, 4),
-            (2, 7, 4),
-            (4, 3, 4),
-            (4, 3, 8),
-            (1, 9, 8),
-        ),
+        *((1, 1, 4), (1, 3, 4), (1, 5, 4), (2, 2, 4), (2, 7, 4), (4, 3, 4), (4, 3, 8), (1, 9, 8)),
         *((3, 2, 8), (3, 7, 8), (16, 2, 8), (16, 3, 8), (12, 5, 8), (64, 9, 8), (6, 1, 4)),
     ],
 )
@@ -123,16 +112,11 @@ def test_stages_send_to_the_next_one(tp, pp, node, groups):
     stages = nodes_of_stages(tp * groups, pp, node)
     far = sum(here != there for here, there in pairwise(stages))
     beside = pp - 1 - far
-    expected = beside * (v.link_latency + over(v, 840)) + far * (
-        v.network_latency + over(v, 0, 840)
-    )
-    assert evaluate(
-        sends("message_bytes", Layout(tp=tp > 1, attention_dp=groups > 1, pp=pp, network=True)), v
-    ) == near(expected)
-    if not far:
-        assert evaluate(
-            sends("message_bytes", Layout(tp=tp > 1, attention_dp=groups > 1, pp=pp)), v
-        ) == near(expected)
+    expected = beside * (v.link_latency + over(v, 840))
+    expected += far * (v.network_latency + over(v, 0, 840))
+    for network in (True,) if far else (True, False):
+        layout = Layout(tp=tp > 1, attention_dp=groups > 1, pp=pp, network=network)
+        assert evaluate(sends("message_bytes", layout), v) == near(expected)
 
 
 LAYERS, EXPERT_LAYERS = 7, 3
@@ -166,12 +150,12 @@ def test_two_all_reduces_a_layer(degree, experts):
 
 
 def test_one_device_sends_nothing():
-    assert (
-        links(SINGLE, True)[1]
-        == links(SINGLE, False)[1]
-        == links(Layout(dp=True), False, dp=4)[1]
-        == 0
-    )
+    for layout, experts, degrees in (
+        (SINGLE, True, {}),
+        (SINGLE, False, {}),
+        (Layout(dp=True), False, {"dp": 4}),
+    ):
+        assert links(layout, experts, **degrees)[1] == 0
     assert links(Layout(tp=True, free=True), False, tp=1)[1] == 0
 
 
@@ -184,15 +168,11 @@ def test_experts_of_all_groups(tp, groups, ep):
     layout = Layout(tp=tp > 1, attention_dp=groups > 1, ep=True)
     v, seconds = links(layout, True, tp=tp, attention_dp=groups, ep=ep)
     alone = tp > 1 and groups == 1
-    expected = (
-        (2 * LAYERS - EXPERT_LAYERS * (not alone)) * ring_time(v, tp, vector(v, v.decode_tokens), 2)
-        if tp > 1
-        else 0
-    )
+    of_tokens = ring_time(v, tp, vector(v, v.decode_tokens), 2) if tp > 1 else 0
+    expected = (2 * LAYERS - EXPERT_LAYERS * (not alone)) * of_tokens
     expected += 0 if alone else EXPERT_LAYERS * there_and_back(v, ep, v.decode_tokens)
     if ep == 1:
         expected += EXPERT_LAYERS * ring_time(v, tp * groups, vector(v, v.prefill_tokens), 2)
     assert seconds == near(expected)
-    assert links(layout, False, tp=tp, attention_dp=groups, ep=ep)[1] == (
-        near(2 * LAYERS * ring_time(v, tp, vector(v, v.decode_tokens), 2) if tp > 1 else 0)
-    )
+    dense = links(layout, False, tp=tp, attention_dp=groups, ep=ep)[1]
+    assert dense == near(2 * LAYERS * of_tokens)

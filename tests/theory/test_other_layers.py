@@ -259,13 +259,7 @@ def test_what_latent_attention_reads_in_a_step():
 
 @given(st.integers(1, 9), PASSES, st.integers(1, 30))
 def test_chunked_attention_meets_the_keys_of_its_own_chunk(chunk, one, context):
-    attention = {
-        "kind": "chunked",
-        "n_heads": 2,
-        "n_kv_heads": 1,
-        "head_dim": 4,
-        "chunk_size": chunk,
-    }
+    attention = case_of(f"kind=chunked n_heads=2 n_kv_heads=1 head_dim=4 chunk_size={chunk}")
     spec = of_one_layer(attention, count=3)
     requests, new, past = one
     p, d = prefill(spec, one), decode(spec, 2, context)
@@ -337,30 +331,17 @@ def test_recurrent_layers(mixer, matrices, channels, conv_bias, vectors, state, 
 
 
 def attention_of(**traits):
-    return case(
-        ModelSpec.model_validate(
-            of_one_layer({"n_heads": 4, "n_kv_heads": 2, "head_dim": 3, **traits})
-        ),
-        prompt=10,
-        batch=2,
-    )
+    spec = of_one_layer({"n_heads": 4, "n_kv_heads": 2, "head_dim": 3, **traits})
+    return case(ModelSpec.model_validate(spec), prompt=10, batch=2)
 
 
 def test_traits_change_the_parameters_and_the_cache_they_are_about():
     base = attention_of()
     params, kv = base.value("params"), base.value("kv_bytes_per_token")
     assert kv == 2 * 2 * 2 * 3
-    more = {
-        name: attention_of(**{name: True}).value("params") - params
-        for name in ("sinks", "out_gate", "head_gate", "value_is_key", "shares_kv")
-    }
-    assert more == {
-        "sinks": 4,
-        "out_gate": D * 12,
-        "head_gate": D * 4,
-        "value_is_key": -D * 6,
-        "shares_kv": -D * 12,
-    }
+    added = case_of(f"sinks=4 out_gate={D * 12} head_gate={D * 4} value_is_key={-D * 6}")
+    for trait, more in (added | {"shares_kv": -D * 12}).items():
+        assert attention_of(**{trait: True}).value("params") - params == more
     assert attention_of(value_dim=5).value("params") - params == D * 2 * 2 + D * 4 * 2
     assert attention_of(value_dim=5).value("kv_bytes_per_token") == 2 * 2 * (3 + 5)
     assert attention_of(value_is_key=True).value("kv_bytes_per_token") == kv, (

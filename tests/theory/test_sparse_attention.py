@@ -223,18 +223,8 @@ def test_rwkv7(first):
 
 def test_a_step_for_each_head():
     """PLaMo 2: of 6 channels in 2 heads, step sizes, decays and the way past the state are 2 numbers each."""
-    spec = of_one_layer(
-        mixer={
-            "kind": "mamba",
-            "d_inner": 6,
-            "d_state": 3,
-            "d_conv": 4,
-            "dt_rank": 2,
-            "ssm_heads": 2,
-            "conv_bias": False,
-            "mixer_norm": True,
-        }
-    )
+    mixer = case_of("kind=mamba d_inner=6 d_state=3 d_conv=4 dt_rank=2 ssm_heads=2")
+    spec = of_one_layer(mixer={**mixer, "conv_bias": False, "mixer_norm": True})
     matrices = [(D, 12), (6, 2 + 3 + 3), (2, 2), (6, D)]
     assert prefill(spec, (1, 5, 0)).value("params") == OUTSIDE + sum(
         x * y for x, y in matrices
@@ -262,15 +252,9 @@ def test_hyper_connections(residual):
 )
 def test_a_block_that_layers_share(adapters):
     """Five layers take two blocks in turn: two are stored, five are read and run, and each layer has its own matrices beside."""
-    block = {
-        "kind": "shared",
-        "shared_blocks": 2,
-        "n_heads": 3,
-        "n_kv_heads": 1,
-        "head_dim": 4,
-        "d_ff": 7,
-        **adapters,
-    }
+    block = (
+        case_of("kind=shared shared_blocks=2 n_heads=3 n_kv_heads=1 head_dim=4 d_ff=7") | adapters
+    )
     d = prefill(of_one_layer(block, count=5), (2, 6, 3))
     shared = [(2 * D, 12), (2 * D, 4), (2 * D, 4), (12, D), (D, 7), (D, 7), (7, D)]
     own = [

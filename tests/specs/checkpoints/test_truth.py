@@ -4,6 +4,10 @@ import json
 
 import pytest
 
+from symroof.specs.catalogue import find
+from symroof.specs.fields import build
+from symroof.specs.model import ModelSpec
+
 from . import DATA, FULL, case, from_file
 
 TRUTH = json.loads((DATA / "hf_truth.json").read_text())["models"]
@@ -57,3 +61,23 @@ def test_decode_flops(model, at, flops):
         )
         == flops
     )
+
+
+WINDOWED = {
+    "mistral-7b-v0.1": (4096, 32, 8, 128),
+    "phi-3-mini-4k": (2047, 32, 32, 96),
+    "gemma-2-9b": (4096, 21, 8, 256),
+}
+"""Window, windowed layers, KV heads, head width."""
+
+
+@pytest.mark.sample(12)
+@pytest.mark.parametrize(("model", "at", "cached"), points("kv_cache_bytes"))
+def test_kv_cache_bytes(model, at, cached):
+    """A windowed layer keeps ``window`` tokens here, ``window - 1`` in the measured cache: one token a layer and request more."""
+    batch, context = (int(size[1:]) for size in at)
+    window, layers, kv_heads, head_dim = WINDOWED.get(model, (context + 1, 0, 0, 0))
+    more = batch * layers * 2 * kv_heads * head_dim * 2 if context >= window else 0
+    for spec in (from_file(model), build(find("models", model), ModelSpec)):
+        found = case(spec, context=context, batch=batch).value("kv_cache_bytes")
+        assert found == cached + more
