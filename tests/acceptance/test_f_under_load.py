@@ -114,16 +114,9 @@ def test_row(case):
 @pytest.mark.parametrize("window", [4096, 1000, 2100])
 def test_keys_within_a_window_are_the_mean_over_the_steps(window):
     """All layers of Mistral-7B see at most so many keys; a request at step j has prompt + j of them."""
-    study = Study(
-        model="mistral-7b-v0.1",
-        hardware="h100-sxm",
-        prompt=2048,
-        output=200,
-        batch=8,
-        window=window,
-        assume={"activations": "off"},
-        efficiency="peak",
-    )
+    case = case_of("model=mistral-7b-v0.1 hardware=h100-sxm prompt=2048 output=200 batch=8")
+    case |= {"assume": {"activations": "off"}, "efficiency": "peak"}
+    study = Study(**case, window=window)
     keys = Fraction(sum(min(2048 + j, window) for j in range(1, 200)), 199)
     weights = 2 * (32 * (2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336) + 4096 * 32_000)
     assert study.value("loaded_decode_time") == near((weights + 8 * 131_072 * keys) / BETA)
@@ -149,17 +142,10 @@ def test_steps_of_a_budget_against_a_queue_of_tokens(chunk):
 
 def test_degrees_share_out_requests_of_a_step():
     """Two groups of 32: in the longest step each has a half of the budget, 1,025 prompt tokens beside 31."""
-    groups = Study(
-        **{
-            **under(chunk=2048),
-            "tp": 1,
-            "attention_dp": 2,
-            "link_latency": "0 s",
-            "link_bandwidth": "1e6 TB/s",
-        }
-    )
-    assert float(groups.value("loaded_decode_time")) == pytest.approx(float(D), rel=1e-6)
-    assert float(groups.value("worst_itl")) == pytest.approx(float(step(1056)), rel=1e-3)
+    links = {"link_latency": "0 s", "link_bandwidth": "1e6 TB/s"}
+    groups = Study(**{**under(chunk=2048), "tp": 1, "attention_dp": 2, **links})
+    assert groups.value("loaded_decode_time") == near(D, 1e-6)
+    assert groups.value("worst_itl") == near(step(1056), 1e-3)
 
 
 @pytest.mark.parametrize("rate", [1, 2, "2.1"])
@@ -168,14 +154,14 @@ def test_the_busy_batch_is_its_own_arrivals(rate):
     case = Study(**under(chunk=2048, arrival_rate=f"{rate} request/s")).first.case
     busy = case.value("steady_batch")
     there = case.changed({"decoding_requests": busy}).value("open_step_time")
-    assert float(Fraction(rate) * 255 * there) == pytest.approx(float(busy), rel=1e-12)
+    assert Fraction(rate) * 255 * there == near(busy, 1e-12)
     assert 0 < busy < 64
 
 
 def test_a_first_token_in_an_idle_server_is_a_prefill():
     """One request in an hour: it meets nobody, and its prompt is one step."""
     alone = Study(**under(arrival_rate="1e-6 request/s"))
-    assert float(alone.value("loaded_ttft")) == pytest.approx(float(PREFILL), rel=1e-4)
+    assert alone.value("loaded_ttft") == near(PREFILL, 1e-4)
 
 
 def test_no_steady_state_is_said():
@@ -203,11 +189,8 @@ def test_the_best_batch_batch_by_batch(itl, ttft):
 
     most = int((240 * 10**9 - 2 * P) // (KAPPA * 2303))
     assert case.value("best_batch") == max([n for n in range(1, most + 1) if meets(n)], default=0)
-    expected = (
-        case.changed({"batch": case.value("best_batch")}).value("sustained_requests")
-        if case.value("best_batch")
-        else 0
-    )
+    best = case.value("best_batch")
+    expected = case.changed({"batch": best}).value("sustained_requests") if best else 0
     assert case.value("max_goodput") == expected
 
 
@@ -220,17 +203,12 @@ def test_largest_batch_and_budget_within_the_target():
     def itl(**changed):
         return Study(**under(**{"chunk": 2048, **changed})).value("sustained_itl")
 
-    batch = (
-        Study(**under(chunk=2048, itl_target="80 ms"))
-        .solve("max_batch_sustained_itl")
-        .integer["at_most"]
-    )
+    def most(threshold, **changed):
+        return Study(**under(**changed)).solve(threshold).integer["at_most"]
+
+    batch = most("max_batch_sustained_itl", chunk=2048, itl_target="80 ms")
     assert itl(batch=batch) <= Fraction(80, 1000) < itl(batch=batch + 1)
-    budget = (
-        Study(**under(chunk=64, itl_target="90 ms"))
-        .solve("max_chunk_sustained_itl")
-        .integer["at_most"]
-    )
+    budget = most("max_chunk_sustained_itl", chunk=64, itl_target="90 ms")
     assert itl(chunk=budget) <= Fraction(90, 1000) < itl(chunk=budget + 1)
 
 
@@ -238,7 +216,7 @@ def test_copies_for_a_hundred_requests_a_second():
     """2,048 in, 300 out, 64 at once, whole prompts: 64/300 a step."""
     answer = Study(**under(output=300, arrival_rate="100 request/s")).solve("min_copies_arrival")
     copies = 100 * whole(64, output=300)[0] * 300 / 64
-    assert float(answer.value) == pytest.approx(float(copies), rel=1e-12)
+    assert answer.value == near(copies, 1e-12)
     assert answer.integer == {"at_least": ceil(copies)}
 
 
@@ -275,14 +253,11 @@ def test_arrival_rate_at_which_the_first_token_leaves_its_target():
     """The answer, put in; a little less is in time, a little more is not."""
     rate = Study(**under(chunk=2048, ttft_target="600 ms")).solve("max_arrival_ttft").value
     for share, late in (("0.999", False), ("1.001", True)):
-        there = Study(
-            **under(chunk=2048, arrival_rate=f"{float(rate * Fraction(share))} request/s")
-        ).value("loaded_ttft")
+        near_it = f"{float(rate * Fraction(share))} request/s"
+        there = Study(**under(chunk=2048, arrival_rate=near_it)).value("loaded_ttft")
         assert (there > Fraction(6, 10)) == late
-    assert (
-        Study(**under(chunk=2048, ttft_target="200 ms")).solve("max_arrival_ttft").verdict
-        == "lhs_above"
-    )
+    early = Study(**under(chunk=2048, ttft_target="200 ms")).solve("max_arrival_ttft")
+    assert early.verdict == "lhs_above"
 
 
 @pytest.mark.full
@@ -303,10 +278,10 @@ FREE_LINKS = {"link_latency": "0 s", "link_bandwidth": "1e9 TB/s"}
 def test_a_group_at_work_divides_work_and_reads(tp):
     """Links that cost nothing: a step of T tokens takes 1/tp of its work, or of the weights."""
     study = Study(**under(tp=tp, **FREE_LINKS))
-    assert float(study.value("mean_step_time")) == pytest.approx(float(STEP / tp), rel=1e-6)
-    assert float(
-        Study(**under(chunk=2048, tp=tp, **FREE_LINKS)).value("worst_itl")
-    ) == pytest.approx(float(step(2112) / tp), rel=1e-6)
+    assert study.value("mean_step_time") == near(STEP / tp, 1e-6)
+    assert Study(**under(chunk=2048, tp=tp, **FREE_LINKS)).value("worst_itl") == near(
+        step(2112) / tp, 1e-6
+    )
     assert study.value("cost_per_mtok") == Fraction(5 * tp, 2 * 3600) * 10**6 / study.value(
         "sustained_throughput"
     )
@@ -327,7 +302,7 @@ def test_a_prompt_is_prefilled_in_one_group_and_the_others_wait():
         1 - (1 - chance) ** 2
     ) * prefilling
     # half a request decodes beside a prompt of a group of one
-    assert float(study.value("mean_step_time")) == pytest.approx(float(mean), rel=2e-3)
+    assert study.value("mean_step_time") == near(mean, 2e-3)
     assert float(study.value("sustained_requests")) == pytest.approx(
         2 / 256 / float(mean), rel=2e-3
     )
@@ -337,26 +312,18 @@ def test_all_reduces_at_work_are_of_all_tokens_of_the_step():
     """Two a layer of 10 us and 2 (n - 1)/n of 2 byte * 8,192 for each of 64 + 2,048 tokens, beside a half of the work."""
     study = Study(**under(chunk=2048, tp=2, link_latency="10 us", link_bandwidth="450 GB/s"))
     reduced = 160 * (Fraction(1, 10**5) + Fraction(2112 * 8192 * 2, 450 * 10**9))
-    assert float(study.value("worst_itl")) == pytest.approx(
-        float(step(2112) / 2 + reduced), rel=1e-6
-    )
+    assert study.value("worst_itl") == near(step(2112) / 2 + reduced, 1e-6)
 
 
 def test_a_pipeline_at_work_takes_its_slowest_stage_twice():
     """Two stages of 40 layers; the last has the head: it reads 40 * 855,638,016 + 128,256 * 8,192 parameters for each group of 32."""
-    counting = {
-        "attention_flops": "off",
-        "kv_traffic": "off",
-        "activations": "off",
-        "scheduling": "exclusive",
-    }
+    counting = case_of("attention_flops=off kv_traffic=off activations=off scheduling=exclusive")
+    counting = counting["assume"]
     study = Study(**{**HAND, **FREE_LINKS, "pp": 2, "assume": counting})
     stage = Fraction(2 * (40 * 855_638_016 + 128_256 * 8192), BETA)
-    assert float(study.value("loaded_decode_time")) == pytest.approx(float(2 * stage), rel=1e-6)
+    assert study.value("loaded_decode_time") == near(2 * stage, 1e-6)
     prefill = study.value("prefill_time") + study.value("prefill_overhead")
-    assert float(study.value("sustained_requests")) == pytest.approx(
-        float(64 / (255 * 2 * stage + 64 * prefill)), rel=1e-6
-    )
+    assert study.value("sustained_requests") == near(64 / (255 * 2 * stage + 64 * prefill), 1e-6)
 
 
 def test_a_prompt_that_is_longer_than_the_room_takes_a_full_step_and_a_short_one():

@@ -88,7 +88,7 @@ def test_tokens_go_to_their_experts_and_back(ep):
     assert (
         study.value("decode_link_time")
         == study.value("decode_exchange_time")
-        == pytest.approx(float(2 * 32 * one_way), rel=1e-12)
+        == near(2 * 32 * one_way, 1e-12)
     )
     narrow = Study(**asked, dispatch_bytes_per_element="1 byte", expert_imbalance="1.5")
     if ep > 1:

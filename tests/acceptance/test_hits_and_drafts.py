@@ -70,15 +70,9 @@ def test_the_work_of_chunks_is_that_of_hits_and_misses():
 
 def test_a_selection_buys_for_the_misses():
     """The misses are most of the work: as many devices as for the same mean work, four times those of hits alone."""
-    line = {
-        "model": "llama-3.1-8b",
-        "hardware": "l40s",
-        "prompt": 8192,
-        "output": 200,
-        "arrival_rate": 60,
-        "efficiency": "peak",
-        "targets": {"itl": "60 ms"},
-    }
+    line = case_of(
+        "model=llama-3.1-8b hardware=l40s prompt=8192 output=200 arrival_rate=60 efficiency=peak"
+    ) | {"targets": {"itl": "60 ms"}}
     some, every, alike = (
         select(**line, **more).configurations[0].run.copies
         for more in (

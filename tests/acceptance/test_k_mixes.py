@@ -57,12 +57,10 @@ def test_whole_prompts_of_a_mix_by_every_number_of_each_kind():
         mean += here * sum(kinds)
     rate = 64 * chance / mean
     study = under()
-    assert float(study.value("mix_sustained_requests")) == pytest.approx(float(rate), rel=1e-6)
-    assert float(study.value("mix_sustained_throughput")) == pytest.approx(
-        float(OUTPUT * rate), rel=1e-6
-    )
-    assert float(study.value("mix_cost_per_mtok")) == pytest.approx(
-        float(Fraction(5, 2 * 3600) * 10**6 / (OUTPUT * rate)), rel=1e-6
+    assert study.value("mix_sustained_requests") == near(rate, 1e-6)
+    assert study.value("mix_sustained_throughput") == near(OUTPUT * rate, 1e-6)
+    assert study.value("mix_cost_per_mtok") == near(
+        Fraction(5, 2 * 3600) * 10**6 / (OUTPUT * rate), 1e-6
     )
 
 
@@ -117,7 +115,7 @@ def test_first_tokens_of_either_kind_wait_alike_and_are_prefilled_apart():
         assume={"detail": "weights", "scheduling": "exclusive"}, arrival_rate="1 request/s"
     )
     wait = rate * square / (2 * (1 - rate * mean)) + D / 2
-    assert float(study.value("mix_own_ttft")) == pytest.approx(float(wait + step(2048)), rel=1e-3)
+    assert study.value("mix_own_ttft") == near(wait + step(2048), 1e-3)
     assert study.value("mix_long_ttft") - study.value("mix_own_ttft") == near(
         step(4096) - step(2048)
     )
@@ -136,12 +134,8 @@ def test_the_memory_of_a_slot_of_a_mix():
 
 def test_the_worst_step_of_a_mix_is_full():
     """The budget and what one request leaves of it where a prompt fills the step; exclusive, the longer prefill."""
-    assert float(under(chunk=2048).value("mix_worst_itl")) == pytest.approx(
-        float(step(2048 + 64)), rel=1e-6
-    )
-    assert float(under(chunk=8192).value("mix_worst_itl")) == pytest.approx(
-        float(step(8192 + 64)), rel=1e-6
-    )
+    assert under(chunk=2048).value("mix_worst_itl") == near(step(2048 + 64), 1e-6)
+    assert under(chunk=8192).value("mix_worst_itl") == near(step(8192 + 64), 1e-6)
     assert under("exclusive").value("mix_worst_itl") == near(D + step(4096))
 
 
@@ -165,7 +159,7 @@ def test_mean_over_a_mix_request_by_request():
     assert study.value("long_time_share") == near(ten[-1] / sum(ten))
     # each kind on an instance of its own, one request at a time; the spread of a step's tokens,
     # zero here, is the root of a difference of floats that are alike
-    assert study.value("mix_cost_per_request") == pytest.approx(float(sum(ten) / 10_000), rel=1e-9)
+    assert study.value("mix_cost_per_request") == near(sum(ten) / 10_000, 1e-9)
 
 
 def test_bytes_of_a_mix_step_by_step():

@@ -4,6 +4,7 @@ import pytest
 
 from symroof.api import Study
 
+from ..tables import table
 from . import H100_989, KV, WEIGHTS, check, row
 
 EXACT = {"activations": "off"}
@@ -22,66 +23,38 @@ def case(model, level):
     return {**MODELS[model], **H100_989, "mfu": 0.5, "assume": counted}
 
 
-ONE = [
-    row(
-        f"exercise 1, {level}: {quantity} of the {model}",
-        quantity,
-        expected,
-        **case(model, level),
-        prompt=2048,
-    )
-    for level, ttft_8, ttft_70, itl_8, itl_70 in (
-        ("first order", "66.51 ms", "584.79 ms", "4.794 ms", "42.15 ms"),
-        ("cache", "66.51 ms", "584.79 ms", "4.874 ms", "42.35 ms"),
-        ("exact", "60.04 ms", "578.11 ms", "4.561 ms", "41.69 ms"),
-        ("tool", "66.52 ms", "584.80 ms", "8.352 ms", "51.83 ms"),
-    )
-    for quantity, model, expected in (
-        ("ttft", "8B", ttft_8),
-        ("ttft", "70B", ttft_70),
-        ("itl", "8B", itl_8),
-        ("itl", "70B", itl_70),
-    )
-]
-RATIOS = [
-    row(
-        f"exercise 1, {level}: ratio of {quantity}",
-        quantity,
-        expected,
-        case("8B", level),
-        **case("70B", level),
-        prompt=2048,
-    )
-    for level, ttft, itl in (
-        ("first order", "8.79", "8.79"),
-        ("cache", "8.79", "8.69"),
-        ("exact", "9.63", "9.14"),
-        ("tool", "8.79", "6.21"),
-    )
-    for quantity, expected in (("ttft", ttft), ("itl", itl))
-]
-TWO = [
-    row(
-        f"exercise 2, {prompt} in, {output} out, {level}: {quantity}",
-        quantity,
-        expected,
-        **case("8B", level),
-        prompt=prompt,
-        output=output,
-    )
-    for prompt, output, level, *numbers in (
-        (50, 500, "first order", "4.79 ms", "2,397 ms", "0.20 %"),
-        (50, 500, "exact", "4.48 ms", "2,246 ms", "0.20 %"),
-        (50, 500, "tool", "1.63 ms", "4,003 ms", "0.04 %"),
-        (4000, 100, "first order", "129.9 ms", "604.5 ms", "21.5 %"),
-        (4000, 100, "exact", "121.4 ms", "580.6 ms", "20.9 %"),
-        (4000, 100, "tool", "129.9 ms", "999.2 ms", "13.0 %"),
-    )
-    for quantity, expected in zip(("ttft", "response_time", "ttft_share"), numbers, strict=True)
-]
+def one():
+    """TTFT and ITL of both models, and how many times those of the smaller one the larger one's are."""
+    for level, *cells in table("""
+# TTFT of 8B, of 70B, their ratio; ITL
+first order | 66.51 ms | 584.79 ms | 8.79 | 4.794 ms | 42.15 ms | 8.79
+cache       | 66.51 ms | 584.79 ms | 8.79 | 4.874 ms | 42.35 ms | 8.69
+exact       | 60.04 ms | 578.11 ms | 9.63 | 4.561 ms | 41.69 ms | 9.14
+tool        | 66.52 ms | 584.80 ms | 8.79 | 8.352 ms | 51.83 ms | 6.21
+"""):
+        for quantity, (small, large, ratio) in (("ttft", cells[:3]), ("itl", cells[3:])):
+            few, many = ({**case(model, level), "prompt": 2048} for model in MODELS)
+            named = f"exercise 1, {level}: {quantity}"
+            yield row(f"{named} of the 8B", quantity, small, **few)
+            yield row(f"{named} of the 70B", quantity, large, **many)
+            yield row(f"{named}, ratio", quantity, ratio, few, **many)
 
 
-@pytest.mark.parametrize("case", [*ONE, *RATIOS, *TWO])
+def two():
+    for prompt, output, level, *cells in table("""
+50 | 500 | first order | 4.79 ms | 2,397 ms | 0.20 %
+50 | 500 | exact | 4.48 ms | 2,246 ms | 0.20 %
+50 | 500 | tool | 1.63 ms | 4,003 ms | 0.04 %
+4000 | 100 | first order | 129.9 ms | 604.5 ms | 21.5 %
+4000 | 100 | exact | 121.4 ms | 580.6 ms | 20.9 %
+4000 | 100 | tool | 129.9 ms | 999.2 ms | 13.0 %
+"""):
+        work = {**case("8B", level), "prompt": int(prompt), "output": int(output)}
+        for quantity, printed in zip(("ttft", "response_time", "ttft_share"), cells, strict=True):
+            yield row(f"exercise 2, {prompt} in, {level}: {quantity}", quantity, printed, **work)
+
+
+@pytest.mark.parametrize("case", [*one(), *two()])
 def test_row(case):
     check(case)
 

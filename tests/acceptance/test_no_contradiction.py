@@ -7,8 +7,6 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.select.selection import select
-from symroof.select.selection_json import configuration_json
 from tests.cli import call
 
 from ..tables import words
@@ -59,9 +57,9 @@ def contradictions(case, itl):
 
     def same(what, *values):
         known = [float(value) for value in values if value is not None]
-        if any(value is None for value in values) != all(value is None for value in values) or (
-            known and max(known) - min(known) > CLOSE * abs(max(known))
-        ):
+        unknown = [value is None for value in values]
+        apart = known and max(known) - min(known) > CLOSE * abs(max(known))
+        if any(unknown) != all(unknown) or apart:
             found.append(f"{what}: {values}")
 
     evaluated = call("eval", *on_line, "--json").json["cases"][0]["quantities"]
@@ -90,31 +88,12 @@ def contradictions(case, itl):
         line = ("min_copies_arrival", *on_line, "--efficiency", basis, "--json")
         least = call("solve", *line).json["integer"]["at_least"]
         same(f"replicas, {basis}", least, least_above(study.value("load")))
-    chosen = select(**case, targets={"itl": itl}).configurations[0]
-    answers = chosen.run.bound_case
-    row = configuration_json(chosen, worked_out=False)
-    repeated = Study(
-        **{**case, **row["layout"]}, assume={"scheduling": row["scheduling"]}, targets={"itl": itl}
-    )
-    for name in ("sustained_itl", "sustained_requests", "cost_per_mtok"):
-        result = answers.get(name)
-        same(
-            f"{name} of select",
-            result and result.value,
-            repeated.first.get(name) and repeated.first.get(name).value,
-        )
-    same("copies of select", chosen.run.copies, copies(repeated))
     hub = MODELS[model][0]
     flags = " --quantization fp8" if "weights" in case else ""
-    served = call(
-        "vllm",
-        f"vllm serve {hub} -tp {tp} --max-num-seqs {case['batch']}{flags}",
-        f"--hardware={device}",
-        f"--prompt={case['prompt']}",
-        f"--output={case['output']}",
-        f"--target=itl={itl}",
-        "--json",
-    ).json
+    line = f"vllm serve {hub} -tp {tp} --max-num-seqs {case['batch']}{flags}"
+    lengths = (f"--prompt={case['prompt']}", f"--output={case['output']}")
+    options = (f"--hardware={device}", *lengths, f"--target=itl={itl}", "--json")
+    served = call("vllm", line, *options).json
     same("room of the line", served["quantities"]["concurrency"]["value"], capacity)
     if case["batch"] <= capacity:
         for name in ("itl", "ttft", "sustained_itl", "sustained_requests", "cost_per_mtok"):
@@ -126,16 +105,8 @@ def contradictions(case, itl):
 
 def least_above(load):
     """At a load of 1 the queue grows."""
-    return (
-        math.floor(Fraction(load)) + 1
-        if Fraction(load) >= 1 and Fraction(load).denominator == 1
-        else math.ceil(Fraction(load))
-    )
-
-
-def copies(study):
-    """Replicas at the slow end, which `select` chooses by; one where none is enough."""
-    return max(least_above(study.first.slow_end.case.value("load")), 1)
+    load = Fraction(load)
+    return math.floor(load) + 1 if load >= 1 and load.denominator == 1 else math.ceil(load)
 
 
 @pytest.mark.full

@@ -10,6 +10,7 @@ from sympy import Eq, Max, Min, Rational, Symbol, diff
 import symroof as sr
 from symroof import symbols as s
 
+from ..near import near
 from ..tables import case_of, words
 
 CASE = case_of("model=llama-3-8b hardware=h100-sxm engine=ideal prompt=1024 output=64 batch=8")
@@ -35,7 +36,7 @@ def by_differences(expression, by, case):
 
 def assert_slope(expression, by, case, rel=1e-6):
     slope = sr.Study(**case).value(diff(expression, by))
-    assert float(slope) == pytest.approx(float(by_differences(expression, by, case)), rel=rel)
+    assert slope == near(by_differences(expression, by, case), rel)
     return slope
 
 

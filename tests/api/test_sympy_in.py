@@ -68,7 +68,7 @@ def test_an_extremum_is_a_place():
     solution = case.solve(
         sympy.Eq(sympy.diff(s.batch / case.sympy("itl") ** 2, s.batch), 0), for_=s.batch
     )
-    assert float(solution.value) == pytest.approx(float(best), rel=1e-9)
+    assert solution.value == near(best, 1e-9)
     assert shown(solution) == f"{float(best):.2f} requests"
     assert len(repr(solution)) < 250 and len(solution.reason) < 250
 

@@ -7,6 +7,8 @@ import pytest
 import symroof as sr
 from symroof.simulate.step_cost import StepCost, request_share
 
+from ..near import near
+
 CASES = [
     {"model": "llama-3-8b"},
     {"model": "llama-3.1-70b", "tp": 4, "assume": {"roofline": "per_operator"}},
@@ -52,8 +54,8 @@ def test_steps_take_what_the_theory_says(case):
         )
         cost, prefill = StepCost(study.first.case), StepCost(study.first.case, "prefill")
         tokens = [[each * x for x in cost.of_token(context)]] * groups
-        assert cost.slowest([cost.nothing] * groups, tokens, [each] * groups) == pytest.approx(
-            float(study.value("itl")), rel=1e-9
+        assert cost.slowest([cost.nothing] * groups, tokens, [each] * groups) == near(
+            study.value("itl"), 1e-9
         )
         prompts = [prefill.of_piece(prompt - cached, cached, 1.0)] * groups
         alone = float(study.value("prefill_time") + study.value("prefill_overhead"))
@@ -64,8 +66,8 @@ def test_steps_take_what_the_theory_says(case):
             stages == 1
         ):  # a chunk of one prompt goes through all stages, or an even part of it through each
             pieces = [cost.of_piece(chunk, past, 1.0)] + [cost.nothing] * (groups - 1)
-            assert cost.slowest(pieces, tokens, [each] * groups) == pytest.approx(
-                float(study.value("mixed_time")), rel=1e-9
+            assert cost.slowest(pieces, tokens, [each] * groups) == near(
+                study.value("mixed_time"), 1e-9
             )
 
 

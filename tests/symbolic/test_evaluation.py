@@ -13,6 +13,7 @@ from symroof.symbolic.evaluation import NoValue, evaluate
 from symroof.symbolic.expressions import parts, symbol
 from symroof.symbolic.reading import FormulaError, parse
 
+from ..near import near
 from .texts import Values, exact_value, points, with_functions
 
 POINT = {"a": 5 / 2, "b": 3.0, "c": 21.0}
@@ -56,7 +57,7 @@ def test_values_are_those_of_fractions(source, point):
 def test_roots_and_logarithms(source):
     point = {"a": Fraction(7, 3), "b": Fraction(11, 7)}
     expected = sympy.N(in_sympy(parse(source), point), 30)
-    assert value(source, **point) == pytest.approx(float(expected), rel=1e-12)
+    assert value(source, **point) == near(expected, 1e-12)
 
 
 def test_what_is_next_to_a_whole_number_is_it():

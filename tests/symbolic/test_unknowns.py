@@ -12,6 +12,8 @@ from symroof.errors import InputError
 from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
 
+from ..near import near
+
 pytestmark = pytest.mark.usefixtures("bounded")
 
 B8 = {"model": "llama-3-8b", "hardware": "h200", "engine": "ideal", "mem_capacity": "141 GB"}
@@ -63,7 +65,7 @@ def test_a_crossing_below_one_request():
     """A prompt of two million tokens caches 262 GB, the weights leave 125 GB: 0.48 of a request."""
     found = sr.Study(**B8, prompt=2_000_000).solve("max_batch_memory")
     by_hand = Fraction(141 * 10**9 - WEIGHTS, 2_000_000 * TOKEN)
-    assert float(found.value) == pytest.approx(float(by_hand), rel=1e-12)
+    assert found.value == near(by_hand, 1e-12)
     assert (found.verdict, found.integer) == ("crosses", {"at_most": 0})
     assert "below one" in found.reason
 
@@ -148,6 +150,4 @@ def test_what_is_counted_meets_no_share(equation):
 )
 def test_counts_meet_each_other_and_numbers(equation, unknown, value):
     study = sr.Study(prompt=100, mbu=0.5, n_layers=4, kv_cache_bytes="12 byte")
-    assert float(study.solve(equation, for_=unknown).value) == pytest.approx(
-        float(value), rel=1e-12
-    )
+    assert study.solve(equation, for_=unknown).value == near(value, 1e-12)
