@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5531,
     "report": 5505,
     "cli": 3696,
-    "tests": 32670,
+    "tests": 32302,
     "other": 2685,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
