@@ -101,9 +101,6 @@ class Study(core.Study):
         over: Any = None,
         against: core.Study | str | os.PathLike[str] | None = None,
         quantity: Any = "itl",
-        title: str = "",
-        label: str = "",
-        style: str = "screen",
     ) -> Picture:
         """Draw a picture, as ``symroof plot`` does, and return it as a Matplotlib ``Figure``.
 
@@ -114,8 +111,6 @@ class Study(core.Study):
             over: the input on the axis, by name or symbol; two for a map.
             against: the other side of a waterfall: a study, its file or name, a preset, or a number with its unit.
             quantity: the quantity of a waterfall.
-            title, label: the title, and the name of the quantity at the axis and in text.
-            style: ``screen``, ``print`` or ``dark``; an SVG of ``screen`` follows the theme of its reader.
 
         Returns:
             The figure. ``.data`` maps names to arrays (of a curve, rows of x and y in base units), ``.says`` is its takeaway, ``.alt`` its text alternative.
@@ -132,11 +127,9 @@ class Study(core.Study):
         """
         from symroof.report.pictures.draw import draw
 
-        return draw(self._chart(kind, over, against, quantity, title, label), ax, style)
+        return draw(self._chart(kind, over, against, quantity), ax)
 
-    def _chart(
-        self, kind: Any, over: Any, against: Any, quantity: Any, title: str, label: str
-    ) -> Chart:
+    def _chart(self, kind: Any, over: Any, against: Any, quantity: Any) -> Chart:
         """What a picture shows."""
         from symroof.claims.case_comparison import (
             SYMROOF,
@@ -148,7 +141,7 @@ class Study(core.Study):
         from symroof.report.pictures import bars, over_input, picture_kinds
 
         if over is not None:
-            return over_input.over_input(self, kind, over, title, label)
+            return over_input.over_input(self, kind, over)
         study, kind = study_under_preset(SYMROOF, self), symbol_name(kind)
         known = kind in picture_kinds.KINDS or kind == picture_kinds.WATERFALL
         if not known and (is_sympy(kind) or self.declared.quantity(str(kind))):

@@ -14,7 +14,7 @@ from symroof.cli.output import say, write_file
 from symroof.cli.terminal import reflowed
 from symroof.errors import InputError, Problem
 from symroof.output_files import refuse_link
-from symroof.report.pictures import ENDINGS, STYLES
+from symroof.report.pictures import ENDINGS
 from symroof.report.pictures.picture_kinds import COMPARING, KINDS, WATERFALL, checked
 
 if TYPE_CHECKING:
@@ -42,13 +42,6 @@ KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in {**KINDS, **COMPARI
     metavar="INPUT",
     help="Input on the horizontal axis, or two with a comma for a map in colours; KIND is then a quantity: itl, including those of a theory or defined in the study.",
 )
-@click.option(
-    "--style",
-    type=click.Choice(STYLES),
-    default=STYLES[0],
-    show_default=True,
-    help="Colours; an SVG of screen follows the theme of its reader.",
-)
 @against_option
 @quantities_option
 @study_options
@@ -60,7 +53,6 @@ def command(
     out: str | None,
     ending: str | None,
     over: str | None,
-    style: str,
     against: str | None,
     quantities: str,
     **options: Any,
@@ -69,7 +61,7 @@ def command(
 
     symroof plot latency-throughput llama-3-70b-chat -o latency.svg
 
-    symroof plot itl chat.yaml --over batch,prompt --style dark -o itl.png
+    symroof plot itl chat.yaml --over batch,prompt -o itl.png
 
     Kinds that show one case show the first; memory compares all, pareto what `symroof select` ranks. A waterfall
     starts at STUDY, or at the case of the options, and ends at B: `symroof diff` prints the same as tables.
@@ -95,7 +87,7 @@ def command(
     chart, basis = _chart(name, over, study, second, quantities, options)
     from symroof.report.pictures.draw import draw
 
-    content = draw(chart, style=style).form(form)
+    content = draw(chart).form(form)
     if out == "-":
         sys.stdout.buffer.write(content)
         return

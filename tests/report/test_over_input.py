@@ -1,8 +1,7 @@
-"""A quantity over an input: where it stands, how it is called, and a pole, whose place is worked out by hand."""
+"""A quantity over an input: where it stands, and how it is called."""
 
 import re
 
-import numpy as np
 import pytest
 import sympy
 
@@ -25,8 +24,6 @@ define:
   busy: {formula: offered*service/(1 - loss), unit: "", means: utilisation with retries}
   sojourn: {formula: service/(1 - busy), unit: s, means: mean time in the system}
 """
-POLE = 0.99 / (100e3 / 1e9)
-"""The link is busy all the time where offered*service = 1 - loss: 9,900 messages a second of 100 µs."""
 CASE = ("--set", "line_rate=1 GB/s", "--set", "message=100 kB", "--set", "offered=5000/s")
 CHAT = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "batch": 8}
 
@@ -43,10 +40,6 @@ def study(link):
     return sr.Study(theory=link, line_rate="1 GB/s", message="100 kB", offered="5000/s")
 
 
-def sojourn(offered):
-    return 1e-4 / (1 - offered * 1e-4 / 0.99)
-
-
 def test_the_values_of_a_study_hold_the_defaults_of_its_theory(study):
     """The slope of the sojourn by hand: service²/(1 - loss)/(1 - busy)²; nothing stays free, and `loss` is its default."""
     formula = study.sympy("sojourn")
@@ -56,23 +49,6 @@ def test_the_values_of_a_study_hold_the_defaults_of_its_theory(study):
     assert float(slope) == pytest.approx(1e-8 / 0.99 / (1 - 0.5 / 0.99) ** 2)
     values = {str(symbol): float(number) for symbol, number in study.values().items()}
     assert values["loss"] == near(0.01)
-
-
-def runs(picture):
-    """The parts of the drawn line: a pole breaks it."""
-    line = picture.data["line"]
-    return 1 + int(np.isnan(line[:, 1]).sum())
-
-
-def test_a_pole_breaks_the_line_and_a_root_does_not(study):
-    """Nothing leads from one side of the pole to the other; the points are those of the formula by hand."""
-    drawn = study.plot("sojourn", over="offered", title="How it bends")
-    points = drawn.data["line"][np.isfinite(drawn.data["line"][:, 1])]
-    assert points[:, 1] == pytest.approx(sojourn(points[:, 0]), rel=1e-9)
-    assert runs(drawn) == 2 and repr(drawn) == "<How it bends>"
-    left, right = (points[points[:, 1] * sign > 0, 0] for sign in (1, -1))
-    assert left.max() < POLE < right.min()
-    assert runs(study.plot(1 - 2 * sympy.Symbol("busy"), over="offered")) == 1
 
 
 def test_it_stands_where_the_value_stands():

@@ -17,10 +17,9 @@ from matplotlib.text import Text
 from symroof.analysis.waterfall import waterfall
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.report.pictures import ENDINGS, STYLES, bars
+from symroof.report.pictures import ENDINGS, bars
 from symroof.report.pictures.bars import swings
 from symroof.report.pictures.curves import along
-from symroof.report.pictures.draw import draw
 from symroof.report.pictures.picture_kinds import KINDS, picture
 from symroof.report.purchase_text import labelled, usd
 from symroof.report.recommendation import as_they_stand, reviewed
@@ -237,18 +236,13 @@ def test_the_same_study_gives_the_same_bytes(tmp_path):
         assert (tmp_path / f"a.{ending}").read_bytes() == one
 
 
-def test_an_svg_of_the_screen_follows_the_theme_and_its_colours_are_those_of_dark():
-    screen, white, dark = (picture("ttft", study("tiny"), style=style) for style in STYLES)
-    assert "prefers-color-scheme: dark" in screen._repr_svg_()
-    assert "prefers-color-scheme" not in white._repr_svg_() + dark._repr_svg_()
-    used = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", screen._repr_svg_()))
-    ruled = dict(re.findall(r'\[style\*="\w+: (#\w+)"\]\{\w+:(#\w+)!', screen._repr_svg_()))
+def test_an_svg_follows_the_theme():
+    """Every colour of it has one for dark screens."""
+    svg = picture("ttft", study("tiny"))._repr_svg_()
+    assert "prefers-color-scheme: dark" in svg
+    used = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", svg))
+    ruled = dict(re.findall(r'\[style\*="\w+: (#\w+)"\]\{\w+:(#\w+)!', svg))
     assert used <= set(ruled)
-    assert set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", dark._repr_svg_())) <= set(
-        ruled.values()
-    )
-    with pytest.raises(InputError, match="no such style"):
-        picture("ttft", study("tiny"), style="neon")
 
 
 @pytest.mark.full
@@ -318,7 +312,7 @@ def test_a_curve_is_what_the_study_says_at_each_point():
 def test_batches_that_memory_and_target_allow_are_the_last_that_do(label):
     most = told(label, "latency-throughput", r"emory holds at most ([\d,]+) requests")
     assert at(label, batch=most).value("fits") and not at(label, batch=most + 1).value("fits")
-    most = told(label, "latency-throughput", r"the target of .{,9} allows at most ([\d,]+) request")
+    most = told(label, "latency-throughput", r"the target allows at most ([\d,]+) request")
     goal, name = at(label).value("itl_target"), "sustained_itl"
     assert at(label, batch=most).value(name) <= goal < at(label, batch=most + 1).value(name)
 
@@ -381,19 +375,13 @@ def test_the_parts_of_the_memory_add_up():
     assert parts == ["Weights", "Cache", "Reserve"]
 
 
-def test_a_waterfall_ends_at_the_second_value_and_says_where_its_axis_starts():
+def test_a_waterfall_ends_at_the_second_value():
     case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048}
     tools = [Study(**case, preset=name).first for name in ("genz", "aiconfigurator")]
     way = waterfall(*tools, "ttft")
-    chart = bars.waterfall(way, "one", "other")
-    after, ends = chart.data["after"], [float(way.start.value), float(way.end.value)]
-    assert after[[0, -1]] == pytest.approx(ends) and after[-2] == pytest.approx(after[-1], rel=1e-3)
-    assert "Without a bar, less than 0.1 % together: " in words(draw(chart))
-    close = waterfall(Study(**case).first, Study(**case | {"prompt": 2100}).first, "ttft")
-    start = float(
-        re.search(r"starts at ([\d.]+) ms", words(draw(bars.waterfall(close, "a", "b"))))[1]
-    )
-    assert 0 < start < float(min(close.start.value, close.end.value)) * 1000
+    after, ends = bars.waterfall(way, "one", "other").data["after"], (way.start, way.end)
+    assert after[[0, -1]] == pytest.approx([float(end.value) for end in ends])
+    assert after[-2] == pytest.approx(after[-1], rel=1e-3)
 
 
 # ------------------------------------------------------------------------------------------------ what does not fit

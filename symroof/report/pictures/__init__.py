@@ -2,5 +2,3 @@
 
 ENDINGS = ("svg", "pdf", "png")
 """Output formats."""
-STYLES = ("screen", "print", "dark")
-"""``screen`` follows the theme of its reader where the format can: in SVG."""

@@ -12,11 +12,7 @@ from symroof.analysis.case_titles import case_title
 from symroof.analysis.sensitivity import FIXED
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import at_rate, under_load
-from symroof.analysis.waterfall import (
-    Waterfall,
-    WaterfallStep,
-    signed_text,
-)
+from symroof.analysis.waterfall import Waterfall, signed_text
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.report.field_names import QUANTITIES_BY_NAME, input_name, short_label
@@ -33,8 +29,6 @@ MOST_STEPS = 14
 """Maximum steps; smaller ones share a bar."""
 NEGLIGIBLE = 0.001
 """Steps of a smaller share of the larger value share a bar, or have none."""
-NARROW = 0.5
-"""Share of the values below which the axis starts near them instead of at zero."""
 DIGITS = 3
 
 
@@ -50,20 +44,19 @@ def memory(study: Study, subject: BoundCase) -> Chart:
     if len(every) > MOST_CASES:
         every.sort(key=lambda case: case is not subject)
     cases, left_out, single = every[:MOST_CASES], len(every) - MOST_CASES, len(study.cases) == 1
-    told = [_needed_of_usable(case) for case in cases]
     names = [short_label(case) for case in cases]
+    told = [_needed_of_usable(case) for case in cases]
     words = "; ".join(f"{name}: {own}" for name, own in zip(names, told, strict=True))
     needed, usable = (
         np.array([float(case.case.value(name)) for case in cases])
         for name in ("memory_bytes", "usable_memory")
     )
-    room = 1.45 if any(case.does_not_fit for case in cases) else 1.28
     chart = Chart(
         "memory",
         case_title(subject) if single else compared(study.cases, f"{len(cases)} cases"),
         f"Weights, cache and reserve as one bar, with a line at usable memory, {words}",
         _fitting(every),
-        Axis("GB", 0, max(*needed, *usable) / GIGABYTE * room, "{:,.4g}".format, 0),
+        Axis("GB", 0, max(*needed, *usable) / GIGABYTE * 1.5, "{:,.4g}".format, 0),
         rows=names,
         notes=[f"Left out: {left_out} further cases."] if left_out > 0 else [],
         does_not_fit=single and subject.does_not_fit,
@@ -74,15 +67,8 @@ def memory(study: Study, subject: BoundCase) -> Chart:
     for row, case in enumerate(cases):
         needs, most = needed[row] / GIGABYTE, usable[row] / GIGABYTE
         chart.curve("", [(most, row - 0.42), (most, row + 0.42)], "ink", "-", 1.8, "usable")
-        written, of = (case.result(n).in_two(DIGITS)[0] for n in ("memory_bytes", "usable_memory"))
-        if case.does_not_fit:
-            text = f"{written} of {of}:\ndoes not fit"
-            chart.text(max(needs, most), row, text, "vermilion", weight="bold")
-        elif needs + 0.16 * chart.x.high < most:
-            chart.text(needs, row, written)
-            chart.text(most, row, of, "faint")
-        else:
-            chart.text(most, row, f"{written} of {of}")
+        colour = "vermilion" if case.does_not_fit else "ink"
+        chart.text(max(needs, most), row, told[row], colour)
     return chart
 
 
@@ -99,7 +85,7 @@ def _parts(chart: Chart, cases: list[BoundCase]) -> None:
 
 
 def _needed_of_usable(case: BoundCase) -> str:
-    needed, usable = (case.result(name).plain(DIGITS) for name in ("memory_bytes", "usable_memory"))
+    needed, usable = (case.result(n).in_two(DIGITS)[0] for n in ("memory_bytes", "usable_memory"))
     return f"{needed} of {usable}{', does not fit' if case.does_not_fit else ''}"
 
 
@@ -114,63 +100,38 @@ def _fitting(cases: list[BoundCase]) -> list[str]:
 
 def waterfall(way: Waterfall, start: str, end: str) -> Chart:
     """A bar for each of two values, and one for each step between them, from the top down."""
-    drawn, together, rest = _split(way)
+    least = NEGLIGIBLE * max(abs(way.start.value), abs(way.end.value))
+    most = sorted(way.steps, key=lambda step: -abs(step.effect))[:MOST_STEPS]
+    drawn = [step for step in way.steps if step in most and abs(step.effect) >= least]
+    rest = [step for step in way.steps if step not in drawn]
+    together = float(sum(step.effect for step in rest))
     steps = [(s.label, float(s.effect), float(s.factor) if s.factor else None) for s in drawn]
-    steps += [(f"{len(rest)} smaller steps", together, None)] if together else []
-    unit, (low, high) = way.symbol.unit, _axis_ends(way)
+    if abs(together) >= least:
+        steps.append((f"{len(rest)} smaller steps", together, None))
+    unit, first, last = way.symbol.unit, float(way.start.value), float(way.end.value)
+    reached = [first, *(first + sum(e for _, e, _ in steps[: i + 1]) for i in range(len(steps)))]
+    low, high = min(0.0, *reached, last), max(0.0, *reached, last)
     chart = Chart(
         "waterfall",
         f"{start} to {end}",
         "Two bars for both values and one for each difference between them, in the order in which they are applied.",
         _found_on(way),
-        Axis(way.symbol.name, low, high + 0.3 * (high - low), in_unit(unit), 0),
+        Axis(way.symbol.name, low, (high or 1.0) + 0.3 * (high - low), in_unit(unit), 0),
         rows=[start, *(words for words, _, _ in steps), end],
         notes=[f"Mistake of {step.slip}." for step in drawn if step.slip],
         does_not_fit=DOES_NOT_FIT in (*way.start.flags, *way.end.flags),
     )
-    if rest and not together:
-        words = "; ".join(step.label for step in rest)
-        chart.notes.append(f"Without a bar, less than 0.1 % together: {words}.")
-    if low > 0:
-        chart.notes.append(f"The axis starts at {in_unit(unit)(low)}, not at zero.")
-    last = float(way.end.value)
-    reached = [float(way.start.value)]
     for row, (_, effect, factor) in enumerate(steps, start=1):
-        before, after = reached[-1], reached[-1] + effect
+        before, after = reached[row - 1], reached[row]
         times = "" if factor is None else f"  × {significant(factor, DIGITS)}"
-        sign = "+" if effect >= 0 else ""
         chart.curve("", [(before, row - 1), (before, row)], "faint", "-", 0.6)
         chart.bar(row, before, after, "vermilion" if effect > 0 else "blue")
-        words = f"{sign}{format_quantity(effect, unit, DIGITS)}{times}"
-        chart.text(max(before, after), row, words)
-        reached.append(after)
-    for row, value in ((0, reached[0]), (len(steps) + 1, last)):
-        chart.bar(row, low, value, "faint")
+        chart.text(max(before, after), row, f"{signed_text(effect, unit, DIGITS)}{times}")
+    for row, value in ((0, first), (len(steps) + 1, last)):
+        chart.bar(row, 0.0, value, "faint")
         chart.text(value, row, format_quantity(value, unit, DIGITS), weight="bold")
     chart.data |= {"step": np.array(chart.rows), "after": np.array([*reached, last])}
     return chart
-
-
-def _split(way: Waterfall) -> tuple[list[WaterfallStep], float, list[WaterfallStep]]:
-    """The steps with a bar of their own, what the others add up to if that is noticeable, and the others."""
-    least = NEGLIGIBLE * max(abs(way.start.value), abs(way.end.value))
-    order = sorted(range(len(way.steps)), key=lambda i: -abs(way.steps[i].effect))
-    own = {i for i in order[:MOST_STEPS] if abs(way.steps[i].effect) >= least}
-    rest = [step for i, step in enumerate(way.steps) if i not in own]
-    together = float(sum(step.effect for step in rest))
-    noticeable = abs(together) >= least and together != 0
-    return [s for i, s in enumerate(way.steps) if i in own], together if noticeable else 0.0, rest
-
-
-def _axis_ends(way: Waterfall) -> tuple[float, float]:
-    """The ends of the bars: from zero, or from a round value below all of them where these differ little."""
-    numbers = [float(n) for step in way.steps for n in (step.before, step.after)]
-    numbers += [float(way.start.value), float(way.end.value)]
-    low, high = min(numbers), max(numbers)
-    if low <= 0 or high - low > NARROW * high or high == low:
-        return min(0.0, low), max(0.0, high) or 1.0
-    size = 10.0 ** np.floor(np.log10(high - low))
-    return float(f"{np.floor((low - (high - low) / 8) / size) * size:.6g}"), high
 
 
 def _found_on(way: Waterfall) -> list[str]:

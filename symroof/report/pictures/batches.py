@@ -9,25 +9,29 @@ import numpy as np
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
+from symroof.analysis.verdict import under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.report.pictures.chart import Axis, Chart, counted, in_unit, lacking, seconds
 from symroof.report.pictures.curves import (
     ISOLATED,
-    Bounds,
+    UNDER_LOAD,
+    AxisLimit,
     along,
     at_last_step,
     compared,
+    counted_in,
     known,
     log_spaced,
     logarithmic,
-    metrics_of,
     next_power_of_two,
     requests,
+    solve_limit,
 )
 from symroof.report.pictures.styles import SERIES
 from symroof.report.purchase_text import labelled, tokens_text, usd
 from symroof.report.recommendation import Reviewed, reviewed
 from symroof.select.recommend import Purchase
+from symroof.theory.thresholds import FULL_MEMORY
 from symroof.units import significant
 
 LARGEST, POINTS = 2.0**17, 40
@@ -40,83 +44,82 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
     Raises:
         InputError: no batch moves its ITL.
     """
-    of = metrics_of([subject])
+    of = UNDER_LOAD if under_load(subject.case) else ISOLATED
     if not known(subject, of.itl, of.rate, "peak_context"):
         raise lacking("latency-throughput", subject, of.itl, of.rate, "peak_context")
     there = at_last_step(subject) if of is ISOLATED else subject
     if "batch" not in there.case.inputs_used(of.itl):
         raise lacking("latency-throughput", subject, otherwise="no batch moves its ITL")
-    bounds = Bounds.of(of.itl, there, "batch", ridge=of is ISOLATED)
-    batch = float(subject.case.value("batch"))
+    batch, target = float(subject.case.value("batch")), subject.targets.get("itl")
+    ridge = "decode_compute_time = decode_memory_time" if of is ISOLATED else ""
+    equations = {"memory": FULL_MEMORY, "target met": f"{of.itl} = itl_target", "ridge": ridge}
+    solved = {name: solve_limit(text, there, "batch") for name, text in equations.items() if text}
+    limits = {name: limit for name, limit in solved.items() if limit}
+    edge = limits["memory"].value if "memory" in limits else math.inf
 
     def points(batches: Any, case: BoundCase = there) -> Any:
         return np.column_stack([along(case.case, n, "batch", batches) for n in (of.itl, of.rate)])
 
-    batches, end = _batches(bounds, batch)
+    batches, end = _batches(limits, batch)
     roofs = [there.at_peak] if there.at_peak else []
     seen = np.concatenate([points(batches[batches <= end], each) for each in (there, *roofs)])
-    goals = [bounds.goal] if bounds.goal is not None else []
+    goals = [] if target is None else [float(target)]
     chart = Chart(
         "latency-throughput",
         case_title(subject),
         f"Throughput against {of.latency} as the batch grows, both axes logarithmic.",
-        [_sentence(bounds, batch)],
+        [_sentence(limits, batch)],
         Axis(of.latency, *logarithmic([*seen[:, 0], *goals], 1.4), seconds),
         Axis(of.of_rate, *logarithmic(seen[:, 1], 1.6), counted),
         notes=[NOTE, of.note],
-        does_not_fit=bounds.edge < 1,
+        does_not_fit=edge < 1,
     )
     for goal in goals:
         chart.shade(chart.x.low, goal, "sky", 0.14)
         chart.upright("target", goal, "vermilion", "--", f"ITL target {seconds(goal)}")
-    (colour, *_), edge = SERIES[0], bounds.edge
+    colour, *_ = SERIES[0]
     chart.curve("line", points(batches[batches <= edge]), colour, "-", 2.2)
     chart.curve("beyond", points(batches[batches >= edge]), "faint", "--", 1.6, "does not fit")
     for roof in roofs:
         chart.curve("bound", points(batches, roof), colour, ":", 1.0, "at 100 % of peak")
-    for name, place, shape, mark in (
-        ("memory", bounds.memory, "s", "ink"),
-        ("target met", bounds.target, "^", "vermilion"),
-        ("ridge", bounds.ridge, "D", "ink"),
-    ):
-        if place and place.exists and place.value >= 1:
+    looks = {"memory": ("s", "ink"), "target met": ("^", "vermilion"), "ridge": ("D", "ink")}
+    for name, place in limits.items():
+        if place.exists and place.value >= 1:
             flag = " †" if name == "target met" and place.value > edge else ""
-            ridge = requests(math.ceil(place.value))
-            words = ridge if name == "ridge" else f"{place.allows('request')}{flag}"
+            most = f"{place.allows('request')}{flag}"
+            words = requests(math.ceil(place.value)) if name == "ridge" else most
             label = f"{name.removesuffix(' met')}: {words}"
-            chart.spots(name, points([place.value]), shape, mark, 7, label=label)
+            chart.spots(name, points([place.value]), *looks[name], 7, label=label)
     label = f"batch {counted(batch)}{' †' if batch > edge else ''}"
     chart.spots("batch", points([batch]), "o", "ink", 6, True, label)
     return chart
 
 
-def _batches(bounds: Bounds, batch: float) -> tuple[Any, float]:
+def _batches(limits: dict[str, AxisLimit], batch: float) -> tuple[Any, float]:
     """The batches that are drawn, and up to which the axes reach: somewhat beyond the solved limits and the case's own."""
-    solved = [place.value for place in bounds.limits if place.exists]
-    reach = next_power_of_two(max([64, 4 * batch, *(2 * x for x in solved)]))
+    solved = {name: place.value for name, place in limits.items() if place.exists}
+    reach = next_power_of_two(max([64, 4 * batch, *(2 * x for x in solved.values())]))
     most = min(reach, max(LARGEST, 2 * batch))
-    marks = [8.0, batch, *(x.value for x in (bounds.memory, bounds.target) if x and x.exists)]
-    ridge = bounds.ridge
-    if ridge and ridge.exists and ridge.value < 64 * max(marks):
-        marks.append(ridge.value)
-    return log_spaced(1, most, [*solved, batch], POINTS), 2 * max(marks)
+    ridge = solved.pop("ridge", 0.0)
+    end = max([8.0, batch, *solved.values()])
+    batches = log_spaced(1, most, [*solved.values(), ridge, batch], POINTS)
+    return batches, 2 * max(end, ridge if ridge < 64 * end else 0.0)
 
 
-def _sentence(bounds: Bounds, batch: float) -> str:
+def _sentence(limits: dict[str, AxisLimit], batch: float) -> str:
     """Batch limits by memory and target, and the ridge."""
-    texts, ridge = bounds.allow("request")[::-1], bounds.ridge
-    if ridge and ridge.exists:
-        texts.append(f"the ridge lies at {requests(math.ceil(ridge.value))}")
-    elif ridge:
-        texts.append("no batch reaches the ridge" if ridge.value else "compute limits every batch")
-    if batch > bounds.edge:
+    words = {"memory": "memory holds", "target met": "the target allows"}
+    texts = [f"{words[n]} {place.allows('request')}" for n, place in limits.items() if n in words]
+    if ridge := limits.get("ridge"):
+        at = f"the ridge lies at {requests(math.ceil(ridge.value))}" if ridge.exists else ""
+        none = "no batch reaches the ridge" if ridge.value else "compute limits every batch"
+        texts.append(at or none)
+    if "memory" in limits and batch > limits["memory"].value:
         texts.append(f"batch {counted(batch)} does not fit")
     return ", ".join(texts) or "nothing limits the batch"
 
 
 MOST_CANDIDATES = 24
-PAID = ("USD per month", "USD per million output tokens", "output tokens per second of one device")
-"""What candidates are compared by, the first that is known."""
 
 
 def pareto(study: Study, subject: BoundCase) -> Chart:
@@ -125,34 +128,30 @@ def pareto(study: Study, subject: BoundCase) -> Chart:
 
 
 def ranked(review: Reviewed) -> Chart:
-    """A sign for each candidate at its ITL and what it costs: a month where requests arrive at a rate, else a million tokens; or what one device yields where no price is known.
+    """A sign for each candidate at its ITL and what it costs: a month where requests arrive at a rate, else a million tokens.
 
     Raises:
-        InputError: no candidate has an ITL and fits.
+        InputError: no candidate fits and has an ITL and a price.
     """
-    listed = [one for one in review.shown.best if one.counted]
-    if not any(one.itl for one in listed):
-        none = "memory holds none of its candidates" if not listed else "no candidate has an ITL"
-        raise lacking("pareto", review.subject, "itl", "fits", otherwise=none)
-    rate = metrics_of([one.case for one in listed]).device_rate
-    title = next((t for t in PAID if any(_paid(one, t, rate) is not None for one in listed)), "")
-    spots = []
+    listed, spots = [one for one in review.shown.best if one.counted], []
+    at_rate = any(one.load is not None for one in listed)
     for one in listed[:MOST_CANDIDATES]:
-        itl, y = one.itl, _paid(one, title, rate)
+        cost = one.cost_per_mtok.value if one.cost_per_mtok else None
+        itl, y = one.itl, one.usd_per_month if at_rate else cost
         if itl and y is not None:
             known_ends = (itl.value if x is None else x for x in (itl.low, itl.value, itl.high))
-            spots.append((one, [*map(float, known_ends)], y))
+            spots.append((one, [*map(float, known_ends)], float(y)))
     if not spots:
-        raise lacking("pareto", review.subject, rate)
+        needed = ("itl", "cost_per_mtok", "fits") if listed else ()
+        none = "memory holds none of its candidates"
+        raise lacking("pareto", review.subject, *needed, otherwise=none)
     shown = [one for one, *_ in spots]
-    own = case_title(shown[0].case)
+    title = "USD per month" if at_rate else "USD per million output tokens"
     chart = Chart(
         "pareto",
-        own
-        if len(shown) == 1
-        else compared([one.case for one in shown], f"{len(shown)} candidates"),
+        compared([one.case for one in shown], counted_in("candidate", len(shown))),
         f"{title} against the time between tokens of each candidate",
-        _found(review, title),
+        _found(review, at_rate),
         Axis(
             "time between tokens",
             *logarithmic([x for _, ends, _ in spots for x in ends], 1.2),
@@ -178,27 +177,19 @@ def ranked(review: Reviewed) -> Chart:
     return chart
 
 
-def _paid(one: Purchase, title: str, rate: str) -> float | None:
-    """What is compared of a candidate with an ITL; None where it is not known."""
-    if not one.itl or title == PAID[0]:
-        return one.usd_per_month if one.itl and one.load is not None else None
-    found = one.cost_per_mtok if title == PAID[1] else one.case.get(rate)
-    return None if found is None else float(found.value)
-
-
 def _named(one: Purchase) -> str:
     """A candidate with its batch."""
     told = "batch" in dict(one.run.own.varied) or one.load is not None
     return labelled(one) if told else f"{labelled(one)}, batch {one.batch:,}"
 
 
-def _found(review: Reviewed, paid: str) -> list[str]:
+def _found(review: Reviewed, at_rate: bool) -> list[str]:
     """What the pick costs, and how that compares with the next."""
     pick, ranking = review.pick, review.shown
     if pick is None:
         return ["nothing passes"] if review.asks else ["the study sets no targets"]
     month = f"{usd(pick.usd_per_month or 0)} USD/month"
-    price = month if paid == PAID[0] else tokens_text(pick)
+    price = month if at_rate else tokens_text(pick)
     said = f"{_named(pick)}: {price}" if price else f"{_named(pick)} passes"
     other = next((one for one in ranking.others if one.passes), None)
     mine, theirs = ranking.spent(pick), ranking.spent(other) if other else None

@@ -12,24 +12,19 @@ import numpy as np
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
-from symroof.analysis.verdict import queues, under_load
 from symroof.analysis.whole_numbers import LIMIT, to_whole
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import Input
 from symroof.errors import InputError
-from symroof.report.pictures.chart import Chart, counted, seconds
+from symroof.report.pictures.chart import counted
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import number
 from symroof.theory.case import Case
 from symroof.theory.layout import affects_layout
-from symroof.theory.thresholds import FULL_MEMORY
 from symroof.units import plural
 
-STEP = {"ttft": "prefill", "itl": "decode"}
-"""Latency -> the step that it measures."""
 POINTS = 48
 """Points of a curve; its corners are solved separately."""
-AT_PEAK = "bound at 100 % of peak"
 
 
 def along(case: Case, quantity: str, by: str, points: Sequence[float] | Any) -> Any:
@@ -72,14 +67,6 @@ def band(answers: BoundCase, quantity: str, by: str, points: Any) -> list[tuple[
     low, high = np.min(corners, axis=0), np.max(corners, axis=0)
     outline = [*zip(points, low, strict=True), *zip(points[::-1], high[::-1], strict=True)]
     return [point for point in outline if np.isfinite(point).all()]
-
-
-def at_peak(answers: BoundCase, quantity: str, by: str, points: Any) -> Any:
-    """The curve at 100 % of peak; empty if the case assumes that already."""
-    if answers.at_peak is None:
-        return np.empty((0, 2))
-    made = np.column_stack([points, along(answers.at_peak.case, quantity, by, points)])
-    return made[np.isfinite(made[:, 1])]
 
 
 def requests(batch: float) -> str:
@@ -132,76 +119,16 @@ def solve_limit(equation: str, answers: BoundCase, by: str) -> AxisLimit | None:
     return None
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """The solved limits of a latency, ``ttft`` or ``itl``, over one input.
-
-    Attributes:
-        goal: the target of the latency, if set.
-        memory: the largest value that fits in memory.
-        target: the largest value that meets the target.
-        ridge: where compute time equals memory time; None if the latency does not consist of both.
-    """
-
-    metric: str
-    by: str
-    goal: float | None
-    memory: AxisLimit | None
-    target: AxisLimit | None
-    ridge: AxisLimit | None
-
-    @classmethod
-    def of(cls, metric: str, answers: BoundCase, by: str, ridge: bool = True) -> Bounds:
-        """Solved; ``metric`` may be another of the same target, without a ridge."""
-        target = "ttft" if "ttft" in metric else "itl"
-        times = [f"{STEP[target]}_{bound}_time" for bound in ("compute", "memory")]
-        both = ridge and set(answers.case.reachable_names(metric)).issuperset(times)
-        goal = answers.targets.get(target)
-        return cls(
-            target,
-            by,
-            None if goal is None else float(goal),
-            solve_limit(FULL_MEMORY, answers, by),
-            solve_limit(f"{metric} = {target}_target", answers, by),
-            solve_limit(" = ".join(times), answers, by) if both else None,
-        )
-
-    @property
-    def limits(self) -> list[AxisLimit]:
-        """The known limits."""
-        return [place for place in (self.memory, self.target, self.ridge) if place]
-
-    @property
-    def edge(self) -> float:
-        """Where memory ends."""
-        return self.memory.value if self.memory else math.inf
-
-    def allow(self, thing: str) -> list[str]:
-        """The limits by target and memory in words."""
-        found = []
-        if self.target and self.goal is not None:
-            words = self.target.allows(thing)
-            found.append(f"the target of {seconds(self.goal)} allows {words}")
-        return [*found, f"memory holds {self.memory.allows(thing)}"] if self.memory else found
-
-
-def draw_line(chart: Chart, points: Any, edge: float, colour: str = "blue") -> None:
-    """A curve: what fits in memory solid, the rest dashed and grey."""
-    chart.curve("line", points[points[:, 0] <= edge], colour, "-", 2.2)
-    chart.curve("beyond", points[points[:, 0] >= edge], "faint", "--", 2.0)
-
-
 LENGTHS = frozenset({"prompt", "output", "cached_prefix"})
 """Inputs that a case at a context ignores."""
 
 
 @dataclass(frozen=True)
 class Metrics:
-    """What is compared by batch: latency, rate and rate of a device, and the words for them."""
+    """What is compared by batch: latency and rate, and the words for them."""
 
     itl: str
     rate: str
-    device_rate: str
     latency: str
     of_rate: str
     note: str
@@ -210,32 +137,17 @@ class Metrics:
 UNDER_LOAD = Metrics(
     "sustained_itl",
     "sustained_throughput",
-    "sustained_throughput_per_device",
     "inter-token latency under load",
     "sustained output tokens per second, prefills included",
-    "A server under load, prefills included, as targets are tested.",
+    "A server with every slot taken, prefills included. At an arrival rate fewer requests decode, in shorter steps.",
 )
-FULL_SLOTS = replace(
-    UNDER_LOAD,
-    latency="inter-token latency at full load",
-    note="Every slot taken, prefills included. At the study's arrival rate fewer requests decode, in shorter steps.",
-)
-"""The same where an arrival rate is given: batches are compared with every slot taken, not at that rate."""
 ISOLATED = Metrics(
     "itl",
     "decode_throughput",
-    "decode_throughput_per_device",
     "inter-token latency at the last step",
     "output tokens per second of the whole batch, at the last step",
     "Decode alone: on a server under load, prefills lengthen the steps.",
 )
-
-
-def metrics_of(cases: Sequence[BoundCase]) -> Metrics:
-    """Metrics under load if targets of every case apply to these; else of a decode-only batch."""
-    if not all(under_load(case.case) for case in cases):
-        return ISOLATED
-    return FULL_SLOTS if any(queues(case.case) for case in cases) else UNDER_LOAD
 
 
 def compared(cases: Sequence[BoundCase], what: str) -> str:

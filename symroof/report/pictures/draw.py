@@ -17,11 +17,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from symroof.errors import InputError, Problem
 from symroof.output_files import write_atomic
-from symroof.report.pictures import ENDINGS, STYLES
+from symroof.report.pictures import ENDINGS
 from symroof.report.pictures.chart import Axis, Chart, Mark
-from symroof.report.pictures.styles import RC, Colours, printable, themed
+from symroof.report.pictures.styles import RC, line, printable, themed, words
 
 WIDTH, HEIGHT, ROW = 540.0, 330.0, 23.0
 """Points of a figure without title and notes, and of a row of bars."""
@@ -53,7 +52,7 @@ class Picture(Figure):
         alt: its text alternative.
     """
 
-    name = title = says = caption = alt = style = ""
+    name = title = says = caption = alt = ""
     data: dict[str, Any]
 
     def form(self, ending: str) -> bytes:
@@ -66,7 +65,7 @@ class Picture(Figure):
             super().savefig(made, format=ending, metadata=about, dpi=PIXELS, facecolor="auto")
         if ending != "svg":
             return made.getvalue()
-        return themed(made.getvalue().decode(), self.title, self.alt, self.style).encode()
+        return themed(made.getvalue().decode(), self.title, self.alt).encode()
 
     def savefig(self, fname: Any, **options: Any) -> None:
         """Save the picture; as SVG, PDF or PNG without further options as :meth:`form` writes it."""
@@ -86,20 +85,12 @@ class Picture(Figure):
         return f"<{self.title}>"
 
 
-def draw(chart: Chart, ax: Any = None, style: str = "screen") -> Picture:
-    """A chart as a figure of its own, or in axes that a caller has; the figure then is theirs.
-
-    Raises:
-        InputError: no such style.
-    """
-    if style not in STYLES:
-        raise InputError(
-            Problem(style[:80], "no such style", hint=f"there are {', '.join(STYLES)}")
-        )
+def draw(chart: Chart, ax: Any = None) -> Picture:
+    """A chart as a figure of its own, or in axes that a caller has; the figure then is theirs."""
     with _settings():
-        figure = _sheet(chart, style) if ax is None else ax.get_figure(root=True)
-        _Drawing(figure, ax or figure.axes[0], chart, style, own=ax is None).draw()
-    figure.name, figure.data, figure.style = chart.name, chart.data, style
+        figure = _sheet(chart) if ax is None else ax.get_figure(root=True)
+        _Drawing(figure, ax or figure.axes[0], chart, own=ax is None).draw()
+    figure.name, figure.data = chart.name, chart.data
     figure.title, figure.says, figure.alt = chart.title, chart.says, printable(chart.alt)
     figure.caption = chart.caption
     found: Picture = figure
@@ -114,21 +105,20 @@ def _settings() -> Iterator[None]:
         yield
 
 
-def _sheet(chart: Chart, style: str) -> Picture:
+def _sheet(chart: Chart) -> Picture:
     """A figure with title and case above its axes, legend and notes below."""
-    colours = Colours(style)
-    figure = Picture(dpi=72, facecolor=colours.line("back"))
+    figure = Picture(dpi=72, facecolor=line("back"))
     FigureCanvasAgg(figure)
     beyond = chart.does_not_fit
     case = f"{chart.case}{' (does not fit in memory)' if beyond else ''}"
     faint = "vermilion" if beyond else "faint"
-    above = [(line, TITLE, "ink", "bold") for line in wrap(chart.title, TITLE, WIDTH, 0.63)]
-    above += [(line, WORDS, faint, "normal") for line in wrap(case, WORDS, WIDTH)]
-    notes = [line for note in chart.notes for line in wrap(note, SMALL, WIDTH)]
-    below = [(line, SMALL, "faint", "normal") for line in notes]
+    above = [(text, TITLE, "ink", "bold") for text in wrap(chart.title, TITLE, WIDTH, 0.63)]
+    above += [(text, WORDS, faint, "normal") for text in wrap(case, WORDS, WIDTH)]
+    notes = [text for note in chart.notes for text in wrap(note, SMALL, WIDTH)]
+    below = [(text, SMALL, "faint", "normal") for text in notes]
     texts = axis_texts(chart)
-    left = max((len(line) for text in texts for line in text.split("\n")), default=0) * 0.6 * SMALL
-    top = 8 + sum(LEADING * line[1] for line in above) + (8 if chart.rows else 26)
+    left = max((len(part) for text in texts for part in text.split("\n")), default=0) * 0.6 * SMALL
+    top = 8 + sum(LEADING * size for _, size, *_ in above) + (8 if chart.rows else 26)
     foot = 12 + LEADING * SMALL * len(below)
     legend = legend_height(chart)
     bottom = foot + legend + (38 if chart.x.title else 10)
@@ -136,17 +126,17 @@ def _sheet(chart: Chart, style: str) -> Picture:
     height = top + inner + bottom
     figure.set_size_inches(WIDTH / 72, height / 72)
     for lines, y in ((above, height - 6), (below, 6 + LEADING * SMALL * len(below))):
-        for line, size, colour, weight in lines:
-            _write(figure, y, line, size, colours.words(colour), weight=weight)
+        for text, size, colour, weight in lines:
+            _write(figure, y, text, size, words(colour), weight=weight)
             y -= LEADING * size
     mesh = any(mark.kind == "mesh" for mark in chart.marks)
     left = (left + 16) / WIDTH
     beyond_end = max(20, 2 + 2.6 * len(chart.x.text(chart.x.high)))  # half of the last tick
     wide = 1 - left - (90 if mesh else beyond_end) / WIDTH
     axes = figure.add_axes((left, bottom / height, wide, inner / height))
-    axes.set_facecolor(colours.line("back"))
+    axes.set_facecolor(line("back"))
     if not chart.rows:
-        _write(figure, bottom + inner + 8 + WORDS, chart.y.title, WORDS, colours.words("ink"))
+        _write(figure, bottom + inner + 8 + WORDS, chart.y.title, WORDS, words("ink"))
     return figure
 
 
@@ -214,9 +204,8 @@ def axis_texts(chart: Chart) -> list[str]:
 class _Drawing:
     """The frame of a chart, its marks and its legend on axes."""
 
-    def __init__(self, figure: Any, axes: Any, chart: Chart, style: str, own: bool) -> None:
+    def __init__(self, figure: Any, axes: Any, chart: Chart, own: bool) -> None:
         self.figure, self.axes, self.chart, self.own = figure, axes, chart, own
-        self.colours = Colours(style)
 
     def draw(self) -> None:
         self._frame()
@@ -226,7 +215,7 @@ class _Drawing:
 
     def _frame(self) -> None:
         axes, chart = self.axes, self.chart
-        ink, faint = self.colours.words("ink"), self.colours.words("faint")
+        ink, faint = words("ink"), words("faint")
         axes.spines[["top", "right"]].set_visible(False)
         for spine in axes.spines.values():
             spine.set_color(faint)
@@ -257,7 +246,7 @@ class _Drawing:
         by_name, lines = dict(zip(names, handles, strict=True)), legend_labels(self.chart)
         if not lines:
             return
-        look = {"fontsize": SMALL, "frameon": False, "labelcolor": self.colours.words("ink")}
+        look = {"fontsize": SMALL, "frameon": False, "labelcolor": words("ink")}
         look |= {"labelspacing": 0.4, "borderaxespad": 0, "borderpad": 0, "handlelength": 2.2}
         if self.own:
             height = 72 * self.figure.get_figheight()
@@ -270,21 +259,21 @@ class _Drawing:
         self.axes.legend([by_name[name] for name in lines], [*lines.values()], **look, **place)
 
     def _curve(self, mark: Mark) -> None:
-        colour = self.colours.line(mark.colour)
+        colour = line(mark.colour)
         self.axes.plot(*mark.points.T, color=colour, label=mark.label, zorder=3, **mark.look)
 
     def _spots(self, mark: Mark) -> None:
         look = dict(mark.look)
-        line, back = self.colours.line(mark.colour), self.colours.line("back")
-        fill, edge = (back, line) if look.pop("hollow") else (line, back)
+        own, back = line(mark.colour), line("back")
+        fill, edge = (back, own) if look.pop("hollow") else (own, back)
         look |= {
             "markerfacecolor": fill,
-            "markeredgecolor": line if look["marker"] == "x" else edge,
+            "markeredgecolor": own if look["marker"] == "x" else edge,
         }
         self.axes.plot(*mark.points.T, linestyle="", label=mark.label, zorder=4, **look)
 
     def _area(self, mark: Mark) -> None:
-        colour = self.colours.line(mark.colour)
+        colour = line(mark.colour)
         look: dict[str, Any] = {"facecolor": colour, "alpha": mark.look["share"], "linewidth": 0}
         if mark.look["hatch"]:
             look = {"facecolor": "none", "edgecolor": colour, "hatch": "//", "linewidth": 0}
@@ -293,7 +282,7 @@ class _Drawing:
 
     def _bar(self, mark: Mark) -> None:
         (start, row), (end, _) = mark.points
-        bar = {"height": 0.55, "color": self.colours.line(mark.colour), "zorder": 3}
+        bar = {"height": 0.55, "color": line(mark.colour), "zorder": 3}
         self.axes.barh(row, end - start, left=start, label=mark.label, **bar)
 
     def _text(self, mark: Mark) -> None:
@@ -306,14 +295,14 @@ class _Drawing:
             textcoords="offset points",
             zorder=5,
             va="center_baseline",
-            color=self.colours.words(mark.colour),
+            color=words(mark.colour),
             annotation_clip=False,
             **look,
         )
 
     def _mesh(self, mark: Mark) -> None:
         """Values over two inputs as colours, with a scale of them; where memory ends hatched."""
-        look, faint = mark.look, self.colours.words("faint")
+        look, faint = mark.look, words("faint")
         grid = (look["x"], look["y"])
         scale: Axis = look["axis"]
         ends = {"vmin": scale.low, "vmax": scale.high, "norm": "log" if scale.log else "linear"}

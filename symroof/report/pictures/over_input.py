@@ -18,13 +18,10 @@ from symroof.cases.bound_case import EXPECTED, BoundCase
 from symroof.errors import InputError, Problem
 from symroof.report.pictures.chart import Axis, Chart, Mark, lacking, seconds
 from symroof.report.pictures.curves import (
-    AT_PEAK,
     POINTS,
     along,
     at_last_step,
-    at_peak,
     band,
-    draw_line,
     log_spaced,
     next_power_of_two,
     solve_limit,
@@ -56,7 +53,7 @@ class Drawn:
     label: str
 
     @classmethod
-    def of(cls, study: Study, quantity: Any, over: Any, label: str) -> Drawn:
+    def of(cls, study: Study, quantity: Any, over: Any) -> Drawn:
         """Checked.
 
         Raises:
@@ -79,8 +76,7 @@ class Drawn:
             hint = f"these do: {', '.join(subject.case.inputs_used(name)[:12])}"
         if why:
             raise InputError(Problem("plot", why, hint=hint))
-        short = " ".join(label.split())[:LONGEST] or shortened_formula(name, LONGEST)
-        return cls(subject, name, by, short)
+        return cls(subject, name, by, shortened_formula(name, LONGEST))
 
     @property
     def up(self) -> Symbol:
@@ -128,15 +124,13 @@ def written(value: float, symbol: Symbol) -> str:
     return f"{value:,.0f}" if whole else format_quantity(float(f"{value:.9g}"), symbol.unit, 3)
 
 
-def over_input(study: Study, quantity: Any, over: Any, title: str = "", label: str = "") -> Chart:
+def over_input(study: Study, quantity: Any, over: Any) -> Chart:
     """A quantity or a SymPy expression over an input, or over two; axes are logarithmic if all values are positive.
 
     It uses the efficiencies of the study, and states them where they matter.
 
     Args:
         over: an input, or two: names with a comma between them, or a pair.
-        title: the headline; by default what is found.
-        label: what the quantity is called; by default its name, or its formula in short.
 
     Raises:
         InputError: an unknown name; not a number; no value; independent of an input.
@@ -146,10 +140,8 @@ def over_input(study: Study, quantity: Any, over: Any, title: str = "", label: s
     >>> drawn.says
     'At prompt 1,024 tokens, ttft/itl is 5.992 (4.684 to 8.374); from 64 to 16,384 it goes from 3.502 to 60.63.'
     """
-    drawn = Drawn.of(study, quantity, over, label)
-    chart = _map(drawn) if len(drawn.by) == 2 else _curve(drawn)
-    chart.headline = " ".join(title.split())
-    return chart
+    drawn = Drawn.of(study, quantity, over)
+    return _map(drawn) if len(drawn.by) == 2 else _curve(drawn)
 
 
 def _curve(drawn: Drawn, more: Sequence[float] = ()) -> Chart:
@@ -165,12 +157,6 @@ def _curve(drawn: Drawn, more: Sequence[float] = ()) -> Chart:
     least, most = float(finite.min()), float(finite.max())
     log = least > 0
     least, most = min([least, *more]), max([most, *more])
-    # over a pole the sign changes, and halfway it is beyond both ends: no line leads over one
-    ends = np.array([values[:-1], values[1:]])
-    halfway = along(subject.case, name, by, (points[:-1] + points[1:]) / 2)
-    broken = (ends.prod(axis=0) < 0) & ((halfway < ends.min(axis=0)) | (halfway > ends.max(axis=0)))
-    if broken.any():  # close to it the line leaves the picture
-        least, most = np.quantile(finite, [0.1, 0.9])
     room = (most - least or abs(most) or 1.0) / 10
     scale = drawn.scale(*((least / 1.3, most * 1.3) if log else (least - room, most + room)), log)
     own, value = subject.result(by).plain(), subject.result(name).plain()
@@ -193,14 +179,12 @@ def _curve(drawn: Drawn, more: Sequence[float] = ()) -> Chart:
         chart.notes.append(f"The band is what the ranges span, {range_position(subject)}.")
     spot = [(float(subject.case.value(by)), float(subject.case.value(name)))]
     chart.spots("diamond", spot, "D", "vermilion", 8, label=f"this case: {value}")
-    if not broken.any():
-        chart.area(band(subject, name, by, points), "blue", 0.3)
+    chart.area(band(subject, name, by, points), "blue", 0.3)
     if memory:
         chart.memory(memory.value, "memory ends")
-    line = np.column_stack([points, values])
-    gaps = np.column_stack([points[1:], np.full(len(broken), np.nan)])[broken]
-    line = np.insert(line, np.flatnonzero(broken) + 1, gaps, axis=0)
-    draw_line(chart, line, memory.value if memory else math.inf)
+    line, edge = np.column_stack([points, values]), memory.value if memory else math.inf
+    chart.curve("line", line[points <= edge], "blue", "-", 2.2)
+    chart.curve("beyond", line[points >= edge], "faint", "--", 2.0)
     return chart
 
 
@@ -229,11 +213,14 @@ def _latency(metric: str, subject: BoundCase, by: str, title: str) -> Chart:
         none = f"no {by} moves its {metric.upper()}"
         raise lacking(metric, subject, metric, by, otherwise=none)
     drawn, goal = Drawn(subject, metric, (by,), metric.upper()), subject.targets.get(metric)
-    lowest = at_peak(subject, metric, by, drawn.points())
+    points, roof = drawn.points(), subject.at_peak
+    least = along(roof.case, metric, by, points) if roof else np.empty(0)
     limits = [] if goal is None else [float(goal)]
-    chart = _curve(drawn, [*lowest[:, 1], *limits])
+    chart = _curve(drawn, [*least[np.isfinite(least)], *limits])
     chart.name, chart.case = metric, title
-    chart.curve(AT_PEAK, lowest, "blue", ":", 1.1, "theoretical minimum")
+    if roof:
+        lowest = np.column_stack([points, least])
+        chart.curve("bound at 100 % of peak", lowest, "blue", ":", 1.1, "theoretical minimum")
     memory = solve_limit(FULL_MEMORY, subject, by)
     met = solve_limit(f"{metric} = {metric}_target", subject, by)
     for limit in limits:

@@ -84,13 +84,12 @@ def picture(
     study: Study,
     subject: BoundCase | None = None,
     ax: Any = None,
-    style: str = "screen",
 ) -> Picture:
     """A kind of picture drawn, as :func:`chart` says."""
     found = chart(kind, study, subject)
     from symroof.report.pictures.draw import draw
 
-    return draw(found, ax, style)
+    return draw(found, ax)
 
 
 def of_review(review: Reviewed, full: bool) -> list[Picture]:

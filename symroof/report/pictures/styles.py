@@ -1,4 +1,4 @@
-"""Colours for paper, screens and dark screens: Okabe and Ito's, distinct for colour-blind readers; lines also differ in dash or shape."""
+"""Colours for light and dark screens: Okabe and Ito's, distinct for colour-blind readers; lines also differ in dash or shape."""
 
 from __future__ import annotations
 
@@ -41,31 +41,21 @@ RC: dict[str, Any] = {
 FONTS = "'DejaVu Sans', sans-serif"
 
 
-class Colours:
-    """The colours of a style by role."""
-
-    def __init__(self, style: str) -> None:
-        self.first = 2 if style == "dark" else 0
-
-    def line(self, role: str) -> str:
-        return PALETTE[role][self.first]
-
-    def words(self, role: str) -> str:
-        return PALETTE[role][self.first + 1]
+def line(role: str) -> str:
+    """The colour of a line or an area."""
+    return PALETTE[role][0]
 
 
-def themed(svg: str, title: str, description: str, style: str) -> str:
+def words(role: str) -> str:
+    """The colour of words, which are thinner and so darker."""
+    return PALETTE[role][1]
+
+
+def themed(svg: str, title: str, description: str) -> str:
     """An SVG of Matplotlib with its text alternative, a font that every reader has, and dark colours where the reader's theme is dark."""
     rest = svg.partition("<svg ")[2]
     attributes, _, body = rest.partition(">")
     about = f"<title>{_text(title)}</title>\n <desc>{_text(description)}</desc>"
-    theme = _dark() if style == "screen" else ""
-    body = body.replace(f"font-family: {FONTS}", "font-family: sans-serif")
-    return f'<svg role="img" {attributes}>\n {about}{theme}{body}'
-
-
-def _dark() -> str:
-    """The rules that turn the colours of a light picture into those of a dark one."""
     pairs = {
         light: dark
         for row in PALETTE.values()
@@ -76,7 +66,9 @@ def _dark() -> str:
         for light, dark in pairs.items()
         for what in ("fill", "stroke")
     )
-    return f"\n <style>@media (prefers-color-scheme: dark){{{rules}}}</style>"
+    theme = f"\n <style>@media (prefers-color-scheme: dark){{{rules}}}</style>"
+    body = body.replace(f"font-family: {FONTS}", "font-family: sans-serif")
+    return f'<svg role="img" {attributes}>\n {about}{theme}{body}'
 
 
 def _text(text: str) -> str:
