@@ -34,7 +34,7 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1868,
+    "top level": 1861,
     "symbolic": 4917,
     "theory": 5384,
     "specs": 5366,
@@ -46,9 +46,9 @@ BUDGETS = {
     "sweep": 1207,
     "calibrate": 1252,
     "check": 5531,
-    "report": 5505,
-    "cli": 3696,
-    "tests": 32302,
+    "report": 5334,
+    "cli": 3688,
+    "tests": 32266,
     "other": 2685,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
