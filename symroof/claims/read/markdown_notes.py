@@ -168,7 +168,7 @@ class Note:
                 self.wrong_arithmetic[owner] = text
             elif len(self.claims) < MOST_ANNOTATIONS:
                 value = one.result.number
-                step = {"name": f"{one.text} =", "expression": one.scaled, "value": value}
+                step = {"name": f"{one.text} =", "expression": str(one.value), "value": value}
                 words = without_marks(f"{one.text} = {one.result.text}")
                 self._add({"steps": [step]}, one.result, words, one.result.start)
 

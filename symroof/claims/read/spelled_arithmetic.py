@@ -11,11 +11,11 @@ only digits that cannot come out are reported.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 
 from symroof.claims.read.markdown import FORMULA
 from symroof.claims.read.numbers import Figure, single_figures
@@ -35,8 +35,8 @@ LED = re.compile(rf"(?:[×*·/÷^√±−–{FORMULA}]|[\d\w)]-|(?<![\d\w)] )(?<
 GOES_ON = re.compile(rf"\s*(?:[×*·/÷^+]|\*\*)\s*[A-Za-z({FORMULA}√]|\s*\^|[-–]\d")
 A_LETTER = re.compile(rf"\s*(?:{FORMULA}|[A-Za-z](?![A-Za-z]))")
 MOST_NUMBERS = 12
-LONGEST_BLOCK, MOST_CHARACTERS = 20_000, 400_000
-"""Characters of a paragraph, and of a file, that are looked through."""
+LONGEST_BLOCK = 20_000
+"""Characters of a paragraph that is looked through."""
 COUNTED = ("", "device", "request", "token")
 """Units of results that are rounded to a whole number, up or down."""
 Joint = re.Match[str]
@@ -50,58 +50,45 @@ class Equation:
     Attributes:
         operands: the numbers of the arithmetic.
         result: the number behind the sign of equality.
-        source: the arithmetic in symroof's grammar, as it is written and with its units.
         text: as written in the prose.
+        ratios: what comes out over the result, as the numbers are written and with their units,
+            without powers of a thousand.
+        divides: whether it divides.
     """
 
     operands: tuple[Figure, ...]
     result: Figure
-    source: tuple[str, str]
     text: str
-
-    @property
-    def values(self) -> list[tuple[str, Fraction, Fraction]]:
-        """The arithmetic, its value and the result, as written and with their units."""
-        pairs = zip(self.source, (_number(self.result), _sized(self.result)), strict=True)
-        known = ((source, _value(source), result) for source, result in pairs)
-        return [(source, value, result) for source, value, result in known if value and result]
+    ratios: tuple[Fraction, ...]
+    divides: bool
 
     @property
     def follows(self) -> bool:
         """Whether the result can come out, as far as the numbers were rounded."""
         room = max(sum(map(_loose, (*self.operands, self.result)), Fraction(0)), CLOSE_ENOUGH)
-        values = self.values
-        whole = self.result.number.isdigit() and self.result.unit in COUNTED
-        if whole and "/" in self.source[0]:  # 141 GB / 80 GB = 2 GPUs
-            room = max([room, *(1 / result for *_, result in values)])
-        ratios = [value / result for _, value, result in values]
-        return not ratios or any(abs(_mantissa(ratio) - 1) <= room for ratio in ratios)
+        if self.divides and self.result.number.isdigit() and self.result.unit in COUNTED:
+            room = max(room, 1 / _number(self.result))  # 141 GB / 80 GB = 2 GPUs
+        return any(abs(ratio - 1) <= room for ratio in self.ratios)
 
     @property
-    def scaled(self) -> str:
-        """The arithmetic in symroof's grammar, in the unit that the result is written in."""
-        source, value, result = min(
-            self.values, key=lambda one: abs(_mantissa(one[1] / one[2]) - 1)
-        )
-        factor = _number(self.result) * _mantissa(value / result) / value
-        return f"({source})*{_text(factor)}"
+    def value(self) -> Fraction:
+        """What comes out, in the unit that the result is written in."""
+        return _number(self.result) * min(self.ratios, key=lambda ratio: abs(ratio - 1))
 
     @property
     def right(self) -> str:
         """The digits that come out, where the result's are."""
-        digits = max(precision(self.result.digits)[1], 2)
-        return significant(_value(self.scaled) or Fraction(0), digits)
+        return significant(self.value, max(precision(self.result.digits)[1], 2))
 
 
 def equations_of_blocks(blocks: Iterable[tuple[int, str]]) -> list[Equation]:
     """The calculations of a file's paragraphs and cells, the place of each result counted in the file."""
-    left, every = MOST_CHARACTERS, []
-    for start, prose in blocks:
-        if len(prose) <= LONGEST_BLOCK and re.search("[=≈≃]", prose):
-            left -= len(prose)
-            found = equations(prose) if left >= 0 else []
-            every += [replace(one, result=one.result.shifted(start)) for one in found]
-    return every
+    return [
+        replace(one, result=one.result.shifted(start))
+        for start, prose in blocks
+        if len(prose) <= LONGEST_BLOCK and re.search("[=≈≃]", prose)
+        for one in equations(prose)
+    ]
 
 
 def equations(text: str) -> list[Equation]:
@@ -111,17 +98,16 @@ def equations(text: str) -> list[Equation]:
     []
     """
     found: list[Equation] = []
-    numbers: list[Figure] = []
-    joints: list[Joint] = []
-    every = list(single_figures(text))
-    for figure, after in itertools.zip_longest(every, every[1:]):
-        numbers.append(figure)
+    every, joints = list(single_figures(text)), []
+    first = 0
+    for i, figure in enumerate(every):
+        after = every[i + 1] if i + 1 < len(every) else None
         joint = BETWEEN.fullmatch(text, figure.unit_end, after.start) if after else None
-        if joint and len(numbers) < MOST_NUMBERS:
+        if joint:
             joints.append(joint)
         else:
-            found += _equations(text, numbers, joints)
-            numbers, joints = [], []
+            found += _equations(text, every[first : i + 1], joints)
+            first, joints = i + 1, []
     return found
 
 
@@ -132,26 +118,27 @@ def _equations(text: str, numbers: list[Figure], joints: list[Joint]) -> Iterato
     goes_on = GOES_ON.match(text, last.unit_end) or (
         last.unit == "x" and A_LETTER.match(text, last.unit_end)  # 160 × n
     )
-    if len(numbers) < 3 or goes_on or LED.search(text[max(first.start - 12, 0) : first.start]):
+    before = text[max(first.start - 12, 0) : first.start]
+    if not 3 <= len(numbers) <= MOST_NUMBERS or goes_on or LED.search(before):
         return
+    opened = re.search(r"\(*\s*$", before)[0].strip()  # type: ignore[index]
+    opens = [opened, *(joint["open"] for joint in joints)]
+    closes = [*(joint["close"] for joint in joints), ""]
     signs = [i + 1 for i, joint in enumerate(joints) if _operator(joint) == "="]
-    sides = [slice(a, b) for a, b in itertools.pairwise((0, *signs, len(numbers)))]
-    opened = len(re.search(r"\(*\s*$", text[: first.start])[0].strip())  # type: ignore[index]
-    for i, (left, right) in enumerate(itertools.pairwise(sides)):
+    sides = [slice(a, b) for a, b in pairwise((0, *signs, len(numbers)))]
+    for left, right in pairwise(sides):
         backwards = len(numbers[left]) == 1 and len(sides) == 2  # 16 GB = 8B × 2 bytes
-        side, result = (right, left) if backwards else (left, right)
-        operands = numbers[side]
-        if len(numbers[result]) > 1 or len(operands) < 2:
+        side, other = (right, left) if backwards else (left, right)
+        operands, (result, *more) = numbers[side], numbers[other]
+        if more or len(operands) < 2:
             continue
-        between = joints[side.start : side.stop - 1]
-        closed = joints[side.stop - 1]["close"] if side.stop <= len(joints) else ""
-        source, sized = (_source(operands, between, of) + closed for of in (_number, _sized))
-        missing = source.count(")") - source.count("(")
-        if 0 <= missing <= (opened if i == 0 and side is left else 0):
-            shown = text[operands[0].start : operands[-1].unit_end]
-            shown = re.sub(r"[`$]|\*\*", "", " ".join(shown.split())).replace("*", "×").strip()
-            sources = ("(" * missing + source, "(" * missing + sized)
-            yield Equation(tuple(operands), numbers[result][0], sources, shown)
+        signs_between = [*map(_operator, joints[side.start : side.stop - 1]), ""]
+        parts = list(zip(opens[side], operands, closes[side], signs_between, strict=True))
+        ratios = tuple(filter(None, (_ratio(parts, result, of) for of in (_number, _sized))))
+        if ratios:
+            shown = " ".join(text[operands[0].start : operands[-1].unit_end].split())
+            shown = re.sub(r"[`$]|\*\*", "", shown).replace("*", "×").strip()
+            yield Equation(tuple(operands), result, shown, ratios, "/" in signs_between)
 
 
 def _operator(joint: Joint) -> str:
@@ -159,27 +146,20 @@ def _operator(joint: Joint) -> str:
     return OPERATORS.get(sign, sign)
 
 
-def _source(
-    operands: list[Figure], between: list[Joint], number: Callable[[Figure], Fraction]
-) -> str:
-    """One side in symroof's grammar."""
-    source = _text(number(operands[0]))
-    for joint, figure in zip(between, operands[1:], strict=True):
-        source += joint["close"] + _operator(joint) + joint["open"] + _text(number(figure))
-    return source
-
-
-def _text(value: Fraction) -> str:
-    whole = value.denominator == 1
-    return str(value.numerator) if whole else f"({value.numerator}/{value.denominator})"
-
-
-def _value(source: str) -> Fraction | None:
+def _ratio(
+    parts: list[tuple[str, Figure, str, str]], result: Figure, number: Callable[[Figure], Fraction]
+) -> Fraction | None:
+    """What arithmetic comes to over its result, without powers of a thousand; None for what cannot
+    be read. ``parts`` are its numbers, each with its brackets and the operator behind."""
+    source = "".join(f"{a}({number(one)}){z}{sign}" for a, one, z, sign in parts)
+    unclosed = source.count("(") - source.count(")")  # those of the sentence
     try:
-        value = parse(source)
+        value = parse(source[max(unclosed, 0) :])
     except FormulaError:
         return None
-    return Fraction(int(value.p), int(value.q)) if value.is_Rational and value > 0 else None
+    if not value.is_Rational or value <= 0 or not number(result):
+        return None
+    return _mantissa(Fraction(int(value.p), int(value.q)) / number(result))
 
 
 def _number(figure: Figure) -> Fraction:
