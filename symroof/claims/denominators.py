@@ -1,19 +1,120 @@
-"""What a claimed number is of: ``141 GB per GPU`` is a claim of one device, whatever its quantity is of.
+"""What a number is of: ``141 GB per GPU`` is a claim of one device, whatever its quantity is of.
 
-The words around a number are read with it (:mod:`symroof.claims.read.denominator_words`); here they become the quantity divided by
-so many devices, requests, layers or tokens. Words that mean nothing for a quantity change nothing.
+The words around a number say it (``GB per GPU``, ``USD per 1K tokens``, ``Each request holds``), and its quantity is divided by so
+many devices, requests, layers or tokens. Words that mean nothing for a quantity change nothing.
 """
 
+import re
+from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.claims.read.denominator_words import TIMES, Denominator, denominators
-from symroof.claims.read.numbers import figures
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.expressions import Expr, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.spellings import printed_name, resolved
+from symroof.theory.spellings import resolved
+
+NOUNS = {
+    "device": r"(?:GPU|card|device|accelerator|chip|TPU|rank|[A-Z]{1,2}\d{2,3}[A-Z]?)s?",
+    "layer": r"layers?",
+    "request": r"(?:request|sequence|user|conversation|session|stream|client|customer|query|queries|seq)s?",
+    "token": r"(?:tokens?|toks?)(?![\s-](?:long|request|sequence|user|conversation|session))",
+    "head": r"(?:kv[\s-])?heads?",
+    "hour": r"(?:hours?|hr|h)",
+    "second": r"(?:seconds?|sec|s)",
+    "day": r"days?",
+    "month": r"months?",
+    "parameter": r"(?:parameter|param|weight)s?",
+    "element": r"(?:element|value|number|entry|scalar)s?",
+}
+"""What a number can be of, and the words for it."""
+TIMES = ("second", "hour", "day", "month")
+PARTS = ("layer", "head")
+"""Parts of a model, which a number can be of in addition to anything else."""
+POWERS_OF_TEN = {"": 0, "k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "billion": 9}
+KIND = "|".join(f"(?P<{kind}>{words})" for kind, words in NOUNS.items())
+SIZE = r"k|K|M|B|thousand|million|billion"
+COUNT = rf"(?:(?P<count>\d[\d,]*(?:\.\d+)?)[\s-]?)?(?:(?P<size>{SIZE})(?:\b|(?=[Tt]ok))[\s-]?)?"
+WORDS = r"(?:(?!(?:of|and|with|\d+)\b)[\w-]{2,14}[\s-]){0,2}?"
+NOUN = rf"(?:{COUNT}|{WORDS})(?:{KIND})(?![\w-])"
+EACH = r"(?:(?:on|for|in|of|at)\s+)?(?:each|every)(?:\s+of\s+the)?"
+BEHIND = re.compile(
+    rf"(?:\s{{0,4}}/\s{{0,4}}|\s{{1,4}}an?\s{{1,4}}"
+    rf"|(?:\s+(?!and\b|per\b|an?\b|each\b|every\b)[A-Za-z-]{{2,14}}){{0,3}}[\s-]{{1,4}}(?:per|{EACH})[\s-]{{1,4}}){NOUN}"
+)
+"""``per GPU``, ``an hour``, ``/1K tokens``, ``free on each device``: behind a unit."""
+ALSO = re.compile(
+    rf"(?:,?\s+and\s+(?:(?:{EACH}|per)\s+)?|,\s+(?:{EACH}|per)\s+)(?!\w+s\b)(?:{KIND})(?![\w-]|\s+\d)"
+)
+"""``per layer and device``: what else a number is of, behind the first."""
+LEADING = re.compile(
+    rf"(?:^\s*|[.,;:(|]\s*|\b(?:and|so|then)\s+)(?:(?:on|for|in)\s+)?(?:each|every|per)\s+{NOUN}",
+    re.IGNORECASE,
+)
+"""``Each GPU holds``, ``per request:``: at the head of the clause before a number."""
+CLAUSE = re.compile(
+    r"(?!\s+(?:per|of each|group))(?:(?!\b(?:together|total|altogether|overall|all)\b)[^.;!?|\d]){0,60}",
+    re.IGNORECASE,
+)
+"""What may stand between such a head and the number."""
+
+
+@dataclass(frozen=True)
+class Denominator:
+    """What a number is of: so many of a kind, one of :data:`NOUNS`.
+
+    >>> str(Denominator("token", Fraction(1000))), str(Denominator("device"))
+    ('1,000 tokens', 'device')
+    """
+
+    kind: str
+    count: Fraction = Fraction(1)
+
+    def __str__(self) -> str:
+        return self.kind if self.count == 1 else f"{float(self.count):,.10g} {self.kind}s"
+
+
+def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
+    """What the number is of whose digits begin, and whose own unit ends, at these places of a text.
+
+    >>> [str(one) for one in denominators("328 kB per token per layer", 0, 6)], [str(one) for one in denominators("Each GPU holds 141 GB", 15, 21)]
+    (['token', 'layer'], ['device'])
+    >>> [str(one) for one in denominators("3.62 USD per 1K tokens", 0, 8)], [str(one) for one in denominators("0.44 GB per layer and device", 0, 7)]
+    (['1,000 tokens'], ['layer', 'device'])
+    """
+    first = BEHIND.match(text, stop)
+    behind = _with_others(text, first)[0] if first else []
+    clause, leading = text[max(start - 120, 0) : start], []
+    for head in LEADING.finditer(clause):
+        found, end = _with_others(clause, head)
+        if CLAUSE.fullmatch(clause, end):
+            leading = found
+            break
+    if any(one.kind not in TIMES for one in behind):  # then only a part of the model can be added
+        kinds = {one.kind for one in behind}
+        leading = [one for one in leading if one.kind in PARTS and one.kind not in kinds]
+    return (*leading, *behind)
+
+
+def _with_others(text: str, match: re.Match[str] | None) -> tuple[list[Denominator], int]:
+    """A denominator and those that follow it, and where they end."""
+    found, end = [], 0
+    while match:
+        named, end = match.groupdict(), match.end()
+        kind = next(kind for kind in NOUNS if named[kind])
+        power = POWERS_OF_TEN[(named.get("size") or "").lower()]
+        count = Fraction((named.get("count") or "1").replace(",", ""))
+        found.append(Denominator(kind, count * 10**power))
+        match = BEHIND.match(text, end) or ALSO.match(text, end)
+    return found, end
+
+
+def end_of_denominators(text: str, stop: int) -> int:
+    """Where the words end that say what a number is of, behind its unit."""
+    first = BEHIND.match(text, stop)
+    return _with_others(text, first)[1] if first else stop
+
 
 CACHE = (
     "kv_cache_bytes peak_kv_cache_bytes kv_cache_bytes_per_device peak_kv_cache_bytes_per_device"
@@ -66,26 +167,6 @@ DIVISORS["device"] = {
 } | DIVISORS["device"]
 
 
-def with_denominator(claim: ClaimSpec) -> ClaimSpec:
-    """A claim of a quantity with what its number is of: as it says itself, or by the words around the number.
-
-    >>> with_denominator(ClaimSpec(id="w", quantity="weight_bytes", value="141 GB per GPU")).per
-    'device'
-    >>> with_denominator(ClaimSpec(id="w", quantity="weight_bytes", says="Every GPU holds 141 GB.", value="141 GB")).per
-    'device'
-    """
-    if claim.form != "quantity" or claim.per is not None or claim.value is None:
-        return claim
-    own = figures(str(claim.value))
-    # of 1K tokens the thousand is a number of its own
-    if not own or (len(own) > 1 and not own[0].denominators):
-        return claim
-    said = (own[0].number, own[0].unit.partition("/")[0])
-    every = (one for one in figures(claim.says) if (one.number, one.unit.partition("/")[0]) == said)
-    of = own[0].denominators or next((one.denominators for one in every), ())
-    return claim.model_copy(update={"per": " per ".join(map(str, of))}) if of else claim
-
-
 def denominators_of(claim: ClaimSpec) -> tuple[Denominator, ...]:
     """What the number of a claim is of.
 
@@ -112,12 +193,6 @@ def claimed_quantity_formula(claim: ClaimSpec, name: str) -> Expr:
         if whole == name
         else resolved(parse(f"{whole}*{count.numerator}/{count.denominator}"))
     )
-
-
-def denominator_text(claim: ClaimSpec, value: str, other: str) -> str:
-    """The sentence of the slip: the number is right of something else than the words say."""
-    of = " of a ".join(str(one) for one in reversed(denominators_of(claim)))
-    return f"{value} is the {printed_name(claim.quantity or '')} as a whole; per {of} it is {other}"
 
 
 def is_per_time(claim: ClaimSpec) -> bool:

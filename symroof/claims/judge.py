@@ -7,9 +7,10 @@ from fractions import Fraction
 from symroof.claims.chains import chain
 from symroof.claims.checked import HOLDS, Checked, compared, flags_of, joined, value_text, worst
 from symroof.claims.claim_settings import settings_text, study_of, with_settings
-from symroof.claims.denominators import denominator_text, is_per_time, with_denominator
+from symroof.claims.denominators import denominators_of, is_per_time
 from symroof.claims.derive_claim import derived
 from symroof.claims.formula_claims import judge_formula
+from symroof.claims.read.numbers import figures
 from symroof.claims.read.written_number import DimensionMismatch, read_written
 from symroof.claims.roof_share import with_roof_share
 from symroof.claims.slips.explain import SlipExplanation, agreeing_ranges, chance
@@ -18,6 +19,7 @@ from symroof.claims.unstated_assumptions import explain_failure
 from symroof.errors import InputError, NoValueHere, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.declarations import MissingInput
+from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import ARCHITECTURE, base_name, canonical
 from symroof.theory.theory import UnknownName
 
@@ -126,13 +128,35 @@ def _with_needs(claim: ClaimSpec) -> Checked:
     return replace(own, verdict="conditional", assumptions_needed=(needs,), reason=reason)
 
 
+def with_denominator(claim: ClaimSpec) -> ClaimSpec:
+    """A claim of a quantity with what its number is of: as it says itself, or by the words around the number.
+
+    >>> with_denominator(ClaimSpec(id="w", quantity="weight_bytes", value="141 GB per GPU")).per
+    'device'
+    >>> with_denominator(ClaimSpec(id="w", quantity="weight_bytes", says="Every GPU holds 141 GB.", value="141 GB")).per
+    'device'
+    """
+    if claim.form != "quantity" or claim.per is not None or claim.value is None:
+        return claim
+    own = figures(str(claim.value))
+    # of 1K tokens the thousand is a number of its own
+    if not own or (len(own) > 1 and not own[0].denominators):
+        return claim
+    said = (own[0].number, own[0].unit.partition("/")[0])
+    every = (one for one in figures(claim.says) if (one.number, one.unit.partition("/")[0]) == said)
+    of = own[0].denominators or next((one.denominators for one in every), ())
+    return claim.model_copy(update={"per": " per ".join(map(str, of))}) if of else claim
+
+
 def _of_the_whole(claim: ClaimSpec, own: Checked) -> Checked | None:
     """A claim whose number is right, but of something else than the words around it say; None where it is not."""
     whole = _judged(claim.model_copy(update={"per": ""}))
     another_time = is_per_time(claim) and "dimension" in own.flags
     if not another_time and (whole.verdict not in HOLDS or whole.derived == own.derived):
         return None
-    share, text = 0.0, denominator_text(claim, whole.derived, own.derived)
+    of = " of a ".join(map(str, reversed(denominators_of(claim))))
+    share = 0.0
+    text = f"{whole.derived} is the {printed_name(claim.quantity or '')} as a whole; per {of} it is {own.derived}"
     if another_time:
         text = f"the number is of another time or thing than {claim.quantity}, which is {whole.derived}"
     elif (value := read_written(claim.value, whole.unit)).value and whole.value and own.value:

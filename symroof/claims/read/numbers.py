@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from symroof.claims.read.denominator_words import Denominator, denominators
+from symroof.claims.denominators import Denominator, denominators
 from symroof.units import PLAIN, UNITS, Dimension, describe, parse_unit, strict
 
 NAME = r"[^\W\d_]\w{0,60}(?:[-.][^\W_]\w{0,60}){0,20}"
