@@ -3,7 +3,7 @@ slips that lead to its value.
 
 The simplifications of textbooks count less than everything: there are four, so a number written
 with three digits seldom agrees with one by chance; how seldom decides against a slip that would
-explain the claim too. Round efficiencies are tried where nothing else explains a claim.
+explain the claim too.
 """
 
 from collections.abc import Callable
@@ -32,12 +32,8 @@ from symroof.units import format_quantity
 Judge = Callable[[ClaimSpec], Checked]
 SELDOM = 0.2
 """A simplification is reported where at most this share of random errors would agree with one."""
-SHARES = (50, 60, 40, 70, 80, 30, 90, 45, 55, 35, 65, 75, 85)
-"""Round efficiencies, in percent."""
 NEVER = 1000
 """How far off a threshold is taken to be that is never reached."""
-SHARPEST = Fraction(1, 200)
-"""How precisely a claim must be written for a round share to be evidence."""
 NOTABLE = Fraction(101, 100)
 """The effect from which on what was left out is named."""
 TABLE_COUNTED = "the gathered input table counted among the active parameters"
@@ -94,12 +90,7 @@ def explain_failure(claim: ClaimSpec, judged: Checked, judge: Judge) -> Checked:
         names = {slip.slip for slip in left_out}
         every = (*left_out, *(slip for slip in slips if slip.slip not in names))
         return conditional(needs, f"holds at {needs}{otherwise}", every)
-    # texts rather leave out that half is reached than count multiply-adds
-    unexplained = first is None or first.slip == "mac_vs_flop"
-    written = judged.number_claimed
-    plain = claim.form == "quantity" and not (written and written.operator)
-    share = _round_share(claim, judged.tolerance, judge) if unexplained and plain else ""
-    return conditional(share, f"holds with {share}{otherwise}") if share else judged
+    return judged
 
 
 def _memory_of_the_label(claim: ClaimSpec, judge: Judge) -> str:
@@ -170,14 +161,3 @@ def simplified_settings(claim: ClaimSpec) -> list[dict[str, Any]]:
     plain = [{"assume": switches} for switches in open_ones]
     several = any(str(claim.given.get(name, 1)) != "1" for name in PARALLEL)
     return [*plain, *({**settings, **NO_LINKS} for settings in plain if several)]
-
-
-def _round_share(claim: ClaimSpec, tolerance: Fraction | None, judge: Judge) -> str:
-    """The one round efficiency under which a claim holds; empty where several would do, or the claim
-    is rough."""
-    if tolerance is None or tolerance > SHARPEST:
-        return ""
-    open_ones = [name for name in ("mfu", "mbu") if name not in claim.given]
-    tried = [{name: Fraction(share, 100)} for name in open_ones for share in SHARES]
-    holding = [one for one in tried if judge(with_settings(claim, one)).verdict in RIGHT]
-    return settings_text(holding[0]) if len(holding) == 1 else ""

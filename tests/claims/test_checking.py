@@ -214,28 +214,6 @@ def test_the_example_of_a_claim_file_reads_and_is_judged(tmp_path):
     assert "prompt so short" in found["one-gpu"].assumptions_needed[0]
 
 
-def test_an_efficiency_that_goes_without_saying_is_named():
-    """2 * 8.03e9 * 2048/(0.5 * 989e12) = 66.51 ms: half the peak. 0.6 of it gives 55.42 ms; a rough number fits too many shares, and is what others measured."""
-    given = "{model: llama-3-8b, params: 8.03e9, hardware: h100-sxm, peak_flops: 989 TFLOP/s, prompt: 2048, assume: {detail: weights}}"
-    written = {
-        "half": "66.51 ms",
-        "three fifths": "55.43 ms",
-        "rough": "70 ms",
-        "no share": "68.93 ms",
-    }
-    text = "claims:\n" + "".join(
-        f"- {{id: {name.replace(' ', '-')}, quantity: ttft, given: {given}, value: {value}}}\n"
-        for name, value in written.items()
-    )
-    found = check_text(text, "claims.yaml").claims
-    assert [(claim.verdict, list(claim.assumptions_needed)) for claim in found] == [
-        ("conditional", ["mfu 0.5"]),
-        ("conditional", ["mfu 0.6"]),
-        ("plausible", []),
-        ("plausible", []),
-    ]
-
-
 def test_a_model_may_be_given_by_its_layers(tmp_path):
     """Two layers of width 8 with one head: 2*(8*(1 + 2)*4 + 4*8 + 3*8*16) in the layers, 10 tokens in and out, three norms of 8."""
     layers = "[{count: 2, attention: {kind: gqa, n_heads: 1, n_kv_heads: 1, head_dim: 4}, ffn: {kind: gated, d_ff: 16}}]"

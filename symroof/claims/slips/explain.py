@@ -257,12 +257,9 @@ def _of_two_slips(
     """Two slips at once, where the claim is fine enough to tell; in a rough one, a slip in a number
     whose prefix was binary is suggested."""
     fine = written.digits >= PAIRED_DIGITS
-    able = [p for p in singles if p.paired and written.low is None]
-    distinct = [
-        list({p.value: p for p in reversed(able) if (p.misreading is None) is changed}.values())
-        for changed in (True, False)
-    ]
-    cases, results = (list(reversed(some)) for some in distinct)
+    able = [p for p in reversed(singles) if p.paired and written.low is None]
+    cases = list({p.value: p for p in able if not p.misreading}.values())[::-1]
+    results = list({p.value: p for p in able if p.misreading}.values())[::-1]
     tried = itertools.combinations([*cases[:MOST_CHANGES], *results], 2)
     both = (two_slips(context, one, two) for one, two in tried if one.slips != two.slips)
     pairs = [p for p in both if p and _differs(p, context, written) and (fine or BINARY in p.slips)]
