@@ -28,8 +28,7 @@ def catalogue_figure(path: str) -> tuple[Fraction, str]:
     Raises:
         InputError: no such entry, no such figure.
     """
-    entry, rest = _split(path)
-    device = _is_device(entry)
+    device, entry, rest = _split(path)
     parts = ("peaks", "memory", "link", "host_link", "network", "chip")
     if device and rest.partition(".")[0] in parts:
         return _of_device(path, entry, rest)
@@ -66,7 +65,7 @@ def as_quantity(path: str) -> tuple[str, dict[str, str]] | None:
     >>> as_quantity("llama-3-70b.n_kv_heads"), as_quantity("h100-sxm.peaks.fp8.sparse")
     (('n_kv_heads', {'model': 'llama-3-70b'}), None)
     """
-    entry, rest = _split(path)
+    device, entry, rest = _split(path)
     if rest.startswith("peaks."):
         _, precision, kind = rest.split(".")
         case = {"hardware": entry, "weights": precision, "activations": precision}
@@ -74,34 +73,23 @@ def as_quantity(path: str) -> tuple[str, dict[str, str]] | None:
     name = canonical(INPUT_OF_FIGURE.get(rest, rest))
     if name not in INPUTS and name not in QUANTITIES:
         return None
-    return name, {"hardware" if _is_device(entry) else "model": entry}
+    return name, {"hardware" if device else "model": entry}
 
 
-def _split(path: str) -> tuple[str, str]:
-    """The entry's name, which may hold points itself, and the path within it."""
+def _split(path: str) -> tuple[bool, str, str]:
+    """Whether an entry is a device, its name, which may hold points itself, and the path within."""
     parts = path.split(".")
-    names = [".".join(parts[:i]) for i in range(len(parts) - 1, 0, -1)]
-    kinds = ("hardware", "models")
-    entry = next((one for one in names if any(_is_file(kind, one) for kind in kinds)), None)
-    if entry is None:  # an alias: every file of the catalogue has to be read for it
-        entries = [one for kind in kinds for one in catalogue.entries(kind).values()]
-        known = {alias for one in entries for alias in (one.name, *one.aliases)}
-        entry = next((name for name in names if name in known), None)
-        if entry is None:
-            message = f"{path} begins with no device or model of the catalogue"
-            raise InputError(Problem("catalogue", message, hint=nearest(parts[0], known)))
-    return entry, path[len(entry) + 1 :]
-
-
-def _is_file(kind: str, name: str) -> bool:
-    """Whether an entry has its own file."""
-    return data_folder("specs").joinpath(kind, f"{name}.yaml").is_file()
-
-
-def _is_device(name: str) -> bool:
-    """Whether an entry is a device; else it is a model."""
-    alias = not _is_file("models", name) and catalogue.has_entry("hardware", name)
-    return _is_file("hardware", name) or alias
+    names = (".".join(parts[:i]) for i in range(len(parts) - 1, 0, -1))
+    every = [(kind, name) for name in names for kind in ("hardware", "models")]
+    folder = data_folder("specs")
+    own = (one for one in every if folder.joinpath(one[0], f"{one[1]}.yaml").is_file())
+    # for an alias every file of the catalogue has to be read
+    found = next(own, None) or next((one for one in every if catalogue.has_entry(*one)), None)
+    if found is None:
+        known = [name for kind in ("hardware", "models") for name in catalogue.entries(kind)]
+        message = f"{path} begins with no device or model of the catalogue"
+        raise InputError(Problem("catalogue", message, hint=nearest(parts[0], known)))
+    return found[0] == "hardware", found[1], path[len(found[1]) + 1 :]
 
 
 def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:

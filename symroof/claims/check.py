@@ -10,7 +10,6 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -20,13 +19,11 @@ from symroof.cases.request import request_of
 from symroof.claims.checked import HOLDS, Checked, Report
 from symroof.claims.judge import failed_judgement, judge
 from symroof.claims.read.claim_files import (
-    CLAIM_FILES,
+    HOLD_CLAIMS,
     NOTHING,
     ClaimFile,
-    not_a_claim_file,
     read_claims,
 )
-from symroof.claims.read.markdown_notes import NOTES
 from symroof.claims.read.written_number import WrittenNumber
 from symroof.errors import InputError, Problem, nearest, why
 from symroof.specs.claims import ClaimSpec
@@ -41,6 +38,7 @@ LONGEST_SHOWN = 400
 BUDGET = 60.0
 """Seconds for the claims of one file: about a hundred times what the longest of the sources takes."""
 TOO_LATE = f"not reached in {BUDGET:.0f} s, which is all the claims of one file get"
+TOO_MANY = "this and the claims behind it are not checked: write them in smaller files"
 
 
 def check(
@@ -105,13 +103,12 @@ def _of_files(
     sources: list[ClaimFile] = []
     problems: list[Problem] = []
     for path in several:
-        file = os.fspath(path)
         try:
-            sources.append(read_claims(read_text(path), file, declared, defaults))
+            known = Path(path).suffix.lower() in HOLD_CLAIMS or not Path(path).is_file()
+            content = read_text(path) if known else ""
+            sources.append(read_claims(content, os.fspath(path), declared, defaults))
         except InputError as error:
-            known = Path(file).suffix.lower() in (*NOTES, *CLAIM_FILES) or not Path(file).is_file()
-            # what is no text is told to be of a kind that holds no claims
-            problems += error.problems if known else [not_a_claim_file(file)]
+            problems += error.problems
     return _judged(sources, problems, track)
 
 
@@ -159,23 +156,17 @@ def check_study(study: Study) -> Report:
 def _judged(
     sources: list[ClaimFile], problems: Iterable[Problem] = (), track: Track = untracked
 ) -> Report:
-    """The claims of several files, one after the other; claims that the time does not suffice for are a problem of their file."""
+    """The claims of several files, one after the other."""
     claims: list[Checked] = []
     every = [*problems, *(problem for source in sources for problem in source.problems)]
     for source, judged in zip(sources, _in_time(sources, track), strict=True):
         ids = {claim.id: claim for claim in judged}
         own = [_settled(source, i, claim, ids) for i, claim in enumerate(judged)]
-        late = [claim for claim in own if isinstance(claim.error, TimeoutError)]
         for i, claim in enumerate(own):
             if isinstance(claim.error, InputError):
                 faults = _in_their_file(source, i, claim.error.problems)
                 own[i] = replace(claim, reason=why(faults))
                 every += faults
-        if late:
-            message = f"{len(late):,} claims from here on were {TOO_LATE}"
-            place = (late[0].line, late[0].column)
-            hint = "check them in smaller files"
-            every.append(Problem(source.document.file, message, *place, hint=hint))
         claims += own
     # a fault of a default is one of each claim after it, told once
     told = {(p.file, p.line or 0, p.column or 0, p.message): p for p in every}
@@ -214,15 +205,16 @@ def _in_time(sources: list[ClaimFile], track: Track) -> list[list[Checked]]:
     """The claims of each file judged in their order, until the time of the file is up."""
     judged: list[list[Checked]] = [[] for _ in sources]
     places = [(k, i) for k, source in enumerate(sources) for i in range(len(source.spec.claims))]
-    end = 0.0
+    end, late = 0.0, -1
     for k, i in track(places, "checking claims"):
         if i == 0:
             end = process_time() + BUDGET
         claim = _as_written(sources[k].document, i, sources[k].spec.claims[i])
         shared = note.shared[i] if (note := sources[k].note) else frozenset()
         if claim.form != "unchecked" and process_time() > end:
-            late = TimeoutError(TOO_LATE)
-            judged[k].append(Checked(claim, "unchecked", reason=TOO_LATE, error=late))
+            fault = None if late == k else InputError(Problem("", TOO_LATE, hint=TOO_MANY))
+            judged[k].append(Checked(claim, "unchecked", reason=TOO_LATE, error=fault))
+            late = k  # told once in a file
         else:
             judged[k].append(judge(claim, shared))
     return judged
@@ -275,7 +267,7 @@ def _placed(source: ClaimFile, index: int, claim: Checked) -> Checked:
         ratio=None if claim.ratio is None else float(claim.ratio),
         tolerance=None if claim.tolerance is None else float(claim.tolerance),
         reason="" if claim.reason == claim.derived else claim.reason,
-        faulty=index in source.skipped or isinstance(claim.error, (InputError, TimeoutError)),
+        faulty=index in source.skipped or isinstance(claim.error, InputError),
         found=None,
     )
 
@@ -308,11 +300,7 @@ def compatible(one: WrittenNumber, two: WrittenNumber) -> bool:
     """
     if one.value is None or two.value is None:
         return one.word == two.word
-    ends = []
-    for written, value in ((one, one.value), (two, two.value)):
-        low, high = (value if end is None else end for end in (written.low, written.high))
-        spans = {"<": (-inf, float(value)), ">": (float(value), inf)}
-        plain = float(low - written.margin), float(high + written.margin)
-        ends.append(spans.get(written.operator[:1], plain))
-    # ranges that only touch: each would have to be at its very edge
-    return one.value == two.value or max(ends[0][0], ends[1][0]) < min(ends[0][1], ends[1][1])
+    ends = ((one, two.low, two.value, two.high), (two, one.low, one.value, one.high))
+    return any(
+        written.agrees(end) for written, *others in ends for end in others if end is not None
+    )

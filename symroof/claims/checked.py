@@ -77,7 +77,7 @@ class Checked:
         found: the derivation, while it is judged.
         file, line, column: its place: the number in a note's sentence, the entry of a claim file.
         written: the claimed value as a claim file would have it, where the text has it otherwise.
-        faulty: whether it was not judged for a problem of its file: it cannot be read, or time was up. Its reason says so.
+        faulty: whether it was not judged for a problem of its file. Its reason says so.
     """
 
     claim: ClaimSpec = field(hash=False)  # its settings are dictionaries
@@ -145,7 +145,7 @@ class Checked:
     @property
     def failure(self) -> Exception | None:
         """What symroof itself failed with in this claim; None where it did not."""
-        return None if isinstance(self.error, (InputError, TimeoutError)) else self.error
+        return None if isinstance(self.error, InputError) else self.error
 
     @property
     def word(self) -> str:

@@ -11,18 +11,10 @@ from symroof.specs.claims import ClaimSpec
 # ----------------------------------------------------------------------------------------------------------- files of claims
 
 
-@pytest.mark.parametrize("text", ["a: 1\n", "[1]", "x: [", "words"])
-def test_a_file_of_another_kind_is_not_read_for_claims(text):
-    with pytest.raises(InputError, match="a .pdf file cannot hold claims"):
-        read_claims(text, "x.pdf")
-    assert (
-        len(
-            read_claims(
-                "claims:\n- {id: a, quantity: ridge_point, value: 3}\n", "x.txt"
-            ).spec.claims
-        )
-        == 1
-    )
+@pytest.mark.parametrize("file", ["x.pdf", "x.txt"])
+def test_a_file_of_another_kind_is_not_read_for_claims(file):
+    with pytest.raises(InputError, match=f"a .{file[2:]} file cannot hold claims"):
+        read_claims("claims: []", file)
 
 
 # ----------------------------------------------------------------------------------------------- dimensions that are not used

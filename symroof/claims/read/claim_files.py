@@ -17,7 +17,8 @@ from symroof.specs.claims import ClaimsSpec
 from symroof.specs.fields import build
 from symroof.strict_yaml import Document, loads
 
-CLAIM_FILES = (".yaml", ".yml", ".json", "")
+HOLD_CLAIMS = (*NOTES, ".yaml", ".yml", ".json", "")
+"""Endings of files that hold claims."""
 FILE_HINT = "claims are read in Markdown notes (.md), notebooks (.ipynb) and claim files (.yaml); `symroof init claims` writes one"
 NOTHING: Mapping[str, str] = MappingProxyType({})
 READABLE: dict[str, Any] = {"id": str, "says": str, "value": (str, int, Fraction), "line": int}
@@ -54,8 +55,11 @@ def read_claims(
         InputError: a fault of the file as a whole.
     """
     noted: list[Problem] = []
-    note = Note(text, file, declared) if Path(file).suffix.lower() in NOTES else None
-    document = note.document if note else _normalized(_loaded(text, file, noted), noted, declared)
+    suffix = Path(file).suffix
+    if suffix.lower() not in HOLD_CLAIMS:
+        raise InputError(Problem(file, f"a {suffix} file cannot hold claims", hint=FILE_HINT))
+    note = Note(text, file, declared) if suffix.lower() in NOTES else None
+    document = note.document if note else _normalized(loads(text, file, noted), noted, declared)
     if isinstance(document.data, dict) and "claims" not in document.data:
         hint = "`symroof init claims` writes a starter; a note's name ends in .md"
         raise InputError(Problem(file, "holds no claims", 1, 1, hint=hint))
@@ -76,30 +80,6 @@ def read_claims(
         ]
         spec = spec.model_copy(update={"claims": tuple(claims)})
         return ClaimFile(document, spec, note, tuple(every), frozenset(aside))
-
-
-def not_a_claim_file(file: str) -> Problem:
-    """The problem of a file type that cannot hold claims: a PDF, a web page."""
-    suffix = Path(file).suffix
-    message = f"a {suffix} file cannot hold claims" if suffix else "cannot hold claims"
-    return Problem(file, message, hint=FILE_HINT)
-
-
-def _loaded(text: str, file: str, noted: list[Problem]) -> Document:
-    """The document of a claim file.
-
-    Raises:
-        InputError: it is none, with all that is wrong, or for a file of another kind that alone.
-    """
-    if Path(file).suffix.lower() in CLAIM_FILES:
-        return loads(text, file, noted)
-    try:
-        document = loads(text, file, noted)
-    except InputError:
-        raise InputError(not_a_claim_file(file)) from None
-    if not isinstance(document.data, dict) or "claims" not in document.data:
-        raise InputError(not_a_claim_file(file))
-    return document
 
 
 def _normalized(document: Document, noted: list[Problem], declared: Mapping[str, str]) -> Document:
