@@ -81,21 +81,17 @@ SPELLED = {
     }.items()
     for word in words.split()
 }
-"""Units as people write them, in small letters, and as symroof does."""
 PREFIXES = {"kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P", "exa": "E"}
-PREFIXES |= {"kibi": "Ki", "mebi": "Mi", "gibi": "Gi", "tebi": "Ti", "": ""}
-PREFIXED = re.compile(rf"({'|'.join(PREFIXES)})(byte|flop)s?")
+PREFIXES |= {"kibi": "Ki", "mebi": "Mi", "gibi": "Gi", "tebi": "Ti"}
+SPELLED |= {"byte": "byte", "bytes": "byte", "flop": "FLOP", "flops": "FLOP"}
+SPELLED |= {f"{word}byte{s}": f"{sign}B" for word, sign in PREFIXES.items() for s in ("", "s")}
+SPELLED |= {f"{word}flop{s}": f"{sign}FLOP" for word, sign in PREFIXES.items() for s in ("", "s")}
+"""Units as people write them, in small letters, and as symroof does."""
 
 WORK = parse_unit("FLOP").dimension
 TIME = parse_unit("s").dimension
-TIDY = (
-    (re.compile(r"[*_`\\]|\$(?!\s?[\d.])|&nbsp;"), " "),
-    (re.compile(r"[{}]"), ""),
-    (re.compile(r"\s+([×·])\s*|\s*([×·])\s+"), r" \1\2 "),
-    (re.compile(r"\s*--\s*"), "–"),
-    (re.compile(r"(?<=[^\W\d])\s*/\s*(?=[^\W\d])"), "/"),
-)
-"""Marks that a person would not write, and their replacements."""
+MARKS = re.compile(r"[*_`\\]|\$(?!\s?[\d.])|&nbsp;")
+"""Marks that a person would not write."""
 PARTS = ("device", "request", "layer", "head")
 """What a quantity as a whole is often stated of."""
 
@@ -300,25 +296,17 @@ def _money_unit(text: str, place: int) -> tuple[str, int]:
 
 
 def _unit_name(name: str) -> str:
-    """A unit's name as symroof writes it."""
+    """A unit's name as symroof writes it; FLOPS is a rate, and stays."""
     lower = name.lower()
-    if prefixed := PREFIXED.fullmatch(lower):
-        prefix, base = prefixed.groups()
-        if not prefix:  # FLOPS is a rate, and stays
-            return name if base == "flop" and name in UNITS else {"byte": "byte"}.get(base, "FLOP")
-        return PREFIXES[prefix] + {"byte": "B", "flop": "FLOP"}[base]
-    plural = name in ("tokens", "tok", "requests")
-    if name in UNITS and not plural:
-        return name
-    return SPELLED.get(lower) or (lower if len(lower) > 3 and lower in UNITS else name)
+    if lower in SPELLED and (name not in UNITS or name == lower):
+        return SPELLED[lower]
+    return lower if name not in UNITS and len(lower) > 3 and lower in UNITS else name
 
 
 def without_marks(text: str) -> str:
     """A bare number with its unit as a person would write it: without marks, on one line.
 
-    >>> without_marks("**1.4** ×10^{11}  B")
-    '1.4 × 10^11 B'
+    >>> without_marks("**1.4**  GB")
+    '1.4 GB'
     """
-    for pattern, instead in TIDY:
-        text = pattern.sub(instead, text)
-    return " ".join(text.split())
+    return " ".join(MARKS.sub(" ", text).split())
