@@ -257,7 +257,6 @@ mem_bandwidth='3 TB' -->
 """
 """The column, a part of the message, and the note."""
 FAULTS_IN_LINES = {
-    "1 GB <!-- todo\n<!-- symroof: kv_cache_bytes -->": (2, 1, "inside another comment"),
     "1 GB\n<!-- symroof: kv_cache_bytes\nmodel=llama-3-70b\n  promt=4 -->": (
         4,
         3,

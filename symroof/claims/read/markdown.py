@@ -47,7 +47,6 @@ MATH = re.compile(
 """A formula in LaTeX. One between single dollars has no blank inside them and no digit behind."""
 BAR = re.compile(r"(?<!\\)\|")
 MARK = re.compile(r"\s*symroof\b", re.IGNORECASE)
-NESTED_MARK = re.compile(r"<!--\s*symroof\s*:", re.IGNORECASE)
 PARSER = MarkdownIt("commonmark").enable("table").disable("inline")
 
 
@@ -72,7 +71,6 @@ class Passage:
         closed: whether the comment ends.
         row: the table row before it, if it is in one; a bar is then written ``\\|``.
         ends: where the comment ends in the file.
-        swallowed: whether it is nested in another comment, which is closed.
     """
 
     start: int
@@ -82,7 +80,6 @@ class Passage:
     closed: bool = True
     row: str = ""
     ends: int = 0
-    swallowed: bool = False
 
 
 @dataclass(frozen=True)
@@ -176,8 +173,6 @@ def passages(text: str) -> Iterator[Passage]:
     starts = [block.start for block in found.blocks]
     for opens, ends in found.comments:
         if not MARK.match(text, opens + 4, ends):
-            if lost := NESTED_MARK.search(text, opens + 4, ends):
-                yield Passage(lost.start(), "", lost[0], lost.start(), swallowed=True)
             continue
         closed = text.endswith("-->", opens, ends)
         limit = max(ends - 3, opens + 4) if closed else min(ends, opens + LONGEST_PASSAGE)

@@ -88,22 +88,22 @@ class Note:
 
     def _read(self, passage: Passage) -> None:
         """One annotation: a default, or a claim; a claim that cannot be read, or may rest on a default that cannot, is skipped."""
-        lead, after = LEAD.match(passage.comment), passage.at + len(passage.comment)
-        body = self.document.text[after : after + LONGEST_ANNOTATION].lstrip()
-        body = passage.comment[lead.end() :] if lead else body
-        default, before = DEFAULT.match(body) is not None, len(self.problems)
-        reason = ""
+        lead = LEAD.match(passage.comment)
+        assert lead is not None  # it begins with the name
+        body, at = passage.comment[lead.end() :], passage.at + lead.end()
+        if not lead[1] and not re.search(r"\w=\S", body):
+            return  # an ordinary comment that begins with the name
+        default, before, reason = DEFAULT.match(body) is not None, len(self.problems), ""
         if fault := _malformed(passage, lead, body):
             self._complain(passage.at, *fault)
-        elif lead and lead[1]:  # else an ordinary comment that begins with the name
-            at = passage.at + lead.end()
+        else:
             annotation = self._fields(body.replace("\\|", " |") if passage.row else body, at)
             if default:
                 self._default(annotation, at)
-            elif not self.bad_default_line and len(self.problems) == before:
-                self._claim(annotation, at, passage)
             elif self.bad_default_line:
                 reason = f"the given in line {self.bad_default_line} cannot be read, and this may rest on it"
+            elif len(self.problems) == before:
+                self._claim(annotation, at, passage)
         if len(self.problems) > before and default:
             self.bad_default_line = self._place(passage.at)[0]
         elif len(self.problems) > before and not self.bad_default_line:
@@ -112,7 +112,7 @@ class Note:
             self.skipped.add(len(self.claims))
             words = self._words(passage, len(passage.prose))
             self._add({"unchecked": reason}, None, words, passage.at)
-        if lead and lead[1] and not default:
+        if not default:
             self.previous_end = passage.ends
 
     def _fields(self, body: str, at: int) -> AnnotationFields:
@@ -205,26 +205,17 @@ class Note:
         known.setdefault(index, self._place(at))
 
 
-def _malformed(passage: Passage, lead: re.Match[str] | None, body: str) -> tuple[str, str] | None:
+def _malformed(passage: Passage, lead: re.Match[str], body: str) -> tuple[str, str] | None:
     """Why an annotation cannot be read at all, and a hint."""
-    if passage.swallowed:
-        return (
-            "an annotation inside another comment is not read",
-            "end the comment before it with -->",
-        )
-    if lead and not lead[1]:
-        if re.search(r"\w=\S", body):
-            return ("the annotation needs a colon", f"write {EXAMPLE}")
-        return None
-    if not passage.closed:
-        return "the annotation does not end", "end it with -->"
-    if len(passage.comment) > LONGEST_ANNOTATION:
-        return f"an annotation has at most {LONGEST_ANNOTATION:,} characters", ""
-    if "<!--" in body:
-        return "an annotation holds the beginning of another comment", "end it with -->"
-    if not body:
-        return "the annotation is empty", f"write {EXAMPLE}"
-    return None
+    long = f"an annotation has at most {LONGEST_ANNOTATION:,} characters"
+    faults = {
+        ("the annotation needs a colon", f"write {EXAMPLE}"): not lead[1],
+        ("the annotation does not end", "end it with -->"): not passage.closed,
+        (long, ""): len(passage.comment) > LONGEST_ANNOTATION,
+        ("an annotation holds the beginning of another comment", "end it with -->"): "<!--" in body,
+        ("the annotation is empty", f"write {EXAMPLE}"): not body,
+    }
+    return next((fault for fault, found in faults.items() if found), None)
 
 
 LONGEST_SENTENCE = 300
