@@ -11,8 +11,6 @@ from symroof.claims.read.written_number import read_written
 from symroof.claims.slips.explain import explain
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec, StepSpec
-from symroof.symbolic.expressions import names
-from symroof.symbolic.reading import parse
 from symroof.units import Dimension, parse_unit, strict
 
 
@@ -62,8 +60,6 @@ def chain(claim: ClaimSpec) -> Checked:
         reason = f"a step does not follow from the numbers written before it: {unsound[0].claimed}"
         reason += f", where {unsound[0].derived} comes out" if len(parts) == 1 else ""
         verdict = "inconsistent"
-    if late := _resting(claim, parts):
-        reason = "; ".join(filter(None, (reason, f"passed on to {', '.join(late)}")))
     slips = tuple(
         replace(slip, text=f"{step.name}: {slip.text}")
         for step, part in zip(claim.steps, parts, strict=True)
@@ -81,16 +77,3 @@ def _derived(step: StepSpec, claim: ClaimSpec, study: Study, before: Steps) -> D
         raise InputError(Problem(step.name, "a step needs an expression or a quantity"))
     result = study.result(quantity_name(step.quantity, claim.given))
     return Derived(result.value, result.symbol.unit, flags=result.flags, answers=study.first)
-
-
-def _resting(claim: ClaimSpec, parts: list[Checked]) -> list[str]:
-    """The steps that use the number of the first wrong step, or of one that does, and so inherit its error."""
-    reached: set[str] = set()
-    late: list[str] = []
-    for step, part in zip(claim.steps, parts, strict=True):
-        if reached and step.expression and reached & set(names(parse(step.expression))):
-            reached.add(step.name)
-            late.append(step.name)
-        elif not reached and part.verdict not in HOLDS:
-            reached.add(step.name)
-    return late

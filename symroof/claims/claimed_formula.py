@@ -12,8 +12,8 @@ from typing import Any
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import ROLE_INPUT
 from symroof.claims.claim_settings import study_of, with_settings
-from symroof.claims.derive_claim import check_numbers, formula_errors, quantity_name
-from symroof.errors import InputError, NoValueHere, Problem, nearest
+from symroof.claims.derive_claim import check_numbers, checked_names, formula_errors, quantity_name
+from symroof.errors import InputError, NoValueHere, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.dimensions import DimensionError, check
 from symroof.symbolic.evaluation import NoValue
@@ -106,19 +106,17 @@ class Sides:
     @cached_property
     def claimed(self) -> Expr:
         """The claim's formula over symroof's names; ``where`` defines letters of its own."""
-        source, known = self.claim.formula or "", self._set.case.theory
+        source = self.claim.formula or ""
         with formula_errors("formula", source):
             own = {str(n): resolved(parse(str(value))) for n, value in self.claim.where.items()}
             tree = parse(source)
             if any(map(is_condition_or_label, own.values())):
                 raise FormulaError("a comparison in where is no number to calculate with", 1)
         put = {name: own.get(name, symbol(printed_name(name))) for name in names(tree)}
-        tree = substitute(tree, put)
-        if unknown := [name for name in names(tree) if not known.knows(name)]:
-            hint = nearest(unknown[0], known.own.known) or "define it in where"
-            message = f"unknown name {unknown[0]!r}"
-            raise InputError(Problem("formula", message, hint=hint, source=source[:200]))
-        check_numbers("formula", tree, self._set.case)
+        case = self._set.case
+        hint = "define it in where"
+        tree = checked_names("formula", substitute(tree, put), case, source, hint)
+        check_numbers("formula", tree, case)
         return tree
 
     @cached_property

@@ -1,7 +1,7 @@
 """Derive a claim, form by form: the value that the claimed one is compared with, its unit, its flags."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.analysis.whole_numbers import LIMIT
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import DOES_NOT_FIT, WITHOUT_RANGE
+from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.claims.catalogue_figures import catalogue_figure
 from symroof.claims.claim_settings import Settings, declarations_of, merged_settings, study_of
 from symroof.claims.denominators import claimed_quantity_formula
@@ -18,7 +18,7 @@ from symroof.claims.read.written_number import read_written
 from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.dimensions import DimensionError, dimension
-from symroof.symbolic.evaluation import NoValue, evaluate
+from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.expressions import (
     ONE,
     Expr,
@@ -119,16 +119,18 @@ def quantity_name(text: str | None, settings: Settings) -> str:
     return known(printed_name(text or ""), declarations_of(settings))
 
 
-def check_names(field: str, tree: Expr, case: Case, source: str) -> None:
-    """Check that every name of a formula is one of symroof's or of the case's own theory.
+def checked_names(field: str, tree: Expr, case: Case, source: str, hint: str = "") -> Expr:
+    """A formula of a claim, each of whose names is one of symroof's or of the case's own theory.
 
     Raises:
         InputError: one is not; the nearest is in the hint.
     """
     own = case.theory.own
     if unknown := [name for name in names(tree) if own.symbol(base_name(name)) is None]:
-        hint = nearest(unknown[0], own.known)
-        raise InputError(Problem(field, f"unknown name {unknown[0]!r}", hint=hint, source=source))
+        hint = nearest(unknown[0], own.known) or hint
+        message = f"unknown name {unknown[0]!r}"
+        raise InputError(Problem(field, message, hint=hint, source=source[:200]))
+    return tree
 
 
 def check_numbers(field: str, tree: Expr, case: Case) -> None:
@@ -206,7 +208,7 @@ def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
         tree, measured = (resolve_names(read(source), steps) for read in (parse, written))
     case = study.first.case
     own_names = substitute(tree, dict.fromkeys(steps, ONE))
-    check_names("expression", own_names, case, source[:200])
+    checked_names("expression", own_names, case, source)
     if not tree.is_Symbol:  # alone, a truth or a label is what it is
         check_numbers("expression", own_names, case)
 
@@ -257,28 +259,20 @@ def _threshold(claim: ClaimSpec) -> Derived:
 
 
 def _relation(claim: ClaimSpec) -> Derived:
-    study = study_of(merged_settings(claim.given, claim.for_all) if claim.for_all else claim.given)
-    source = claim.relation or ""
+    study = study_of(merged_settings(claim.given, claim.for_all))
+    case, source = study.first.case, claim.relation or ""
     with formula_errors("relation", source):
-        tree = resolved(parse(source))
-    check_names("relation", tree, study.first.case, source[:200])
+        tree = checked_names("relation", resolved(parse(source)), case, source)
     if is_relation(tree):
-        check_numbers("relation", tree, study.first.case)
-        if not claim.for_all:
-            return Derived(study.first.case.evaluate(tree), answers=study.first)
-    elif not claim.for_all:
-        return Derived(study.result(source).value, answers=study.first)
-    stretches: list[tuple[str, str, bool | str]] = []
-    with suppress(NoValue, ValueError):
-        stretches = stretches_of(claim, tree) if len(claim.for_all) == 1 else []
+        check_numbers("relation", tree, case)
+    if not claim.for_all:
+        value = case.evaluate(tree) if is_relation(tree) else study.result(source).value
+        return Derived(value, answers=study.first)
+    try:
+        stretches = stretches_of(claim, tree)
+    except ValueError as error:
+        raise InputError(Problem("for_all", str(error))) from None
     possible = list(dict.fromkeys(outcome for *_, outcome in stretches))
-    if not stretches and is_relation(tree):
-        possible = list(study.first.ranges.truths(tree))
-    elif not stretches:
-        result = study.result(source)
-        if result.without_range:
-            raise NoValue(WITHOUT_RANGE[result.without_range])
-        possible = list(result.possible or (result.value,))
     if len(possible) == 1:
         return Derived(possible[0], answers=study.first)
     claimed, words = read_written(claim.value, "").word, " or ".join(map(outcome_text, possible))
@@ -286,7 +280,7 @@ def _relation(claim: ClaimSpec) -> Derived:
         return Derived(words, answers=study.first)
     name = next(iter(claim.for_all))
     failing = (f"not for {name} {low} to {high}" for low, high, one in stretches if one != claimed)
-    return Derived("in part", reason=", ".join(failing) or words, answers=study.first)
+    return Derived("in part", reason=", ".join(failing), answers=study.first)
 
 
 def _compare(claim: ClaimSpec) -> Derived:

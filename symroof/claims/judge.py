@@ -67,8 +67,7 @@ def _why(error: Exception) -> str:
     """Why something cannot be derived, in a phrase."""
     if not isinstance(error, InputError):
         return str(error)
-    problem = error.problems[0]
-    return ": ".join(part for part in (problem.path, problem.message) if part)
+    return ": ".join(filter(None, (error.problems[0].path, error.problems[0].message)))
 
 
 def _formula_and_value(claim: ClaimSpec) -> Checked:

@@ -29,9 +29,11 @@ def stretches_of(claim: ClaimSpec, relation: Expr) -> list[tuple[str, str, Outco
         NoValue: there is none in a part of the range.
         ValueError: what is no input, or no range.
     """
+    if len(claim.for_all) > 1:
+        raise ValueError("is of one input: write a claim for each")
     ((name, span),) = claim.for_all.items()
     symbol = symbol_of(str(name), declarations_of(claim.given))
-    ends = parse_range(str(span), symbol.unit, symbol.written_in)
+    ends = parse_range(str(span), symbol.unit, symbol.written_in, bare=True)
     case = study_of({key: value for key, value in claim.given.items() if key != name}).first.case
     tree = case.formula_or_name(relation.name) if relation.is_Symbol else relation
     arms = [one for one, _ in tree.arms] if is_label(tree) else []

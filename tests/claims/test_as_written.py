@@ -165,11 +165,6 @@ def test_a_right_number_from_arithmetic_that_does_not_come_out():
     )
 
 
-def test_steps_that_rest_on_a_wrong_one_are_named():
-    chain = "claims: [{id: c, steps: [{name: a, expression: 2*3, value: 7}, {name: b, expression: a*2, value: 14}, {name: c, expression: 5*5, value: 25}]}]"
-    assert check_text(chain, "c.yaml").claims[0].reason.endswith("passed on to b")
-
-
 # ------------------------------------------------------------------------------------------------- lengths with a k, rates
 
 

@@ -97,14 +97,8 @@ def _variant(way: Mapping[str, Any]) -> Variant:
 def _catalogue() -> tuple[Slip, ...]:
     entries = load(data_folder("specs") / "check" / "slips.yaml").data["slips"]
     return tuple(
-        Slip(
-            entry["slip"],
-            tuple(map(_variant, entry["ways"])),
-            entry.get("paired", True),
-            entry.get("numbers_only", False),
-            entry.get("common", False),
-        )
-        for entry in entries
+        Slip(name=one.pop("slip"), variants=tuple(map(_variant, one.pop("ways"))), **one)
+        for one in map(dict, entries)
     )
 
 
