@@ -45,10 +45,10 @@ BUDGETS = {
     "servers": 1485,
     "sweep": 1207,
     "calibrate": 1252,
-    "check": 5531,
+    "check": 5383,
     "report": 5334,
     "cli": 3688,
-    "tests": 32266,
+    "tests": 32227,
     "other": 2685,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
