@@ -271,10 +271,15 @@ def unit_at(text: str, place: int) -> tuple[str, int]:
     if not match:
         return "", place
     for cut in [len(match[0]), *(p.start() for p in reversed([*SEPARATOR.finditer(match[0])]))]:
-        pieces = [
-            _unit_name(re.sub(GPU_HOUR, "", piece, flags=re.IGNORECASE))
-            for piece in SEPARATOR.split(match[0][:cut])
-        ]
+        pieces = []
+        for piece in SEPARATOR.split(match[0][:cut]):
+            name = re.sub(GPU_HOUR, "", piece, flags=re.IGNORECASE)
+            lower = name.lower()
+            if lower in SPELLED and (name not in UNITS or name == lower):  # FLOPS is a rate
+                name = SPELLED[lower]
+            elif name not in UNITS and len(lower) > 3 and lower in UNITS:
+                name = lower
+            pieces.append(name)
         if pieces[0].lower() == "t" and pieces[1:2] == ["s"]:  # as llama.cpp prints tokens a second
             pieces[0] = "token"
         if pieces[0].endswith("FLOPS") and pieces[1:2] == ["byte"]:  # FLOPS/byte: the S is a plural
@@ -293,14 +298,6 @@ def _money_unit(text: str, place: int) -> tuple[str, int]:
     unit, after = unit_at(text, behind.end()) if behind else ("", place)
     timed = bool(unit) and parse_unit(unit).dimension == TIME
     return (f"USD/{unit}", after) if timed else ("USD", place)
-
-
-def _unit_name(name: str) -> str:
-    """A unit's name as symroof writes it; FLOPS is a rate, and stays."""
-    lower = name.lower()
-    if lower in SPELLED and (name not in UNITS or name == lower):
-        return SPELLED[lower]
-    return lower if name not in UNITS and len(lower) > 3 and lower in UNITS else name
 
 
 def without_marks(text: str) -> str:

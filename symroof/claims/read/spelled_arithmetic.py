@@ -159,7 +159,12 @@ def _ratio(
         return None
     if not value.is_Rational or value <= 0 or not number(result):
         return None
-    return _mantissa(Fraction(int(value.p), int(value.q)) / number(result))
+    ratio = Fraction(int(value.p), int(value.q)) / number(result)
+    while ratio * ratio > 1000:
+        ratio /= 1000
+    while ratio * ratio < Fraction(1, 1000):
+        ratio *= 1000
+    return ratio
 
 
 def _number(figure: Figure) -> Fraction:
@@ -176,12 +181,3 @@ def _loose(figure: Figure) -> Fraction:
     number = Fraction(figure.digits.replace(",", ""))
     exact = number.denominator == 1 and "." not in figure.digits and figure.qualifier != "about"
     return Fraction(0) if exact or not number else precision(figure.digits)[0] / number
-
-
-def _mantissa(ratio: Fraction) -> Fraction:
-    """A ratio without its powers of a thousand, as near to one as it gets."""
-    while ratio * ratio > 1000:
-        ratio /= 1000
-    while ratio * ratio < Fraction(1, 1000):
-        ratio *= 1000
-    return ratio
