@@ -45,7 +45,7 @@ BUDGETS = {
     "servers": 1485,
     "sweep": 1207,
     "calibrate": 1252,
-    "check": 5383,
+    "check": 5376,
     "report": 5334,
     "cli": 3688,
     "tests": 32227,
