@@ -1,4 +1,4 @@
-"""The ways to lay devices out, counted by hand; instances of which an arrival rate takes copies; what is bought of them."""
+"""The ways to lay devices out, counted by hand."""
 
 from fractions import Fraction
 
@@ -9,54 +9,33 @@ from symroof.errors import InputError
 from symroof.select.search_space import RATIOS, candidates_of
 from symroof.select.selection import select
 
-CASE = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "prompt": 2048,
-    "output": 300,
-    "chunk": 2048,
-    "price": "4.29 USD/hour",
-}
+from ..tables import case_of
+
+CASE = case_of(
+    "model=llama-3.1-8b hardware=h100-sxm prompt=2048 output=300 chunk=2048 price='4.29 USD/hour'"
+)
 AIMS = {"ttft": "2 s", "itl": "50 ms", "fleet_price": "65 USD/hour"}
-
-
-def measured(run):
-    """The efficiencies that come from measurements."""
-    return [name for name, given in run.bound_case.given.items() if given.measured]
-
-
-@pytest.fixture(scope="module")
-def bought():
-    """100 requests a second, on instances of one and two devices."""
-    return select(**CASE, targets=AIMS, arrival_rate=100, among={"tp": "1,2"})
 
 
 @pytest.mark.full
 def test_a_million_of_a_device_without_a_price_is_not_known_and_its_fleet_is():
     """Not judged at one request and one copy."""
-    case = {name: value for name, value in CASE.items() if name != "price"} | {
-        "hardware": "h200-nvl"
-    }
-    (c,) = select(**case, targets=AIMS, arrival_rate=100).configurations
+    case = {name: value for name, value in CASE.items() if name != "price"}
+    case |= {"hardware": "h200-nvl", "arrival_rate": 100}
+    (c,) = select(**case, targets=AIMS).configurations
     assert (c.state, list(c.run.unknown)) == ("unknown", ["fleet_price"])
-    (free,) = select(
-        **case, targets={name: AIMS[name] for name in ("ttft", "itl")}, arrival_rate=100
-    ).configurations
+    latencies = {name: AIMS[name] for name in ("ttft", "itl")}
+    (free,) = select(**case, targets=latencies).configurations
     assert (c.run.batch, c.run.copies) == (free.run.batch, free.run.copies)
     assert c.run.copies > 1
 
 
 def test_the_peak_bounds_no_latency_that_it_lengthens():
     """Prompts that are read five times as fast keep more requests decoding beside each other."""
-    apart = Study(
-        **CASE,
-        batch=200,
-        prefill_devices=1,
-        mfu=0.2,
-        mbu=1,
-        assume={"scheduling": "disaggregated"},
-        efficiency="measured",
-    ).first
+    given = case_of(
+        "batch=200 prefill_devices=1 mfu=0.2 mbu=1 scheduling=disaggregated efficiency=measured"
+    )
+    apart = Study(**CASE, **given).first
     assert apart.at_peak.case.value("sustained_itl") > apart.case.value("sustained_itl")
     assert (
         apart.peak_bound("sustained_itl") is None and apart.peak_bound("prefill_time") is not None
@@ -67,18 +46,11 @@ def numbers(found):
     """Width, attention groups, copies and prefill devices of each candidate."""
     made = set()
     for candidate in found:
-        case = candidate.bound_case.case
-        apart = case.has("prefill_devices")
-        made.add(
-            (
-                int(case.value("tp")),
-                int(case.value("attention_dp")),
-                int(case.value("dp")),
-                Fraction(candidate.columns.get("prefill_devices") or case.value("prefill_devices"))
-                if apart
-                else 0,
-            )
-        )
+        case, prefill = candidate.bound_case.case, 0
+        if case.has("prefill_devices"):
+            prefill = candidate.columns.get("prefill_devices") or case.value("prefill_devices")
+        degrees = (int(case.value(name)) for name in ("tp", "attention_dp", "dp"))
+        made.add((*degrees, Fraction(prefill)))
     return made
 
 

@@ -9,6 +9,8 @@ from symroof.select.candidates import with_candidates
 from symroof.select.selection import select
 from symroof.select.selection_json import selection_json
 
+from ..tables import table
+
 
 def refused(call, *args, **more):
     with pytest.raises(InputError) as caught:
@@ -57,44 +59,31 @@ def test_a_list_of_devices(study, among, names):
     assert [answers.hardware.name for answers in with_candidates(study, among).cases] == names
 
 
+UNREADABLE = """
+batch | 4,096 | '4,096': a comma separates candidates | write 4096
+batch | 1,02 | '1,02': a comma separates candidates | write 102
+tp | , | an empty list of candidates | tp=1,2,4
+weights | , | an empty list of candidates | weights=fp16,fp8
+model | , | an empty list of candidates | model=llama-3-8b,llama-3-70b
+hardware | | an empty list of candidates | hardware=all, or hardware=h100-sxm,h200
+model | llama-9* | no model is like 'llama-9*' | `symroof list models`
+gpu | h200 | no such name 'gpu' to choose among | did you mean 'hardware'?
+tpp | 1 | no such name 'tpp' to choose among | did you mean 'tp'?
+"""
+
+
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("among", "message", "hint_"),
-    [
-        ({"batch": "4,096"}, "'4,096': a comma separates candidates", "write 4096"),
-        ({"batch": "1,02"}, "'1,02': a comma separates candidates", "write 102"),
-        ({"tp": " , "}, "an empty list of candidates", "tp=1,2,4"),
-        ({"weights": []}, "an empty list of candidates", "weights=fp16,fp8"),
-        ({"model": ","}, "an empty list of candidates", "model=llama-3-8b,llama-3-70b"),
-        (
-            {"hardware": ""},
-            "an empty list of candidates",
-            "hardware=all, or hardware=h100-sxm,h200",
-        ),
-        ({"model": "llama-9*"}, "no model is like 'llama-9*'", "`symroof list models`"),
-        ({"gpu": "h200"}, "no such name 'gpu' to choose among", "did you mean 'hardware'?"),
-        (
-            {"accelerator": "h200"},
-            "no such name 'accelerator' to choose among",
-            "did you mean 'hardware'?",
-        ),
-        ({"tpp": "1"}, "no such name 'tpp' to choose among", "did you mean 'tp'?"),
-    ],
-)
-def test_a_list_that_cannot_be_read(study, among, message, hint_):
-    problem = refused(with_candidates, study, among)
-    assert (problem.message, problem.hint) == (message, hint_)
+@pytest.mark.parametrize(("name", "listed", "message", "hint"), table(UNREADABLE))
+def test_a_list_that_cannot_be_read(study, name, listed, message, hint):
+    problem = refused(with_candidates, study, {name: listed})
+    assert (problem.message, problem.hint) == (message, hint)
 
 
 def test_the_most_configurations_of_one_selection(study, monkeypatch):
     monkeypatch.setattr(candidates, "MOST_CANDIDATES", 6)
     assert len(with_candidates(study, {"tp": "1,2", "batch": "1,2,3"}).cases) == 6
-    assert (
-        "at most 6"
-        in refused(
-            lambda: with_candidates(study, {"tp": "1", "batch": "1,2,3,4,5,6,7"}).cases
-        ).message
-    )
+    seven = {"tp": "1", "batch": "1,2,3,4,5,6,7"}
+    assert "at most 6" in refused(lambda: with_candidates(study, seven).cases).message
 
 
 # ------------------------------------------------------------------------------------------------------------ JSON
@@ -123,12 +112,8 @@ def test_which_configurations_are_worked_out(choice, most):
         assert ("checks" in entry) is entry["worked_out"]
         if not entry["worked_out"]:
             assert {name: row["value"] for name, row in entry["quantities"].items()} == c.run.quick
-        assert (entry["state"], entry["batch"], entry["copies"], entry["batch_chosen"]) == (
-            c.state,
-            c.run.batch,
-            c.run.copies,
-            True,
-        )
+        found = [entry[name] for name in ("state", "batch", "copies", "batch_chosen")]
+        assert found == [c.state, c.run.batch, c.run.copies, True]
     assert made["passing"] == states.count("passes")
 
 

@@ -7,23 +7,18 @@ import pytest
 from symroof.api import Study
 from symroof.select.selection import select
 
-CASE = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "prompt": 2048,
-    "output": 300,
-    "chunk": 2048,
-    "memory_share": 0.92,
-}
+from ..tables import case_of
+
+CASE = case_of(
+    "model=llama-3.1-8b hardware=h100-sxm prompt=2048 output=300 chunk=2048 memory_share=0.92"
+)
 INPUTS = Study(**CASE, batch=1, efficiency="measured").first.inputs()
 ENTRIES = {name: INPUTS[name] for name in ("mfu", "mbu", "layer_overhead", "elementwise_bytes")}
 SHARES = ("mfu", "mbu")
-SLOW = {name: (entry.low if name in SHARES else entry.high) for name, entry in ENTRIES.items()} | {
-    "server_latency": "40 ms"
-}
-FAST = {name: (entry.high if name in SHARES else entry.low) for name, entry in ENTRIES.items()} | {
-    "server_latency": "10 ms"
-}
+SLOW = {name: (entry.low if name in SHARES else entry.high) for name, entry in ENTRIES.items()}
+SLOW["server_latency"] = "40 ms"
+FAST = {name: (entry.high if name in SHARES else entry.low) for name, entry in ENTRIES.items()}
+FAST["server_latency"] = "10 ms"
 EXPECTED = {name: entry.value for name, entry in ENTRIES.items()} | {"server_latency": "20 ms"}
 
 
@@ -89,16 +84,10 @@ def test_an_efficiency_that_is_given_wins_and_the_others_are_measured_where_that
     """Else a selection is at the efficiencies given, as every other answer is."""
     alone = select(**CASE, batch=16, mbu=1).configurations[0].run.bound_case.given
     assert not any(value.measured for value in alone.values())
-    given = (
-        select(**CASE, batch=16, mbu=1, efficiency="measured")
-        .configurations[0]
-        .run.bound_case.given
-    )
-    assert (given["mbu"].measured, given["mfu"].measured, given["layer_overhead"].measured) == (
-        False,
-        True,
-        True,
-    )
+    chosen = select(**CASE, batch=16, mbu=1, efficiency="measured").configurations[0]
+    given = chosen.run.bound_case.given
+    found = [given[name].measured for name in ("mbu", "mfu", "layer_overhead")]
+    assert found == [False, True, True]
 
 
 def test_the_fast_and_the_slow_end_are_the_extremes_of_every_corner_of_the_ranges():
@@ -114,10 +103,8 @@ def test_the_fast_and_the_slow_end_are_the_extremes_of_every_corner_of_the_range
     ]
     for name in ("itl", "ttft", "decode_throughput"):
         ours = [corner.value(name) for corner in answers.corners]
-        assert (min(ours), max(ours)) == (
-            min(c.value(name) for c in every),
-            max(c.value(name) for c in every),
-        )
+        all_of_them = [corner.value(name) for corner in every]
+        assert (min(ours), max(ours)) == (min(all_of_them), max(all_of_them))
 
 
 def test_a_preset_counts_as_its_tool_counts():

@@ -6,16 +6,12 @@ from symroof.api import Study
 from symroof.select.selection import select
 
 from ..near import near
+from ..tables import case_of
 
-CASE = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "output": 256,
-    "chunk": 2048,
-    "memory_share": 0.92,
-    "tp": 1,
-    "efficiency": "peak",
-}
+CASE = case_of(
+    "model=llama-3-8b hardware=h100-sxm output=256 chunk=2048 memory_share=0.92 tp=1 "
+    "efficiency=peak"
+)
 ENDS = (1024, 4096)
 METRICS = {"itl": "sustained_itl", "cost": "cost_per_mtok"}
 PRICE = {"price": "2.5 USD/hour"}
@@ -110,15 +106,10 @@ def test_the_worse_end_may_be_the_low_one():
 
 def test_isolated_requests_over_a_range_are_those_of_the_longer_prompt_by_hand():
     """A step reads 2 * 8.03 GB of weights and 4,096 * 131,072 byte a request at the long end, in 12 ms at 3.35 TB/s."""
-    case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "params": 8_030_000_000,
-        "assume": {"detail": "kv"},
-    }
-    (configuration,) = select(
-        **case, tp=1, prompt="2048..4096", targets={"itl": 0.012}, efficiency="peak"
-    ).configurations
+    case = case_of(
+        "model=llama-3-8b hardware=h100-sxm params=8_030_000_000 detail=kv tp=1 efficiency=peak"
+    )
+    (configuration,) = select(**case, prompt="2048..4096", targets={"itl": 0.012}).configurations
     assert configuration.window.most == (12 * 3_350_000_000 - 2 * 8_030_000_000) // (4096 * 131_072)
 
 
@@ -137,14 +128,6 @@ def test_where_an_end_passes_at_no_batch_there_is_no_window(longest, itl):
     [({"prompt": "1024..2048"}, True), ({"mfu": "0.4..0.6", "prompt": 2048}, False)],
 )
 def test_where_ranges_are_judged_is_said(more, says):
-    choice = select(
-        model="llama-3-8b",
-        hardware="h100-sxm",
-        output=64,
-        batch=4,
-        targets={"itl": "50 ms"},
-        **more,
-    )
-    assert (
-        choice.basis[-1] == "over the ranges that are given: evaluated at their corners"
-    ) is says
+    case = case_of("model=llama-3-8b hardware=h100-sxm output=64 batch=4")
+    basis = select(**case, targets={"itl": "50 ms"}, **more).basis
+    assert (basis[-1] == "over the ranges that are given: evaluated at their corners") is says

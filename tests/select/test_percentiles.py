@@ -10,16 +10,12 @@ from symroof.errors import InputError
 from symroof.specs.fields import split_statistic
 from symroof.symbolic.expressions import fraction
 
-SERVICE = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "tp": 1,
-    "prompt": 2000,
-    "output": 300,
-    "mfu": "0.6",
-    "mbu": "0.7",
-    "efficiency": "peak",
-}
+from ..tables import case_of
+
+SERVICE = case_of(
+    "model=llama-3.1-8b hardware=h100-sxm tp=1 prompt=2000 output=300 mfu=0.6 mbu=0.7 "
+    "efficiency=peak"
+)
 
 
 @pytest.mark.parametrize("target", ["p99 400 ms", "p99: 400 ms", {"p99": "400 ms"}, {"p99": 0.4}])
@@ -63,18 +59,13 @@ def test_replicas_are_added_until_the_tail_is_in_time():
     assert found.copies > least
 
     def p99(copies):
-        return (
-            Study(**SERVICE, batch=64, chunk=2048, arrival_rate=28, dp=copies)
-            .simulate(requests=2000)
-            .summary["ttft"]["p99"]
-            .value
-        )
+        served = Study(**SERVICE, batch=64, chunk=2048, arrival_rate=28, dp=copies)
+        return served.simulate(requests=2000).summary["ttft"]["p99"].value
 
     assert p99(found.copies) <= limit < p99(least)
     (check,) = (check for check in found.checks if check.name == "ttft")
-    assert (check.statistic, check.met) == ("p99", True) and float(
-        check.metric.value
-    ) == pytest.approx(p99(found.copies))
+    assert (check.statistic, check.met) == ("p99", True)
+    assert float(check.metric.value) == pytest.approx(p99(found.copies))
 
 
 @pytest.mark.full

@@ -21,24 +21,19 @@ H100, H200 = ("h100-sxm.price", "h200.price")
 
 def cost(hourly, answers):
     """USD a million tokens of one device."""
-    return (
-        float(Fraction(hourly) / 3600) * 10**6 / float(answers.case.value("sustained_throughput"))
-    )
+    rate = float(answers.case.value("sustained_throughput"))
+    return float(Fraction(hourly) / 3600) * 10**6 / rate
 
 
 @pytest.mark.parametrize(("prices", "cheapest"), [((1, 3), "h100-sxm"), ((3, 1), "h200")])
 def test_each_device_costs_its_own_price(prices, cheapest):
-    choice = select(
-        **CASE,
-        hardware=["h100-sxm", "h200"],
-        **{H100: f"{prices[0]} USD/hour", H200: f"{prices[1]} USD/hour"},
-    )
+    own = dict(zip((H100, H200), (f"{price} USD/hour" for price in prices), strict=True))
+    choice = select(**CASE, hardware=["h100-sxm", "h200"], **own)
     assert choice.order == "cost" and choice.passing[0].label == cheapest
     by_label = {c.label: c.run for c in choice.configurations}
     for label, hourly in zip(("h100-sxm", "h200"), prices, strict=True):
-        assert by_label[label].value("cost_per_mtok") == near(
-            cost(hourly, by_label[label].bound_case)
-        )
+        run = by_label[label]
+        assert run.value("cost_per_mtok") == near(cost(hourly, run.bound_case))
 
 
 def test_of_a_device_over_its_catalogue_price_and_not_over_the_price_of_a_stronger_line():
@@ -90,11 +85,9 @@ def test_a_cost_has_the_range_of_the_list_prices_and_nothing_else_has():
         [3.99, 4.5, 10]
     )
     assert case.result("sustained_throughput").low is None and case.box == {}
-    (entry,) = (entry for name, entry in case.inputs().items() if name == "price")
-    assert (
-        entry.plain() == "4.5 USD/hour (3.99 to 10 USD/hour)"
-        and entry.source == "h200: median of 10 list prices on demand, 2026-02 to 2026-11"
-    )
+    entry = case.inputs()["price"]
+    assert entry.plain() == "4.5 USD/hour (3.99 to 10 USD/hour)"
+    assert entry.source == "h200: median of 10 list prices on demand, 2026-02 to 2026-11"
 
 
 def test_the_range_of_the_efficiencies_and_that_of_the_prices_go_together():
@@ -128,13 +121,10 @@ def test_prices_that_are_far_apart_decide():
 
 def test_what_no_price_was_found_of_is_last_and_says_so():
     choice = select(**CASE, hardware=["gaudi3", "h200"])
-    assert [(c.label, c.state) for c in choice.configurations] == [
-        ("h200", "passes"),
-        ("gaudi3", "passes"),
-    ]
-    assert any(
-        hint.startswith("no price of gaudi3 was found: ranked last") for hint in choice.hints
-    )
+    found = [(c.label, c.state) for c in choice.configurations]
+    assert found == [("h200", "passes"), ("gaudi3", "passes")]
+    said = "no price of gaudi3 was found: ranked last"
+    assert any(hint.startswith(said) for hint in choice.hints)
     _, rows = purchase_rows([Purchase(one) for one in choice.configurations])
     assert ["no price found" in row for row in rows] == [False, True]
 
@@ -153,17 +143,10 @@ def test_a_cost_target_is_judged_at_the_median_and_the_verdict_says_where_the_pr
     choice = select(**CASE, hardware="h200", targets={"cost": target})
     (configuration,) = choice.configurations
     (check,) = (check for check in configuration.run.checks if check.name == "cost")
-    assert (check.met, check.straddles, configuration.state) == (
-        met,
-        straddles,
-        "passes" if met else "fails",
-    )
+    assert (check.met, check.straddles) == (met, straddles)
+    assert configuration.state == ("passes" if met else "fails")
     assert check_json(check)["straddles"] is straddles
     said = [text for text in target_warnings(configuration.run.bound_case) if "cost target" in text]
     assert bool(said) is (straddles or not met)
-    words = (
-        "at the median of the list prices, not at the highest"
-        if met
-        else "at the median of the list prices, not at the lowest"
-    )
+    words = f"at the median of the list prices, not at the {'highest' if met else 'lowest'}"
     assert any(words in text for text in said) is straddles

@@ -11,6 +11,7 @@ from symroof.select.recommend import recommend
 
 from ..cli import call
 from ..near import passes
+from ..tables import case_of, words
 
 CASE = {"model": "llama-3.1-8b", "prompt": 2048, "output": 300}
 TARGETS = {"ttft": "1 s", "itl": "40 ms"}
@@ -28,16 +29,8 @@ def bound_anew(one):
     if one.scheduling == "disaggregated":
         instances = one.replicas * one.group["prefill"] // one.parallel["tp"]
         apart = {"prefill": {"tp": one.parallel["tp"], "instances": instances}}
-    return Study(
-        **CASE,
-        **degrees,
-        **apart,
-        hardware=one.hardware,
-        batch=one.batch,
-        dp=one.run.copies,
-        arrival_rate=60,
-        targets=TARGETS,
-    )
+    served = {"hardware": one.hardware, "batch": one.batch, "dp": one.run.copies}
+    return Study(**CASE, **degrees, **apart, **served, arrival_rate=60, targets=TARGETS)
 
 
 def test_what_is_named_passes_when_it_is_bound_anew(fleet):
@@ -63,9 +56,8 @@ def test_at_the_price_at_which_the_pick_changes_both_cost_the_same(fleet):
 def test_the_head_room_is_the_rate_that_another_replica_is_needed_for(fleet):
     pick = fleet.pick
     assert 60 * (1 + pick.headroom) == pytest.approx(pick.highest_rate)
-    beyond = recommend(
-        Study(**CASE, hardware=pick.hardware, arrival_rate=pick.highest_rate * 1.2, targets=TARGETS)
-    )
+    more = {"hardware": pick.hardware, "arrival_rate": pick.highest_rate * 1.2}
+    beyond = recommend(Study(**CASE, **more, targets=TARGETS))
     assert beyond.pick.devices > pick.devices
 
 
@@ -106,47 +98,20 @@ def test_devices_without_a_link_of_their_own_are_joined_by_the_host_link():
 
 
 def test_what_changes_answers_is_left_and_only_said():
-    found = recommend(
-        Study("llama-3.3-70b", "b200", prompt=1500, output=300, arrival_rate=40, targets=TARGETS)
-    )
+    case = case_of("model=llama-3.3-70b hardware=b200 prompt=1500 output=300 arrival_rate=40")
+    found = recommend(Study(**case, targets=TARGETS))
     assert found.pick.case.precisions["weights"] == "fp16"
     weights, one = found.cheaper
     assert weights == "fp8" and one.usd_per_hour < found.pick.usd_per_hour
-    given = recommend(
-        Study(
-            "llama-3.3-70b",
-            "b200",
-            weights=["bf16", "fp8"],
-            prompt=1500,
-            output=300,
-            arrival_rate=40,
-            targets=TARGETS,
-        )
-    )
+    given = recommend(Study(**case, weights=["bf16", "fp8"], targets=TARGETS))
     assert given.pick.case.precisions["weights"] == "fp8" and given.cheaper is None
     assert given.pick.devices == one.devices
 
 
-KEYS = {
-    "model",
-    "hardware",
-    "devices",
-    "replicas",
-    "group",
-    "parallel",
-    "scheduling",
-    "chunk",
-    "batch",
-    "usd_per_hour",
-    "usd_per_month",
-    "cost_per_mtok",
-    "ttft",
-    "itl",
-    "headroom",
-    "alternatives",
-    "undecided_by_price",
-    "command",
-}
+KEYS = words(
+    "model hardware devices replicas group parallel scheduling chunk batch usd_per_hour "
+    "usd_per_month cost_per_mtok ttft itl headroom alternatives undecided_by_price command"
+)
 
 
 def test_the_json_has_the_recommendation():
@@ -154,7 +119,7 @@ def test_the_json_has_the_recommendation():
     line += ["--hardware", "h100-sxm", "--hardware", "l40s", "--target", "itl=40 ms"]
     data = json.loads(call("select", *line, "--set", "arrival_rate=60/s", "--json").out)
     found = data["recommendation"]
-    assert found.keys() >= KEYS
+    assert found.keys() >= {*KEYS}
     assert [one["hardware"] for one in found["alternatives"]] == ["l40s"]
     assert found["command"].startswith("vllm serve ")
     for name in ("ttft", "itl"):
@@ -192,8 +157,8 @@ def test_without_a_device_every_one_with_a_price_is_searched(tmp_path):
     chosen = call("select", file, "--json").json["recommendation"]
     assert len(chosen["alternatives"]) > 30
     (line,) = (line for line in lines if line.startswith("Review it: "))
-    words = shlex.split(line.removeprefix("Review it: symroof report "))
-    reviewed = call("report", *words, "--format", "json", "-o", "-").json
+    line = shlex.split(line.removeprefix("Review it: symroof report "))
+    reviewed = call("report", *line, "--format", "json", "-o", "-").json
     for name in ("hardware", "batch", "devices", "usd_per_month"):
         assert reviewed["recommendation"][name] == chosen[name]
 

@@ -8,15 +8,11 @@ from symroof.api import Study
 from symroof.select.selection import select
 
 from ..near import near
+from ..tables import case_of
 
-CASE = {
-    "model": "llama-3.1-8b",
-    "prompt": 2048,
-    "output": 300,
-    "chunk": 2048,
-    "memory_share": 0.92,
-    "efficiency": "peak",
-}
+CASE = case_of(
+    "model=llama-3.1-8b prompt=2048 output=300 chunk=2048 memory_share=0.92 efficiency=peak"
+)
 TARGETS = {"ttft": "500 ms", "itl": "50 ms"}
 
 
@@ -26,10 +22,9 @@ def by_layout(choice):
 
 @pytest.fixture(scope="module")
 def four():
-    cases = [{"tp": tp, "dp": 4 // tp} for tp in (1, 2, 4)]
     return [
-        select(**CASE, hardware="h100-sxm", targets=TARGETS, **one).configurations[0]
-        for one in cases
+        select(**CASE, hardware="h100-sxm", targets=TARGETS, tp=tp, dp=4 // tp).configurations[0]
+        for tp in (1, 2, 4)
     ]
 
 
@@ -40,17 +35,9 @@ def step(tp, tokens, batch, past, rows):
     seen = batch * (2048 + 150) + sum(past + i + 1 for i in range(tokens - batch))
     flops = 2 * matrices * tokens + 2 * width * vocabulary * rows + 4 * layers * heads * head * seen
     cached = batch * (2048 + 150) + (past + tokens - batch if tokens > batch else 0)
-    moved = (
-        tokens
-        * layers
-        * (
-            2 * (width + (2 * kv + heads) * head)
-            + 2 * (heads * head + width)
-            + 2 * 2 * heads * head
-            + 2 * (width + 2 * ff)
-            + 2 * (ff + width)
-        )
-    )
+    attention = 2 * (width + (2 * kv + heads) * head) + 2 * (heads * head + width)
+    vectors = attention + 4 * heads * head + 2 * (width + 2 * ff) + 2 * (ff + width)
+    moved = tokens * layers * vectors
     bytes_ = 2 * (matrices + width * vocabulary) + 4 * layers * kv * head * cached + moved
     link = 2 * layers * 2 * (tp - 1) / tp * tokens * width * 2 / 450e9
     return max(flops / tp / 989.4e12, bytes_ / tp / 3.35e12) + link
@@ -61,18 +48,13 @@ def test_the_three_layouts_stand_in_the_order_of_a_server_that_is_worked_out_by_
     held, by_hand = by_layout(four), {}
     for tp in (1, 2, 4):
         batch = held[tp, 4 // tp].run.batch
-        decoding = min(
-            batch, 299
-        )  # the budget of 2,048 reads one prompt a step, and so as many requests decode as a turn has steps
-        plain, mixed = (
-            step(tp, decoding, decoding, 0, decoding),
-            step(tp, decoding + 2048, decoding, 0, decoding + 1),
-        )
+        # the budget of 2,048 reads one prompt a step, and so as many requests decode as a turn has steps
+        decoding = min(batch, 299)
+        plain = step(tp, decoding, decoding, 0, decoding)
+        mixed = step(tp, decoding + 2048, decoding, 0, decoding + 1)
         by_hand[tp] = 4 // tp * decoding / (299 * (plain + decoding / 299 * (mixed - plain)))
-    engine = {
-        tp: held[tp, 4 // tp].run.copies * float(held[tp, 4 // tp].run.value("sustained_requests"))
-        for tp in (1, 2, 4)
-    }
+    runs = {tp: held[tp, 4 // tp].run for tp in (1, 2, 4)}
+    engine = {tp: run.copies * float(run.value("sustained_requests")) for tp, run in runs.items()}
     assert sorted(engine, key=engine.get) == sorted(by_hand, key=by_hand.get) == [4, 1, 2]
     assert engine == pytest.approx(by_hand, rel=0.05)
     best = select(**CASE, hardware="h100-sxm", targets=TARGETS, among={"devices": "4"})
@@ -92,94 +74,50 @@ def test_a_fleet_that_does_not_keep_up_fails_and_says_so():
 @pytest.mark.parametrize("scheduling", ["chunked", "disaggregated"])
 def test_what_does_not_keep_up_is_judged_at_the_largest_batch_that_its_latencies_allow(scheduling):
     """Not at one request: what it lacks is what the fullest server lacks."""
-    chosen = {"prefill_devices": 1} if scheduling == "disaggregated" else {"chunk": 2048}
-    study = Study(
-        "llama-3.1-8b",
-        "h100-sxm",
-        prompt=2048,
-        output=300,
-        dp=1,
-        tp=1,
-        arrival_rate="400 request/s",
-        assume={"scheduling": scheduling},
-        targets={"itl": "20 ms"},
-        efficiency="peak",
-        **chosen,
-    )
+    case = case_of("model=llama-3.1-8b hardware=h100-sxm prompt=2048 output=300 efficiency=peak")
+    case |= {"prefill_devices": 1} if scheduling == "disaggregated" else {"chunk": 2048}
+    case |= {"assume": {"scheduling": scheduling}}
+    asked = {"arrival_rate": "400 request/s", "targets": {"itl": "20 ms"}}
+    study = Study(**case, dp=1, tp=1, **asked)
     (judged,) = select(study).configurations
     batch = judged.run.batch
-    held = [
-        Study(
-            "llama-3.1-8b",
-            "h100-sxm",
-            prompt=2048,
-            output=300,
-            batch=b,
-            assume={"scheduling": scheduling},
-            efficiency="peak",
-            **chosen,
-        )
-        for b in (batch, batch + 1)
-    ]
+    here, beyond = (Study(**case, batch=b).value("sustained_itl") for b in (batch, batch + 1))
     assert judged.state != "passes"
-    assert held[0].value("sustained_itl") <= Fraction(1, 50)
-    assert held[1].value("sustained_itl") > Fraction(1, 50) or batch + 1 > study.value(
-        "concurrency"
-    )
+    assert here <= Fraction(1, 50)
+    assert beyond > Fraction(1, 50) or batch + 1 > study.value("concurrency")
 
 
 @pytest.mark.full
 def test_fast_prefills_beside_a_slow_decode_are_judged_where_prefills_have_devices_of_their_own():
     """They keep more requests decoding than slow ones, so the slow end of all efficiencies is not the worst."""
     target = Fraction(1, 20)
-    case = {
-        "model": "llama-3.3-70b",
-        "hardware": "mi300x",
-        "weights": "fp8",
-        "activations": "fp8",
-        "kv": "fp8",
-        "prompt": 3000,
-        "output": 400,
-    }
-    chosen = select(
-        **case,
-        arrival_rate="20 request/s",
-        targets={"itl": "50 ms"},
-        assume={"scheduling": "disaggregated"},
-        tp=[1, 2],
-        among={"prefill_devices": "2,4,6"},
+    case = case_of(
+        "model=llama-3.3-70b hardware=mi300x weights=fp8 activations=fp8 kv=fp8 prompt=3000 "
+        "output=400 arrival_rate='20 request/s' scheduling=disaggregated"
     )
+    among = {"tp": "1,2", "prefill_devices": "2,4,6"}
+    chosen = select(**case, targets={"itl": "50 ms"}, among=among)
     apart = [c for c in chosen.passing if c.run.bound_case.case.has("prefill_devices")]
     assert len(apart) > 1
     ahead = 0
     for one in apart:
         here, batch = one.run.bound_case, one.run.batch
-        itls = [
-            corner.changed({"batch": Fraction(batch)}).value("sustained_itl")
-            for corner in here.corners
-        ]
-        assert max(itls) <= target, (one.run.changes, batch)
-        more = [corner.changed({"batch": Fraction(batch + 1)}) for corner in here.corners]
-        assert max(corner.value("sustained_itl") for corner in more) > target or not all(
-            corner.value("fits") for corner in more
+        now, more = (
+            [corner.changed({"batch": Fraction(n)}) for corner in here.corners]
+            for n in (batch, batch + 1)
         )
-        ahead += max(itls) > here.slow_end.case.changed({"batch": Fraction(batch)}).value(
-            "sustained_itl"
-        )
+        slowest, beyond = (max(c.value("sustained_itl") for c in some) for some in (now, more))
+        assert slowest <= target, (one.run.changes, batch)
+        assert beyond > target or not all(corner.value("fits") for corner in more)
+        slow_end = here.slow_end.case.changed({"batch": Fraction(batch)})
+        ahead += slowest > slow_end.value("sustained_itl")
     assert ahead, "in one of them at least another corner is the worst"
 
 
-RANGED = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "prompt": 2048,
-    "output": 300,
-    "arrival_rate": "50 request/s",
-    "chunk": 2048,
-    "tp": 1,
-    "efficiency": "peak",
-    "price": "4.29 USD/hour",
-}
+RANGED = case_of(
+    "model=llama-3.1-8b hardware=h100-sxm prompt=2048 output=300 arrival_rate='50 request/s' "
+    "chunk=2048 tp=1 efficiency=peak price='4.29 USD/hour'"
+)
 
 
 @pytest.fixture(scope="module")
@@ -192,9 +130,8 @@ def test_copies_over_ranges_bear_the_rate_at_every_corner(ranged):
     """Each corner bound anew: every one bears it with these copies and this batch, the slowest not with one copy less."""
 
     def load(mfu, mbu, copies):
-        return Study(
-            **RANGED, mfu=mfu, mbu=mbu, batch=ranged.run.batch, dp=copies, memory_share=0.92
-        ).value("load")
+        layout = {"batch": ranged.run.batch, "dp": copies, "memory_share": 0.92}
+        return Study(**RANGED, mfu=mfu, mbu=mbu, **layout).value("load")
 
     corners = [(mfu, mbu) for mfu in (0.4, 0.6) for mbu in (0.7, 0.9)]
     assert ranged.run.copies > 1
@@ -207,12 +144,8 @@ def test_the_budget_is_of_all_copies(ranged):
     copies = ranged.run.copies
     assert ranged.run.value("fleet_price") == near(429 / 360_000 * copies)
     assert (ranged.state == "passes") is (429 * copies <= 4000)
-    dear = select(
-        **RANGED,
-        mfu="0.4..0.6",
-        mbu="0.7..0.9",
-        targets={"itl": "50 ms", "fleet_price": "9 USD/hour"},
-    ).configurations[0]
+    targets = {"itl": "50 ms", "fleet_price": "9 USD/hour"}
+    dear = select(**RANGED, mfu="0.4..0.6", mbu="0.7..0.9", targets=targets).configurations[0]
     assert (dear.run.copies, dear.run.missed) == (copies, ("fleet_price",))
 
 
@@ -220,16 +153,10 @@ def test_the_budget_is_of_all_copies(ranged):
 @pytest.mark.parametrize("load", [0.5, 0.95])
 def test_a_wait_for_a_slot_is_a_part_of_the_time_that_the_target_is_compared_with(load):
     """Sixteen slots for 199 steps each: at 95 % of what they sustain requests wait for a slot longer than for all else."""
-    case = {
-        "model": "llama-3.1-8b",
-        "hardware": "h100-sxm",
-        "batch": 16,
-        "prompt": 512,
-        "output": 200,
-        "chunk": 512,
-        "tp": 1,
-        "efficiency": "peak",
-    }
+    case = case_of(
+        "model=llama-3.1-8b hardware=h100-sxm batch=16 prompt=512 output=200 chunk=512 tp=1 "
+        "efficiency=peak"
+    )
     case["arrival_rate"] = load * float(Study(**case).value("sustained_requests"))
     answers = Study(**case)
     wait, whole = (float(answers.value(name)) for name in ("admission_wait", "loaded_ttft"))

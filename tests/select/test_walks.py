@@ -14,6 +14,7 @@ from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import loads
 
 from ..near import near
+from ..tables import case_of
 
 LATENT = "{kind: mla, n_heads: 8, q_lora_rank: 96, kv_lora_rank: 128, qk_nope_dim: 32, qk_rope_dim: 16, value_dim: 32}"
 LAYERS = {
@@ -27,22 +28,11 @@ MODELS = {
     name: build(loads(f"name: tiny\nd_model: 1024\nvocab_size: 8192\nlayers:\n{layers}"), ModelSpec)
     for name, layers in LAYERS.items()
 }
-SLOW = {
-    "peak_flops": "20 TFLOP/s",
-    "mem_bandwidth": "100 GB/s",
-    "link_bandwidth": "20 GB/s",
-    "network_bandwidth": "20 GB/s",
-    "price": "1 USD/hour",
-}
-CASE = {
-    **SLOW,
-    "mem_capacity": "4 GB",
-    "prompt": 900,
-    "output": 60,
-    "chunk": 16000,
-    "efficiency": "peak",
-    "node_devices": 8,
-}
+CASE = case_of(
+    "peak_flops='20 TFLOP/s' mem_bandwidth='100 GB/s' link_bandwidth='20 GB/s' price='1 USD/hour' "
+    "network_bandwidth='20 GB/s' mem_capacity='4 GB' prompt=900 output=60 chunk=16000 "
+    "efficiency=peak node_devices=8"
+)
 MIX = {"long_share": 0.2, "long_prompt": 2500, "long_output": 150}
 LIMITS = {"itl": 0.06, "ttft": 0.06}
 WALKS = [
@@ -102,15 +92,12 @@ def test_copies_bear_the_mix_and_one_less_does_not(bought):
             model=MODELS["plain"], **CASE, **MIX, arrival_rate=1000, dp=copies, batch=c.run.batch
         )
         ttft, slot = made.first.get("mix_loaded_ttft"), made.first.get("mix_admission_wait")
-        states.append(
-            made.value("mix_load") < 1
-            and ttft is not None
-            and ttft.value + slot.value <= Fraction(6, 100)
-        )
+        waited = ttft is not None and ttft.value + slot.value <= Fraction(6, 100)
+        states.append(made.value("mix_load") < 1 and waited)
     assert states == [True, False]
-    alike = select(model=MODELS["plain"], **CASE, targets=LIMITS, arrival_rate=1000).configurations[
-        0
-    ]
+    (alike,) = select(
+        model=MODELS["plain"], **CASE, targets=LIMITS, arrival_rate=1000
+    ).configurations
     assert c.run.copies > alike.run.copies, "long requests are not left out"
 
 
@@ -124,13 +111,8 @@ def test_what_a_million_tokens_of_a_mix_cost_by_hand(bought):
 
 
 def test_half_a_mix_is_no_mix_and_says_so():
-    (c,) = select(
-        model=MODELS["plain"], **CASE, long_share=0.2, targets=LIMITS, batch=4
-    ).configurations
-    assert (
-        "long_share without long_prompt and long_output: all requests are treated as equal"
-        in c.run.own.warnings
-    )
-    assert c.run.value("sustained_itl") == Study(model=MODELS["plain"], **CASE, batch=4).value(
-        "sustained_itl"
-    )
+    case = {"model": MODELS["plain"], **CASE, "batch": 4}
+    (c,) = select(**case, long_share=0.2, targets=LIMITS).configurations
+    said = "long_share without long_prompt and long_output: all requests are treated as equal"
+    assert said in c.run.own.warnings
+    assert c.run.value("sustained_itl") == Study(**case).value("sustained_itl")
