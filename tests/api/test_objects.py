@@ -9,15 +9,10 @@ import sympy
 import symroof as sr
 from symroof import symbols as s
 
-CASE = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "prompt": 1024,
-    "output": 64,
-    "batch": 8,
-    "targets": {"itl": 0.05},
-    "price": 0.001,
-}
+from ..tables import case_of
+
+CASE = case_of("model=llama-3-8b hardware=h100-sxm prompt=1024 output=64 batch=8 price=0.001")
+CASE["targets"] = {"itl": 0.05}
 OTHER = {**CASE, "batch": 9}
 
 
@@ -29,35 +24,33 @@ def used(case):
     return study
 
 
+def study(case, **more):
+    return sr.Study(**case, **more)
+
+
 MADE = {  # what is made of a case; of another case it is another thing
-    "study": lambda case: sr.Study(**case),
+    "study": study,
     "used study": used,
-    "ranged study": lambda case: sr.Study(**case, mbu="0.5..0.9", ttft=2 * s.itl),
-    "derivation": lambda case: sr.Study(**case).derive("itl"),
-    "derivation of an expression": lambda case: sr.Study(**case).derive(
+    "ranged study": lambda case: study(case, mbu="0.5..0.9", ttft=2 * s.itl),
+    "derivation": lambda case: study(case).derive("itl"),
+    "derivation of an expression": lambda case: study(case).derive(
         sympy.diff(s.itl * s.batch, s.batch)
     ),
-    "step": lambda case: sr.Study(**case).derive("itl").steps[-1],
-    "elasticity": lambda case: sr.Study(**case).derive("decode_memory_time").elasticities[-1],
-    "number": lambda case: sr.Study(**case).value("itl"),
-    "result": lambda case: sr.Study(**case).result("itl"),
-    "case": lambda case: sr.Study(**case).first,
+    "step": lambda case: study(case).derive("itl").steps[-1],
+    "elasticity": lambda case: study(case).derive("decode_memory_time").elasticities[-1],
+    "number": lambda case: study(case).value("itl"),
+    "result": lambda case: study(case).result("itl"),
+    "case": lambda case: study(case).first,
     "compiled": lambda case: sr.compile(["itl", "fits"], ["prompt"], **case),
-    "selection": lambda case: sr.select(sr.Study(**case)),
-    "waterfall": lambda case: sr.diff(
-        sr.Study(**case), sr.Study(**{**case, "hardware": "h200"}), "itl"
-    ),
+    "selection": lambda case: sr.select(study(case)),
+    "waterfall": lambda case: sr.diff(study(case), study({**case, "hardware": "h200"}), "itl"),
     "calibration": lambda case: sr.calibrate(
         "docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm", prompt=case["batch"]
     ),
     "formula checked": lambda case: sr.check(
-        sympy.Eq(
-            s.kv_bytes_per_token, case["batch"] * s.n_layers * s.head_dim * s.act_bytes_per_element
-        )
+        sympy.Eq(s.kv_bytes_per_token, case["batch"] * s.n_layers * s.act_bytes_per_element)
     ),
-    "theory": lambda case: sr.Theory(
-        {"width": {"unit": "byte", "default": case["batch"]}}, {"area": "width^2"}
-    ),
+    "theory": lambda case: sr.Theory({"width": {"unit": "byte", "default": case["batch"]}}, {}),
     "table": lambda case: sr.hardware()[: case["batch"]],
 }
 
@@ -78,21 +71,15 @@ def test_equal_where_the_same_was_asked(things):
 @pytest.mark.sample(5)
 def test_equal_things_have_one_hash(things):
     one, same, other = things
-    assert (
-        hash(one) == hash(same) and {one: "found"}[same] == "found" and len({one, same, other}) == 2
-    )
+    assert hash(one) == hash(same) and {one: "found"}[same] == "found"
+    assert len({one, same, other}) == 2
 
 
 @pytest.mark.sample(5)
 def test_copies_are_equal(things):
     one, *_ = things
     for made in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
-        assert (
-            made == one
-            and hash(made) == hash(one)
-            and repr(made) == repr(one)
-            and type(made) is type(one)
-        )
+        assert (made, hash(made), repr(made), type(made)) == (one, hash(one), repr(one), type(one))
 
 
 @pytest.mark.full

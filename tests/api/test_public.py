@@ -15,18 +15,8 @@ from symroof.select.configuration import Configuration
 from symroof.select.selection import Selection
 
 PUBLIC = {name: getattr(sr, name) for name in sr.__all__ if name != "__version__"}
-RESULTS = (
-    Number,
-    Result,
-    BoundCase,
-    Solution,
-    Derivation,
-    Selection,
-    Configuration,
-    Calibration,
-    Report,
-    Checked,
-)
+RESULTS = (Number, Result, BoundCase, Solution, Derivation, Selection, Configuration)
+RESULTS += (Calibration, Report, Checked)
 
 
 @pytest.mark.sample(5)

@@ -17,18 +17,14 @@ STUDY = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, batch=8)
 
 
 def test_solve_takes_an_equation():
-    text, expression = (
-        STUDY.solve("itl = 20 ms", "batch"),
-        STUDY.solve(sympy.Eq(s.itl, sympy.Rational(1, 50)), for_=s.batch),
-    )
+    fiftieth = sympy.Rational(1, 50)
+    text = STUDY.solve("itl = 20 ms", "batch")
+    expression = STUDY.solve(sympy.Eq(s.itl, fiftieth), for_=s.batch)
     assert expression.value == text.value and expression.integer == text.integer
-    bare = STUDY.solve(
-        sympy.Eq(sympy.Symbol("itl"), sympy.Rational(1, 50)), for_=sympy.Symbol("bs")
-    )
+    bare = STUDY.solve(sympy.Eq(sympy.Symbol("itl"), fiftieth), for_=sympy.Symbol("bs"))
     assert bare.value == text.value
-    assert sr.solve(
-        sympy.Eq(s.kv_cache_bytes, s.weight_bytes), for_=s.batch
-    ).sympy == s.weight_bytes / (s.kv_bytes_per_token * s.context)
+    found = sr.solve(sympy.Eq(s.kv_cache_bytes, s.weight_bytes), for_=s.batch)
+    assert found.sympy == s.weight_bytes / (s.kv_bytes_per_token * s.context)
 
 
 def test_what_sympy_has_decided_is_no_equation():
@@ -83,12 +79,8 @@ def test_keywords_and_targets_take_numbers_and_formulas():
     )
     assert study.value("ttft") == 2 * study.value("itl")
     assert study.first.targets["itl"] == near(0.05)
-    assert (
-        sr.Study("llama-3-8b", prompt=8, prefill_flops=2 * s.params * s.prompt).value(
-            "prefill_flops"
-        )
-        == 16 * 8030261248
-    )
+    given = sr.Study("llama-3-8b", prompt=8, prefill_flops=2 * s.params * s.prompt)
+    assert given.value("prefill_flops") == 16 * 8030261248
     with pytest.raises(sr.InputError, match="ttft is declared as s but"):
         sr.Study(ttft=2 * s.prompt)
 
@@ -98,12 +90,8 @@ def test_check_takes_a_formula_and_gives_the_difference():
     assert sr.check(sympy.Eq(s.kv_bytes_per_token, right)).claims[0].verdict == "exact"
     wrong = sr.check(sympy.Eq(right * s.n_heads / s.n_kv_heads, s.kv_bytes_per_token)).claims[0]
     assert wrong.verdict == "wrong" and wrong.difference.factor == s.n_heads / s.n_kv_heads
-    terms = (
-        sr.check(sympy.Eq(s.active_params, s.params - 2 * s.vocab_size * s.d_model))
-        .claims[0]
-        .difference
-    )
-    assert terms is not None
+    matmul = s.params - 2 * s.vocab_size * s.d_model
+    assert sr.check(sympy.Eq(s.active_params, matmul)).claims[0].difference is not None
     with pytest.raises(sr.InputError, match=r"is not Eq\(quantity, formula\)"):
         sr.check(sympy.Eq(2 * s.itl, s.itl + 1))
 
@@ -111,10 +99,7 @@ def test_check_takes_a_formula_and_gives_the_difference():
 def test_a_symbol_that_is_none_points_to_ones_own():
     with pytest.raises(AttributeError, match=r"symbol\('cost_of_wait'\)"):
         s.cost_of_wait  # noqa: B018
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, price="3.6 USD/hour").define(
-        "cost_of_wait", s.price * s.ttft, unit="USD"
-    )
-    assert (
-        study.solve(sympy.Eq(s.symbol("cost_of_wait"), sympy.Rational(1, 1000)), s.prompt).value
-        == study.solve("ttft = 1 s", "prompt").value
-    )
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, price="3.6 USD/hour")
+    study.define("cost_of_wait", s.price * s.ttft, unit="USD")
+    dear = sympy.Eq(s.symbol("cost_of_wait"), sympy.Rational(1, 1000))
+    assert study.solve(dear, s.prompt).value == study.solve("ttft = 1 s", "prompt").value

@@ -3,26 +3,17 @@
 import symroof as sr
 from symroof import symbols
 
-STUDY = sr.Study(
-    "llama-3-8b",
-    ["h100-sxm", "h200"],
-    prompt=4096,
-    output=64,
-    batch=8,
-    targets={"itl": 0.05},
-    price=0.001,
-)
+from ..tables import case_of
+
+CASE = case_of("model=llama-3-8b prompt=4096 output=64 batch=8")
+STUDY = sr.Study(**CASE, hardware=["h100-sxm", "h200"], targets={"itl": 0.05}, price=0.001)
 
 
 def test_html_forms_hold_the_numbers_and_escape(tmp_path):
-    card = sr.Study(
-        "llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8, efficiency="peak"
-    )._repr_html_()
+    card = sr.Study(**CASE, hardware="h100-sxm", efficiency="peak")._repr_html_()
     assert "<td>5.77 ms</td>" in card and "memory bandwidth" in card  # 19.35 GB at 3.35 TB/s
-    assert (
-        "<td>✓</td>" in sr.select(STUDY)._repr_html_()
-        and "pass" in sr.select(STUDY)._repr_html_().partition("<table>")[0]
-    )
+    chosen = sr.select(STUDY)._repr_html_()
+    assert "<td>✓</td>" in chosen and "pass" in chosen.partition("<table>")[0]
     note = tmp_path / "note.md"
     note.write_text("The ridge is < 295 FLOP/byte. <!-- symroof: ridge_point hardware=h100-sxm -->")
     shown = sr.check(note)._repr_html_()
@@ -30,12 +21,7 @@ def test_html_forms_hold_the_numbers_and_escape(tmp_path):
 
 
 def test_latex_of_solutions_and_derivations():
-    solution = STUDY.solve("max_batch_memory")
-    assert (
-        solution._repr_latex_().startswith("$\\displaystyle B = ")
-        and "\\frac" in solution._repr_latex_()
-    )
-    assert (
-        STUDY.derive(symbols.ttft / symbols.itl)._repr_latex_()
-        == r"$\displaystyle \frac{\mathrm{TTFT}}{\mathrm{ITL}}$"
-    )
+    solution = STUDY.solve("max_batch_memory")._repr_latex_()
+    assert solution.startswith("$\\displaystyle B = ") and "\\frac" in solution
+    ratio = STUDY.derive(symbols.ttft / symbols.itl)._repr_latex_()
+    assert ratio == r"$\displaystyle \frac{\mathrm{TTFT}}{\mathrm{ITL}}$"

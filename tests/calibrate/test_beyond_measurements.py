@@ -6,29 +6,28 @@ from symroof.api import Study
 from symroof.cases.measured_efficiencies import beyond_measurements
 from symroof.specs.efficiencies import MeasuredKind, shipped_efficiencies
 
+from ..tables import case_of, table
+
 CASE = {"prompt": 2000, "output": 100, "batch": 8}
 
 
 @pytest.mark.parametrize(
     ("case", "nearest"),
-    [
-        ({"model": "llama-3.1-8b", "hardware": "h100-sxm"}, ""),
-        # no row of this part, but of its family
-        ({"model": "llama-3.1-8b", "hardware": "h100-nvl"}, ""),
-        ({"model": "deepseek-r1", "hardware": "b200", "attention_dp": 8, "weights": "fp8"}, ""),
-        ({"model": "llama-3.1-8b", "hardware": "tpu-v6e"}, "16-bit dense models on one "),
-        ({"model": "falcon-mamba-7b", "hardware": "mi300x"}, "16-bit dense models on one MI"),
-        # its kind was measured on an H200
-        ({"model": "falcon-mamba-7b", "hardware": "h100-sxm"}, ""),
-        (
-            {"model": "deepseek-r1", "hardware": "h200", "attention_dp": 16, "weights": "bf16"},
-            "8-bit models with latent attention and experts on H200 with ",
-        ),
-    ],
+    table("""
+model=llama-3.1-8b hardware=h100-sxm |
+# no row of this part, but of its family
+model=llama-3.1-8b hardware=h100-nvl |
+model=deepseek-r1 hardware=b200 attention_dp=8 weights=fp8 |
+model=llama-3.1-8b hardware=tpu-v6e | 16-bit dense models on one
+model=falcon-mamba-7b hardware=mi300x | 16-bit dense models on one MI
+# its kind was measured on an H200
+model=falcon-mamba-7b hardware=h100-sxm |
+model=deepseek-r1 hardware=h200 attention_dp=16 weights=bf16 | 8-bit models with latent attention
+"""),
 )
 def test_what_is_said_beside_an_expectation(case, nearest):
     for basis in ({}, {"efficiency": "measured"}):
-        found = beyond_measurements(Study(**case, **CASE, **basis).first)
+        found = beyond_measurements(Study(**case_of(case), **CASE, **basis).first)
         said = f"not measured; intervals are those of the nearest measurements: {nearest}"
         assert found.startswith(said) if nearest else found == ""
 
@@ -48,31 +47,18 @@ def test_longer_requests_than_any_measured_are_said(engine, prompt, said):
 def test_nothing_is_said_where_nothing_is_expected_by_measurements():
     """Efficiencies that somebody gave, and physics alone."""
     case = {"model": "falcon-mamba-7b", "hardware": "mi300x"} | CASE
-    assert (
-        beyond_measurements(Study(**case, mfu="0.5", mbu="0.7").first)
-        == beyond_measurements(Study(**case, engine="ideal").first)
-        == ""
-    )
+    for more in ({"mfu": "0.5", "mbu": "0.7"}, {"engine": "ideal"}):
+        assert beyond_measurements(Study(**case, **more).first) == ""
 
 
 def test_the_nearest_has_the_fewest_and_smallest_differences():
     """By hand: models with experts in 16 bits were measured on MI300X with engines of 2024, which is nearer than another model with today's."""
-    asked = MeasuredKind(
-        device="mi325x",
-        family="cdna",
-        generation="cdna3",
-        model="experts",
-        bits=16,
-        layout="several devices",
-        engine="compiled",
+    kind = case_of(
+        "device=mi325x family=cdna generation=cdna3 model=experts bits=16 engine=compiled"
     )
-    assert (
-        shipped_efficiencies()
-        .beyond(asked)
-        .endswith(" 16-bit models with experts on several MI300X, engines of 2023 and 2024")
-    )
-    assert asked.differences(
-        asked.model_copy(
-            update={"device": "h200", "family": "hbm", "generation": "hopper", "bits": 8}
-        )
-    ) == ("family", "generation", "bits", "device")
+    asked = MeasuredKind(**kind, layout="several devices")
+    said = " 16-bit models with experts on several MI300X, engines of 2023 and 2024"
+    assert shipped_efficiencies().beyond(asked).endswith(said)
+    other = case_of("device=h200 family=hbm generation=hopper bits=8")
+    found = asked.differences(asked.model_copy(update=other))
+    assert found == ("family", "generation", "bits", "device")

@@ -7,6 +7,8 @@ import pytest
 import symroof as sr
 from symroof.specs.efficiencies import shipped_efficiencies
 
+from ..tables import case_of
+
 # --------------------------------------------------------------------------------------------------- efficiency: measured
 
 
@@ -17,35 +19,27 @@ def test_a_measured_study_by_hand():
     mbu, layer, between = (
         study.first.inputs()[name] for name in ("mbu", "layer_overhead", "elementwise_bytes")
     )
-    ends = {
-        "low": (mbu.high, layer.low, between.low),
-        "high": (mbu.low, layer.high, between.high),
-        "expected": (mbu.value, layer.value, between.value),
-    }
-    for end, amounts in ends.items():
+    itl = study.value("itl")
+    ends = (
+        (itl.low, mbu.high, layer.low, between.low),
+        (itl.high, mbu.low, layer.high, between.high),
+        (float(itl), mbu.value, layer.value, between.value),
+    )
+    for found, *amounts in ends:
         share, cost, traffic = map(float, amounts)
         by_hand = float(peak.value("itl")) / share + 32 * cost + traffic * 32 * 4096 / 3.35e12
-        assert (
-            float(study.value("itl")) if end == "expected" else getattr(study.value("itl"), end)
-        ) == pytest.approx(by_hand, rel=1e-9)
+        assert found == pytest.approx(by_hand, rel=1e-9)
     assert study.value("mbu").low < float(study.value("mbu")) < study.value("mbu").high
 
 
 def test_given_numbers_win_one_by_one():
-    study = sr.Study(
-        "llama-3-8b",
-        "h100-sxm",
-        prompt=512,
-        efficiency="measured",
-        mbu=0.9,
-        layer_overhead=0,
-        elementwise_bytes=0,
-    )
+    case = case_of("model=llama-3-8b hardware=h100-sxm prompt=512")
+    given = case_of("efficiency=measured mbu=0.9 layer_overhead=0 elementwise_bytes=0")
+    study = sr.Study(**case, **given)
     assert study.value("mbu") == sr.Study(mbu=0.9).value("mbu")
     assert study.value("mfu").low < study.value("mfu").high
-    assert float(study.value("itl")) == pytest.approx(
-        float(sr.Study("llama-3-8b", "h100-sxm", prompt=512, efficiency="peak").value("itl")) / 0.9
-    )
+    peak = sr.Study(**case, efficiency="peak").value("itl")
+    assert float(study.value("itl")) == pytest.approx(float(peak) / 0.9)
 
 
 def test_links_count_where_there_are_several_devices():
@@ -72,14 +66,8 @@ def test_the_latency_of_links_is_that_of_the_group_and_of_the_engine():
 def test_a_device_that_multiplies_slowly_reads_weights_slowly(weights, activations):
     """An H20 at batch 1: 64 rows by each 16-bit weight are 128 FLOP for 2 bytes, and 148 TFLOP/s against 4 TB/s give 37 FLOP a byte; fp8 is twice as fast
     and half as wide."""
-    study = sr.Study(
-        "qwen3-32b",
-        "h20",
-        prompt=512,
-        efficiency="measured",
-        weights=weights,
-        activations=activations,
-    )
+    case = case_of("model=qwen3-32b hardware=h20 prompt=512 efficiency=measured")
+    study = sr.Study(**case, weights=weights, activations=activations)
     mfu = study.value("mfu")
     assert float(study.value("mbu")) == pytest.approx(float(mfu) * 37 / 64, rel=1e-9)
     assert study.value("mbu").low == pytest.approx(mfu.low * 37 / 64, rel=1e-9)
@@ -99,23 +87,16 @@ def test_the_tile_limits_what_it_should_and_nothing_else():
     ):
         study = sr.Study("qwen3-8b", hardware, prompt=512, efficiency="measured", **options)
         assert study.value("mbu") == float(own), (hardware, options)
-    assert sr.Study("qwen3-8b", "h20", prompt=512, efficiency="measured", mbu=0.9).value(
-        "mbu"
-    ) == sr.Study(mbu=0.9).value("mbu")
+    given = sr.Study("qwen3-8b", "h20", prompt=512, efficiency="measured", mbu=0.9)
+    assert given.value("mbu") == sr.Study(mbu=0.9).value("mbu")
 
 
 @pytest.mark.parametrize(
     ("engine", "more"), [("eager", True), ("HF Transformers", True), ("vllm", False)]
 )
 def test_the_engine_chooses_among_the_measured(engine, more):
-    itl = [
-        float(
-            sr.Study(
-                "llama-3-8b", "h100-sxm", prompt=512, efficiency="measured", engine=name
-            ).value("itl")
-        )
-        for name in (engine, "compiled")
-    ]
+    case = case_of("model=llama-3-8b hardware=h100-sxm prompt=512 efficiency=measured")
+    itl = [float(sr.Study(**case, engine=name).value("itl")) for name in (engine, "compiled")]
     assert (itl[0] > itl[1]) == more
     assert math.isclose(*itl) != more
 
@@ -123,9 +104,8 @@ def test_the_engine_chooses_among_the_measured(engine, more):
 def test_a_device_that_was_never_measured_says_so():
     study = sr.Study("llama-3-8b", "m3-max", prompt=512, efficiency="measured", engine="compiled")
     assert any("vLLM does not run on Apple GPUs: add --engine" in w for w in study.first.warnings)
-    general = next(
-        e for e in shipped_efficiencies().efficiencies if (e.input, e.family) == ("mfu", "all")
-    )
+    entries = shipped_efficiencies().efficiencies
+    (general,) = (e for e in entries if (e.input, e.family, e.engine) == ("mfu", "all", "all"))
     found, word = shipped_efficiencies().chosen("mfu", ["optical"], "eager")
     assert found == general and "of all devices" in word
 
@@ -147,11 +127,8 @@ def test_a_study_file_says_where_efficiencies_come_from(text, mbu, tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text(STUDY + text + "\n", encoding="utf-8")
     study = sr.Study.load(path)
-    assert float(study.value("mbu")) == pytest.approx(
-        mbu
-        if mbu is not None
-        else float(shipped_efficiencies().chosen("mbu", ["hbm"], "compiled")[0].value.value)
-    )
+    shipped = shipped_efficiencies().chosen("mbu", ["hbm"], "compiled")[0].value.value
+    assert float(study.value("mbu")) == pytest.approx(mbu or float(shipped))
     assert (study.value("mfu").low < 1) == ("measured" in text)
 
 

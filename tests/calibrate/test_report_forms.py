@@ -4,6 +4,7 @@ import json
 from fractions import Fraction
 
 import pytest
+import yaml
 
 import symroof as sr
 from symroof.calibrate.benchmark_files import parse_report
@@ -12,31 +13,23 @@ from symroof.errors import InputError
 from ..tables import case_of, table
 
 LENGTHS = "the report has no lengths of prompts and outputs"
-SERVE = {
-    "completed": 8,
-    "total_input_tokens": 804,
-    "total_output_tokens": 84,
-    "max_concurrency": 1,
-    "median_ttft_ms": 40,
-    "median_tpot_ms": 5,
-}
-GENAI = {
-    "input_config": {"a": {"concurrency": 1}},
-    "time_to_first_token": {"unit": "s", "avg": 2.0},
-    "inter_token_latency": {"avg": 9.0, "p50": 7.0},
-    "input_sequence_length": {"avg": 300.5},
-    "output_sequence_length": {"avg": 21.0},
-}
-TRTLLM = {
-    "performance": {},
-    "world_info": {"tp_size": 2, "pp_size": 3},
-    "streaming_metrics": {"ttft_percentiles": {"p50": 80.0}, "tpot_percentiles": {"p50": 9.0}},
-    "request_info": {
-        "avg_num_concurrent_requests": 1.49,
-        "avg_input_length": 64.0,
-        "avg_output_length": 32.0,
-    },
-}
+SERVE = case_of(
+    "completed=8 total_input_tokens=804 total_output_tokens=84 max_concurrency=1 median_ttft_ms=40 "
+    "median_tpot_ms=5"
+)
+GENAI = yaml.safe_load("""
+input_config: {a: {concurrency: 1}}
+time_to_first_token: {unit: s, avg: 2.0}
+inter_token_latency: {avg: 9.0, p50: 7.0}
+input_sequence_length: {avg: 300.5}
+output_sequence_length: {avg: 21.0}
+""")
+TRTLLM = yaml.safe_load("""
+performance: {}
+world_info: {tp_size: 2, pp_size: 3}
+streaming_metrics: {ttft_percentiles: {p50: 80.0}, tpot_percentiles: {p50: 9.0}}
+request_info: {avg_num_concurrent_requests: 1.49, avg_input_length: 64.0, avg_output_length: 32.0}
+""")
 
 
 def read(report):
@@ -183,16 +176,12 @@ def test_where_the_number_of_requests_at_a_time_stands(config, batch):
 
 @pytest.mark.parametrize(("mean", "batch"), [(0.2, 1), (1.49, 1), (1.51, 2), (7.6, 8)])
 def test_the_batch_of_trtllm_bench_is_the_nearest_whole_number(mean, batch):
-    rows, _ = read(
-        {**TRTLLM, "request_info": {**TRTLLM["request_info"], "avg_num_concurrent_requests": mean}}
-    )
+    requests = {**TRTLLM["request_info"], "avg_num_concurrent_requests": mean}
+    rows, _ = read({**TRTLLM, "request_info": requests})
     where = {"context": 80} if batch == 1 else {"output": 32}
-    assert rows[-1] == (
-        "itl" if batch == 1 else "sustained_itl",
-        Fraction(9, 1000),
-        {"batch": batch, "prompt": 64, "tp": 2, "pp": 3, **where},
-        1,
-    )
+    where |= {"batch": batch, "prompt": 64, "tp": 2, "pp": 3}
+    metric = "itl" if batch == 1 else "sustained_itl"
+    assert rows[-1] == (metric, Fraction(9, 1000), where, 1)
     assert (len(rows) == 2) is (batch == 1)
     if batch == 1:
         assert rows[0] == ("ttft", Fraction(8, 100), {"prompt": 64, "tp": 2, "pp": 3}, 1)
@@ -200,18 +189,16 @@ def test_the_batch_of_trtllm_bench_is_the_nearest_whole_number(mean, batch):
 
 def test_a_report_is_fitted_like_a_table(tmp_path):
     """Times of the engine itself at mfu 0.5 and mbu 0.8 come back from a report."""
-    study = sr.Study("llama-3.1-8b", "h100-sxm", mfu=0.5, mbu=0.8, prompt=[512, 4096])
+
+    def at(quantity, prompt):
+        return sr.Study("llama-3.1-8b", "h100-sxm", mfu=0.5, mbu=0.8, prompt=prompt).value(quantity)
+
     prefills = [
-        {"n_prompt": p, "n_gen": 0, "avg_ts": float(p / case.result("ttft").value)}
-        for p, case in zip((512, 4096), study.cases, strict=True)
-    ]
-    steps = [
-        sr.Study("llama-3.1-8b", "h100-sxm", mfu=0.5, mbu=0.8, prompt=c).value("itl")
-        for c in (64, 2048)
+        {"n_prompt": p, "n_gen": 0, "avg_ts": float(p / at("ttft", p))} for p in (512, 4096)
     ]
     decodes = [
-        {"n_prompt": 0, "n_gen": 2, "n_depth": c - 1, "avg_ts": float(1 / Fraction(t))}
-        for c, t in zip((64, 2048), steps, strict=True)
+        {"n_prompt": 0, "n_gen": 2, "n_depth": c - 1, "avg_ts": float(1 / at("itl", c))}
+        for c in (64, 2048)
     ]
     path = tmp_path / "bench.json"
     path.write_text(json.dumps([*prefills, *decodes]), encoding="utf-8")

@@ -1,7 +1,5 @@
 """The server against times by hand, against a loop over requests, against queueing theory, and against the closed forms."""
 
-import random
-
 import numpy as np
 import pytest
 
@@ -11,6 +9,7 @@ from symroof.simulate.step_cost import StepCost
 from symroof.simulate.workload import Workload
 
 from ..near import near
+from ..tables import case_of
 from . import by_hand, write_trace
 
 LLAMA = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal"}
@@ -137,16 +136,12 @@ def by_requests(cost, batch, budget, work):
         if not decoding and not pieces:
             clock = work.arrival[came]
             continue
-        prompts = np.sum(
-            [cost.of_piece(n, read[i], float(read[i] + n == work.prompt[i])) for i, n in pieces]
-            or [cost.nothing],
-            axis=0,
-        )
-        tokens = np.sum(
-            [cost.of_token(int(work.prompt[i]) + written[i] + 1) for i in decoding]
-            or [cost.nothing],
-            axis=0,
-        )
+        read_now = [
+            cost.of_piece(n, read[i], float(read[i] + n == work.prompt[i])) for i, n in pieces
+        ]
+        written_now = [cost.of_token(int(work.prompt[i]) + written[i] + 1) for i in decoding]
+        prompts = np.sum(read_now or [cost.nothing], axis=0)
+        tokens = np.sum(written_now or [cost.nothing], axis=0)
         clock += cost.slowest([prompts], [tokens], [len(decoding)])
         for i in decoding:
             written[i] += 1
@@ -166,16 +161,9 @@ def by_requests(cost, batch, budget, work):
 )
 @pytest.mark.parametrize("rate", [5, 60])
 def test_sums_over_a_batch_are_a_loop_over_its_requests(model, rate):
-    cost = StepCost(
-        sr.Study(
-            model,
-            "h200",
-            engine="ideal",
-            prompt=100,
-            tp=8 if model == "llama-4-scout" else 1,
-            step_overhead="1 ms",
-        ).first.case
-    )
+    case = case_of("hardware=h200 engine=ideal prompt=100 step_overhead='1 ms'")
+    case |= {"model": model, "tp": 8 if model == "llama-4-scout" else 1}
+    cost = StepCost(sr.Study(**case).first.case)
     random_ = np.random.default_rng(rate)
     count = 60
     arrival = np.cumsum(random_.exponential(1 / rate, count))
@@ -192,16 +180,11 @@ def test_sums_over_a_batch_are_a_loop_over_its_requests(model, rate):
 
 
 def test_groups_split_requests_and_wait_for_the_slowest(tmp_path):
-    study = sr.Study(
-        "deepseek-v2-lite",
-        "h200",
-        engine="ideal",
-        attention_dp=4,
-        prompt=1000,
-        output=65,
-        batch=32,
-        chunk=2048,
+    case = case_of(
+        "model=deepseek-v2-lite hardware=h200 engine=ideal attention_dp=4 prompt=1000 output=65 "
+        "batch=32 chunk=2048"
     )
+    study = sr.Study(**case)
     trace = write_trace(tmp_path, [(i / 500, 1000, 65) for i in range(200)])
     found = study.simulate(trace=trace)
     run = found.runs[0]
@@ -228,13 +211,8 @@ def test_a_server_that_only_prefills_waits_as_pollaczek_and_khinchine_say(
 ):
     """W = (1 + v)/2·ρ·s/(1 - ρ): prompts of 100 tokens at 2 ms each, a load of 0.6."""
     study = by_hand(scheduling, prompt=100, output=1, batch=1, prefill_devices=1, arrival_rate=3)
-    found = study.simulate(
-        "poisson",
-        requests=8000,
-        replications=4,
-        seed=5,
-        lengths={"prompt": f"{output}:100", "output": "1"},
-    )
+    lengths = {"prompt": f"{output}:100", "output": "1"}
+    found = study.simulate("poisson", requests=8000, replications=4, seed=5, lengths=lengths)
     wait = found.summary["queue_wait"]["mean"]
     drawn = np.concatenate([run.requests.prompt for run in found.runs]) * 0.002
     load = 3 * drawn.mean()
@@ -256,37 +234,6 @@ def test_a_server_works_whenever_somebody_is_there():
     assert run.busy * run.makespan == pytest.approx(present, rel=1e-6)
     assert (table.start >= table.arrival).all()
     assert (table.first_token > table.start).all()
-
-
-# --------------------------------------------------------------------------------------------------------- closed forms
-
-
-def deployments(count, seed):
-    draw = random.Random(seed)
-    for _ in range(count):
-        yield {
-            "model": draw.choice(
-                ("llama-3-8b", "qwen2.5-7b", "gemma-2-9b", "mixtral-8x7b", "deepseek-v2-lite")
-            ),
-            "hardware": "h200",
-            "engine": "ideal",
-            "tp": draw.choice((1, 2)),
-            "batch": round(8 * 2 ** draw.uniform(0, 4)),
-            "prompt": round(100 * 2 ** draw.uniform(0, 6)),
-            "output": round(50 * 2 ** draw.uniform(0, 3)),
-            "mfu": 0.6,
-            "step_overhead": "1 ms",
-            "mem_capacity": "2 TB",
-        }
-
-
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("case", [*deployments(8, 3)], ids=lambda case: case["model"])
-def test_rates_are_the_closed_forms_where_prefills_pause_the_decode(case):
-    study = sr.Study(**case, assume={"scheduling": "exclusive"})
-    found = study.simulate("closed-loop", requests=max(600, 12 * case["batch"]))
-    assert found.rates["request_rate"][0].value == near(study.value("sustained_requests"), 0.01)
-    assert found.summary["itl"]["mean"].value == near(study.value("sustained_itl"), 0.02)
 
 
 def test_what_would_take_hours_is_refused(tmp_path):
@@ -320,13 +267,7 @@ def test_times_between_tokens_that_are_merged_keep_their_mean(monkeypatch):
 
 def test_instances_that_share_one_that_prefills_queue_for_it():
     """Two that decode and one that prefills, busy for 60 % of the time: the mean wait of an M/D/1 queue of all prompts, and no longer prefill."""
-    case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "prompt": 4096,
-        "output": 1,
-    }
+    case = case_of("model=llama-3-8b hardware=h100-sxm engine=ideal prompt=4096 output=1")
     work = float(sr.Study(**case).value("prefill_time"))
     study = sr.Study(**case, batch=8, dp=2, prefill={"instances": 1}, arrival_rate=0.6 / work)
     found = study.simulate(requests=20_000)
@@ -341,39 +282,26 @@ def test_instances_that_share_one_that_prefills_queue_for_it():
 @pytest.mark.parametrize(
     "server",
     [
-        {"batch": 16, "chunk": 2048},
-        {"batch": 64, "chunk": 512, "output": 100},
-        {"batch": 32, "assume": {"scheduling": "exclusive"}},
-        {"batch": 32, "assume": {"scheduling": "disaggregated"}, "prefill_devices": 1},
-        {
-            "model": "deepseek-v3",
-            "hardware": "h200",
-            "attention_dp": 8,
-            "weights": "fp8",
-            "batch": 128,
-            "chunk": 16384,
-        },
+        "batch=16 chunk=2048",
+        "batch=64 chunk=512 output=100",
+        "batch=32 scheduling=exclusive",
+        "batch=32 scheduling=disaggregated prefill_devices=1",
+        "model=deepseek-v3 hardware=h200 attention_dp=8 weights=fp8 batch=128 chunk=16384",
     ],
 )
 @pytest.mark.parametrize(
     "drafts",
     [
-        {"draft_tokens": 1, "acceptance": "0.8", "draft_cost": "0.05"},
-        {"draft_tokens": 3, "tokens_per_verify": "2.4", "draft_cost": "0.02"},
+        "draft_tokens=1 acceptance=0.8 draft_cost=0.05",
+        "draft_tokens=3 tokens_per_verify=2.4 draft_cost=0.02",
     ],
 )
 def test_drafts_as_in_the_closed_forms(server, drafts):
     """Steps that verify several tokens of a request and gain some of them: rates and times between tokens are those of the formulas."""
-    case = (
-        {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 300}
-        | {"efficiency": "peak"}
-        | server
-        | drafts
-    )
-    study = sr.Study(**case)
+    case = case_of("model=llama-3.1-8b hardware=h100-sxm prompt=1024 output=300 efficiency=peak")
+    case |= case_of(server)
+    study = sr.Study(**case | case_of(drafts))
     found = study.simulate(requests=3000)
     assert found.rates["request_rate"][0].value == near(study.value("sustained_requests"), 0.03)
     assert found.summary["itl"]["mean"].value == near(study.value("sustained_itl"), 0.03)
-    assert study.value("sustained_itl") != sr.Study(
-        **{name: value for name, value in case.items() if name not in drafts}
-    ).value("sustained_itl")
+    assert study.value("sustained_itl") != sr.Study(**case).value("sustained_itl")

@@ -9,37 +9,26 @@ import symroof as sr
 from symroof.simulate.simulation import Figure
 from tests.cli import call, good, refused
 
+from ..tables import case_of, table, words
 from . import by_hand, write_trace
 
-CASE = (
-    "--model",
-    "llama-3-8b",
-    "--hardware",
-    "h100-sxm",
-    "--prompt",
-    "600",
-    "--output",
-    "30",
-    "--batch",
-    "16",
-    "--set",
-    "chunk=512",
+CASE = words(
+    "--model llama-3-8b --hardware h100-sxm --prompt 600 --output 30 --batch 16 --set chunk=512"
 )
+STUDY = case_of("model=llama-3-8b hardware=h100-sxm prompt=600 output=30 batch=16 chunk=512")
+SHORT = case_of("model=llama-3.1-8b hardware=h100-sxm prompt=512 output=32 batch=64 chunk=2048")
 RATE = (*CASE, "--set", "arrival_rate=9/s", "--requests", "200")
 
 
 @pytest.fixture(scope="module")
 def found():
-    study = sr.Study(
-        "llama-3-8b", "h100-sxm", prompt=600, output=30, batch=16, chunk=512, arrival_rate=9
-    )
+    study = sr.Study(**STUDY, arrival_rate=9)
     return study.simulate(requests=200, seed=4, replications=3)
 
 
 def test_percentiles_are_those_of_the_requests(tmp_path):
-    trace = write_trace(
-        tmp_path, [(i, 10, 1 + i) for i in range(10)]
-    )  # one at a time: 20 ms, then 2 ms a token
+    # one at a time: 20 ms, then 2 ms a token
+    trace = write_trace(tmp_path, [(i, 10, 1 + i) for i in range(10)])
     found = by_hand(chunk=100).simulate(trace=trace)
     times = [0.020 + 0.002 * i for i in range(10)]
     summary = found.summary["response_time"]
@@ -55,8 +44,6 @@ def test_percentiles_are_those_of_the_requests(tmp_path):
 
 
 def test_an_interval_holds_the_mean_as_often_as_it_says():
-    import numpy as np
-
     draws = np.random.default_rng(0).normal(5, 2, (4000, 4))
     held = sum(abs((figure := Figure.of(row.tolist())).value - 5) <= figure.half for row in draws)
     assert held / len(draws) == pytest.approx(0.95, abs=0.012)
@@ -76,34 +63,13 @@ def test_one_token_each_has_no_time_between_tokens():
 
 @pytest.mark.full
 def test_a_mix_and_spread_lengths():
-    mixed = sr.Study(
-        "llama-3-8b",
-        "h100-sxm",
-        prompt=100,
-        output=10,
-        batch=8,
-        arrival_rate=9,
-        long_share=0.25,
-        long_prompt=900,
-        long_output=40,
-    )
+    case = case_of("model=llama-3-8b hardware=h100-sxm prompt=100 batch=8 arrival_rate=9")
+    mixed = sr.Study(**case, output=10, long_share=0.25, long_prompt=900, long_output=40)
     table = mixed.simulate(requests=800).requests
     assert set(table.prompt.tolist()) == {100, 900}
     assert (table.prompt == 900).mean() == pytest.approx(0.25, abs=0.05)
     assert set(table.output[table.prompt == 900].tolist()) == {40}
-    spread = (
-        sr.Study(
-            "llama-3-8b",
-            "h100-sxm",
-            prompt=100,
-            output=100,
-            batch=8,
-            arrival_rate=9,
-            output_spread=0.5,
-        )
-        .simulate(requests=4000)
-        .requests.output
-    )
+    spread = sr.Study(**case, output=100, output_spread=0.5).simulate(requests=4000).requests.output
     assert (spread.std() / spread.mean()) ** 2 == pytest.approx(0.5, rel=0.2)
 
 
@@ -121,7 +87,7 @@ def test_a_burst_takes_what_its_prompts_and_steps_take():
 
 
 def test_a_burst_has_no_more_requests_at_a_time_than_users():
-    study = sr.Study("llama-3.1-8b", "h100-sxm", prompt=512, output=32, batch=64, chunk=2048)
+    study = sr.Study(**SHORT)
     table = study.simulate("burst", requests=60, users=6).requests
     alive = [int(((table.arrival <= t) & (table.end > t)).sum()) for t in table.arrival]
     assert max(alive) == 6 and (table.arrival[6:] > 0).all()
@@ -129,15 +95,13 @@ def test_a_burst_has_no_more_requests_at_a_time_than_users():
 
 def test_users_start_at_once_as_those_of_a_benchmark_do():
     """Six prompts of 512 tokens in steps of 2,048 beside 64 slots: four and a bit in the first step, so the first tokens of all take two."""
-    study = sr.Study("llama-3.1-8b", "h100-sxm", prompt=512, output=32, batch=64, chunk=2048)
+    study = sr.Study(**SHORT)
     found = study.simulate(users=6, requests=60)
     assert found.requests.arrival[:6].tolist() == [0.0] * 6 and found.requests.counted.all()
     assert len(set(found.requests.first_token[:6].tolist())) == 2
     met = study.simulate("closed-loop", users=6, requests=60)
     assert met.requests.first_token[:6].max() < found.requests.first_token[:6].max()
-    rated = sr.Study(
-        "llama-3.1-8b", "h100-sxm", prompt=512, output=32, batch=64, chunk=2048, arrival_rate=1
-    )
+    rated = sr.Study(**SHORT, arrival_rate=1)
     assert rated.simulate(users=6, requests=60) == found
 
 
@@ -155,16 +119,11 @@ def test_a_closed_loop_of_few_requests_a_user_counts_all_of_them(requests):
 
 def test_where_almost_all_have_come_before_the_first_ends_none_is_left_out():
     """Twenty requests in two seconds, each of more than a second and a half: the tenth part that ends first is no beginning."""
-    study = sr.Study(
-        "llama-3.1-8b",
-        "h100-sxm",
-        prompt=256,
-        output=330,
-        batch=64,
-        chunk=2048,
-        arrival_rate=10,
-        efficiency="peak",
+    case = case_of(
+        "model=llama-3.1-8b hardware=h100-sxm prompt=256 output=330 batch=64 chunk=2048 "
+        "arrival_rate=10 efficiency=peak"
     )
+    study = sr.Study(**case)
     found = study.simulate("uniform", requests=20)
     table = found.requests
     assert np.sort(table.end)[1] < table.arrival.max() and table.counted.all()
@@ -172,30 +131,18 @@ def test_where_almost_all_have_come_before_the_first_ends_none_is_left_out():
 
 
 def test_replicas_share_the_arrivals_and_a_queue_that_grows_is_told():
-    case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "prompt": 600,
-        "output": 30,
-        "batch": 16,
-        "chunk": 512,
-    }
-    two = sr.Study(**case, arrival_rate=18, dp=2).simulate(requests=100, seed=1)
-    assert (
-        two.requests.end.tolist()
-        == sr.Study(**case, arrival_rate=9).simulate(requests=100, seed=1).requests.end.tolist()
+    one, two = (
+        sr.Study(**STUDY, arrival_rate=9 * copies, dp=copies).simulate(requests=100, seed=1)
+        for copies in (1, 2)
     )
-    assert any(
-        "only grows" in text
-        for text in sr.Study(**case, arrival_rate=10_000).simulate(requests=100).warnings
-    )
+    assert two.requests.end.tolist() == one.requests.end.tolist()
+    flooded = sr.Study(**STUDY, arrival_rate=10_000).simulate(requests=100)
+    assert any("only grows" in text for text in flooded.warnings)
 
 
 def test_what_is_given_and_not_used_is_named():
-    assert any(
-        "queue_time is not used" in text
-        for text in by_hand(arrival_rate=5, queue_time=1).simulate(requests=5).says
-    )
+    found = by_hand(arrival_rate=5, queue_time=1).simulate(requests=5)
+    assert any("queue_time is not used" in text for text in found.says)
 
 
 # -------------------------------------------------------------------------------------------------------- the command
@@ -221,28 +168,27 @@ def test_the_exit_code_says_whether_a_target_is_missed():
     ] == [0, 1]
 
 
+USAGE = """
+--arrivals oftn | no such kind of arrivals
+--arrivals poisson | need a rate
+--requests 0 | requests
+--requests 99999999 | requests
+--seed -1 | seed
+--replications 0 | replications
+--judge best | judge
+--lengths prompt=gauss:5 | no distribution
+--lengths width=5 | no such length
+--lengths prompt | NAME=VALUE
+--trace /no/such.csv | No such file
+--trace /no/such.csv --arrivals poisson | its own arrivals
+--users 0 | users
+"""
+
+
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--arrivals", "oftn"), "no such kind of arrivals"),
-        (("--arrivals", "poisson"), "need a rate"),
-        (("--requests", "0"), "requests"),
-        (("--requests", "99999999"), "requests"),
-        (("--seed", "-1"), "seed"),
-        (("--replications", "0"), "replications"),
-        (("--judge", "best"), "judge"),
-        (("--lengths", "prompt=gauss:5"), "no distribution"),
-        (("--lengths", "width=5"), "no such length"),
-        (("--lengths", "prompt"), "NAME=VALUE"),
-        (("--trace", "/no/such.csv"), "No such file"),
-        (("--trace", "/no/such.csv", "--arrivals", "poisson"), "its own arrivals"),
-        (("--users", "0"), "users"),
-        (("--set", "prompt=x"), ""),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), table(USAGE))
 def test_bad_usage(options, message):
-    assert message in refused("simulate", *CASE, *options)
+    assert message in refused("simulate", *CASE, *options.split())
 
 
 def test_faults_of_a_trace_have_their_place(tmp_path):
@@ -253,10 +199,9 @@ def test_faults_of_a_trace_have_their_place(tmp_path):
 
 
 def test_what_a_case_lacks_is_named():
-    assert "needs output" in refused(
-        "simulate", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "600"
-    )
-    assert "no step times" in refused(
-        "simulate", "--model", "llama-3-8b", "--prompt", "600", "--output", "9"
-    )
+    for line, said in (
+        ("--model llama-3-8b --hardware h100-sxm --prompt 600", "needs output"),
+        ("--model llama-3-8b --prompt 600 --output 9", "no step times"),
+    ):
+        assert said in refused("simulate", *line.split())
     assert "prefill_devices" in refused("simulate", *CASE, "--assume", "scheduling=disaggregated")

@@ -8,6 +8,7 @@ import symroof as sr
 from symroof.simulate.step_cost import StepCost, request_share
 
 from ..near import near
+from ..tables import case_of
 
 CASES = [
     {"model": "llama-3-8b"},
@@ -32,26 +33,12 @@ def test_steps_take_what_the_theory_says(case):
     for _ in range(3):
         groups, stages = case.get("attention_dp", 1), case.get("pp", 1)
         each, prompt = draw.randint(1, 8) * stages, draw.randint(2, 20_000)
-        chunk, past, context, cached = (
-            draw.randint(1, prompt),
-            draw.randint(0, prompt),
-            draw.randint(1, 20_000),
-            draw.randint(0, prompt - 1),
-        )
-        study = sr.Study(
-            hardware="h200",
-            prompt=prompt,
-            batch=each * groups,
-            chunk=chunk,
-            chunk_past=past,
-            context=context,
-            cached_prefix=cached,
-            step_overhead="1 ms",
-            mfu=0.6,
-            mbu=0.7,
-            link_latency="3 us",
-            **case,
-        )
+        chunk, past = draw.randint(1, prompt), draw.randint(0, prompt)
+        context, cached = draw.randint(1, 20_000), draw.randint(0, prompt - 1)
+        work = {"prompt": prompt, "batch": each * groups, "chunk": chunk, "chunk_past": past}
+        work |= {"context": context, "cached_prefix": cached}
+        costs = case_of("step_overhead='1 ms' mfu=0.6 mbu=0.7 link_latency='3 us'")
+        study = sr.Study(hardware="h200", **work, **costs, **case)
         cost, prefill = StepCost(study.first.case), StepCost(study.first.case, "prefill")
         tokens = [[each * x for x in cost.of_token(context)]] * groups
         assert cost.slowest([cost.nothing] * groups, tokens, [each] * groups) == near(
@@ -62,9 +49,8 @@ def test_steps_take_what_the_theory_says(case):
         assert prefill.slowest(
             prompts, [prefill.nothing] * groups, [0] * groups, [1] * groups
         ) == pytest.approx(alone, rel=1e-9)
-        if (
-            stages == 1
-        ):  # a chunk of one prompt goes through all stages, or an even part of it through each
+        # a chunk of one prompt goes through all stages, or an even part of it through each
+        if stages == 1:
             pieces = [cost.of_piece(chunk, past, 1.0)] + [cost.nothing] * (groups - 1)
             assert cost.slowest(pieces, tokens, [each] * groups) == near(
                 study.value("mixed_time"), 1e-9
@@ -88,11 +74,8 @@ def test_what_a_request_adds_moves_evenly_as_far_as_is_said(model, attention):
 
 
 def test_with_a_fixed_cache_every_step_is_at_the_context():
-    cost = StepCost(
-        sr.Study(
-            "llama-3-8b", "h200", prompt=100, context=500, assume={"kv_growth": "fixed"}
-        ).first.case
-    )
+    case = case_of("model=llama-3-8b hardware=h200 prompt=100 context=500 kv_growth=fixed")
+    cost = StepCost(sr.Study(**case).first.case)
     assert cost.of_token(101) == cost.of_token(9000)
     assert cost.slope(101) == cost.nothing
 

@@ -7,6 +7,8 @@ from symroof.errors import InputError
 from symroof.simulate.traces import parse_trace, read_trace
 from symroof.simulate.workload import Length, Traffic, checked
 
+from ..tables import table, words
+
 AZURE_2023 = """TIMESTAMP,ContextTokens,GeneratedTokens
 2023-11-16 18:15:46.6805900,374,44
 2023-11-16 18:15:50.9951690,396,109
@@ -37,56 +39,46 @@ def test_azure():
 
 def test_burst_gpt_without_what_failed():
     work = parsed(BURST_GPT)
-    assert (work.arrival.tolist(), work.prompt.tolist(), work.output.tolist()) == (
-        [0, 40],
-        [472, 1087],
-        [18, 230],
-    )
+    columns = work.arrival, work.prompt, work.output
+    assert [column.tolist() for column in columns] == [[0, 40], [472, 1087], [18, 230]]
     assert "1 recorded requests without a prompt or a response" in " ".join(work.says)
 
 
 def test_columns_of_ones_own_and_how_many():
     text = 'prompt,arrival,"output",cached_prefix\n\n10,3,1,2\n20,1,2,0\n30,2,3,\n'
     work = parsed(text)
-    assert (work.prompt.tolist(), work.cached.tolist(), work.arrival.tolist()) == (
-        [20, 30, 10],
-        [0, 0, 2],
-        [0, 1, 2],
-    )
+    columns = work.prompt, work.cached, work.arrival
+    assert [column.tolist() for column in columns] == [[20, 30, 10], [0, 0, 2], [0, 1, 2]]
     assert len(parsed(text, requests=2)) == 2
+
+
+FAULTS = r"""
+a,b,c\n1,2,3\n | 1 | no trace of a known form
+arrival,prompt,output\n | | has no requests
+arrival,prompt,output\n0,1,0\n | | has no requests
+arrival,prompt,output\n1,2\n | 2 | has 2 fields, not 3
+arrival,prompt,output\n1,2,3\n\nx,2,3\n | 4 | timestamp 'x' is not a number
+arrival,prompt,output\nnan,2,3\n | 2 | is not a number
+arrival,prompt,output\n1e400,2,3\n | 2 | is not a number
+arrival,prompt,output\n1,2.5,3\n | 2 | whole numbers
+arrival,prompt,output\n1,-2,3\n | 2 | whole numbers
+arrival,prompt,output\n1,99999999999,3\n | 2 | whole numbers
+arrival,prompt,output,prompt\n1,2,3,4\n | 1 | is there twice
+arrival,prompt,output\n"1,2,3\n | 2 |
+"arrival,prompt,output\n0,10,5\n | 1 | unexpected end of data
+TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-99 00:00:00,1,1\n | 2 | is not a number
+"""
 
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
-    ("text", "line", "message"),
-    [
-        ("", None, "is empty"),
-        ("\n \n", None, "is empty"),
-        ("a,b,c\n1,2,3\n", 1, "no trace of a known form"),
-        ("arrival,prompt,output\n", None, "has no requests"),
-        ("arrival,prompt,output\n0,1,0\n", None, "has no requests"),
-        ("arrival,prompt,output\n1,2\n", 2, "has 2 fields, not 3"),
-        ("arrival,prompt,output\n1,2,3\n\nx,2,3\n", 4, "timestamp 'x' is not a number"),
-        ("arrival,prompt,output\nnan,2,3\n", 2, "is not a number"),
-        ("arrival,prompt,output\n1e400,2,3\n", 2, "is not a number"),
-        ("arrival,prompt,output\n1,2.5,3\n", 2, "whole numbers"),
-        ("arrival,prompt,output\n1,-2,3\n", 2, "whole numbers"),
-        ("arrival,prompt,output\n1,99999999999,3\n", 2, "whole numbers"),
-        ("arrival,prompt,output,prompt\n1,2,3,4\n", 1, "is there twice"),
-        ('arrival,prompt,output\n"1,2,3\n', 2, ""),
-        ('"arrival,prompt,output\n0,10,5\n', 1, "unexpected end of data"),
-        (
-            "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-99 00:00:00,1,1\n",
-            2,
-            "is not a number",
-        ),
-    ],
+    ("text", "line", "message"), [*table(FAULTS), ("", "", "is empty"), ("\n \n", "", "is empty")]
 )
 def test_faults_have_their_line(text, line, message):
     with pytest.raises(InputError) as caught:
-        parsed(text)
+        parsed(text.replace("\\n", "\n"))
     problem = caught.value.problems[0]
-    assert (problem.file, problem.line) == ("t", line)
+    assert (problem.file, problem.line) == ("t", int(line) if line else None)
     assert message in problem.message
 
 
@@ -138,27 +130,14 @@ def test_lengths_have_their_mean_and_variation(text, mean, variation):
     assert Length.read(str(length)) == length
 
 
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "0",
-        "-5",
-        "1e9",
-        "nan",
-        "x",
-        "uniform:5",
-        "uniform:9..3",
-        "lognormal:5",
-        "lognormal:5,-1",
-        "choice:",
-        "choice:5",
-        "choice:5*0",
-        "gauss:1,2",
-        "fixed:1,2",
-    ],
+NO_LENGTHS = words(
+    "0 -5 1e9 nan x uniform:5 uniform:9..3 lognormal:5 lognormal:5,-1 choice: choice:5 choice:5*0 "
+    "gauss:1,2 fixed:1,2"
 )
+
+
+@pytest.mark.sample(5)
+@pytest.mark.parametrize("text", ["", *NO_LENGTHS])
 def test_no_length(text):
     with pytest.raises(ValueError, match="."):
         Length.read(text)
@@ -185,15 +164,7 @@ def test_arrivals_have_their_rate_and_variation(arrivals, variation):
     ],
 )
 def test_traffic_that_cannot_be_drawn(wrong):
+    one = Length.read("1")
+    usual = {"arrivals": "poisson", "prompt": one, "output": one, "rate": 1.0}
     with pytest.raises(InputError):
-        checked(
-            Traffic(
-                **{
-                    "arrivals": "poisson",
-                    "prompt": Length.read("1"),
-                    "output": Length.read("1"),
-                    "rate": 1.0,
-                }
-                | wrong
-            )
-        )
+        checked(Traffic(**usual | wrong))
