@@ -9,6 +9,8 @@ from symroof.errors import InputError
 from symroof.sweep.axes import axes_of, read_over
 from symroof.sweep.axis_values import MOST_ON_AXIS
 
+from ..tables import words
+
 VALUES = {
     "batch=1:5": [1, 2, 3, 4, 5],
     "batch=7:7": [7],
@@ -41,24 +43,11 @@ def test_values_are_exact(text):
 
 
 def test_labels_and_names():
-    axes = read_over(
-        [
-            "hardware=h100-sxm, h200",
-            "weights=fp16,int4-g128",
-            "attention=causal,full",
-            "detail=exact,kv",
-            "activations=fp8",
-            "isl=1:2",
-        ]
-    )
-    assert [(axis.name, axis.labelled) for axis in axes] == [
-        ("hardware", True),
-        ("weights", True),
-        ("attention", True),
-        ("detail", True),
-        ("activations", True),
-        ("prompt", False),
-    ]
+    labels = words("attention=causal,full detail=exact,kv activations=fp8 isl=1:2")
+    axes = read_over(["hardware=h100-sxm, h200", "weights=fp16,int4-g128", *labels])
+    names = words("hardware weights attention detail activations prompt")
+    assert [axis.name for axis in axes] == names
+    assert [axis.labelled for axis in axes] == [True] * 5 + [False]
     assert axes[0].values == ("h100-sxm", "h200")
 
 
@@ -121,51 +110,27 @@ def test_the_same_axis_twice():
 
 
 def test_python_values():
-    found = axes_of(
-        [
-            ("batch", range(1, 4)),
-            ("mfu", np.linspace(0.1, 0.3, 3)),
-            ("itl", [0.005, Fraction(1, 100)]),
-            ("tp", "1:8:x2"),
-            ("prompt", np.int64(7)),
-            ("mbu", 0.8),
-            ("output", ["1:3", 8]),
-            ("model", "llama-3-8b"),
-            ("attention", ["causal"]),
-        ]
-    )
-    by_name = {axis.name: list(axis.values) for axis in found}
-    assert by_name == {
-        "batch": [1, 2, 3],
-        "mfu": [Fraction(1, 10), Fraction(1, 5), Fraction(str(np.linspace(0.1, 0.3, 3)[2]))],
-        "itl": [Fraction(1, 200), Fraction(1, 100)],
-        "tp": [1, 2, 4, 8],
-        "prompt": [7],
-        "mbu": [Fraction(4, 5)],
-        "output": [1, 2, 3, 8],
-        "model": ["llama-3-8b"],
-        "attention": ["causal"],
-    }
+    tenths = np.linspace(0.1, 0.3, 3)
+    for name, given, values in (
+        ("batch", range(1, 4), [1, 2, 3]),
+        ("mfu", tenths, [Fraction(1, 10), Fraction(1, 5), Fraction(str(tenths[2]))]),
+        ("itl", [0.005, Fraction(1, 100)], [Fraction(1, 200), Fraction(1, 100)]),
+        ("tp", "1:8:x2", [1, 2, 4, 8]),
+        ("prompt", np.int64(7), [7]),
+        ("mbu", 0.8, [Fraction(4, 5)]),
+        ("output", ["1:3", 8], [1, 2, 3, 8]),
+        ("model", "llama-3-8b", ["llama-3-8b"]),
+        ("attention", ["causal"], ["causal"]),
+    ):
+        (axis,) = axes_of([(name, given)])
+        assert (axis.name, list(axis.values)) == (name, values)
+
+
+NONE = [[], "", float("nan"), [1, float("inf")], [True], None, object(), [[1]], {"a": 1}, 1.5, [0]]
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    "values",
-    [
-        [],
-        "",
-        float("nan"),
-        [1, float("inf")],
-        [True],
-        None,
-        object(),
-        [[1]],
-        {"a": 1},
-        range(MOST_ON_AXIS + 1),
-        1.5,
-        [0],
-    ],
-)
+@pytest.mark.parametrize("values", [*NONE, range(MOST_ON_AXIS + 1)])
 def test_python_values_that_are_none(values):
     with pytest.raises(InputError, match="batch"):
         axes_of([("batch", values)])

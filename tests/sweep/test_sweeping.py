@@ -12,14 +12,9 @@ from symroof.errors import InputError
 from symroof.theory.switches import SWITCHES
 
 from ..near import near
+from ..tables import case_of, fields, table
 
-CASE = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 2048,
-    "output": 128,
-}
+CASE = case_of("model=llama-3-8b hardware=h100-sxm engine=ideal prompt=2048 output=128")
 STUDY = "llama-3-70b-chat"
 
 
@@ -42,76 +37,35 @@ def same(found, exact, **close):
     return float(found) == pytest.approx(float(exact), **{"rel": 1e-12, "abs": 0, **close})
 
 
-SWEPT = {
-    "plain": (CASE, {"batch": "1:512", "prompt": "128:32768:x2"}, None),
-    "labels": (
-        CASE,
-        {
-            "hardware": ["h100-sxm", "h200", "mi300x"],
-            "weights": ["fp16", "fp8", "int4"],
-            "batch": [1, 64],
-        },
-        None,
-    ),
-    "switches": (
-        CASE,
-        {"attention": ["causal", "full"], "detail": ["exact", "weights"], "prompt": [100, 5000]},
-        ["prefill_flops", "decode_bytes", "ttft"],
-    ),
-    "the choice": (
-        CASE,
-        {"activations": ["on", "off"], "prompt": [100, 5000]},
-        ["prefill_bytes", "itl"],
-    ),
-    "labels alone": (CASE, {"model": ["llama-3-8b", "llama-3-70b"], "kv": ["fp16", "fp8"]}, None),
-    "devices": (
-        CASE,
-        {"tp": [1, 2, 4, 8], "mem_bandwidth": "2 TB/s:8 TB/s:x2"},
-        ["itl", "ttft", "link_intensity", "decode_bound", "fits"],
-    ),
-    "efficiency": (
-        CASE,
-        {"mfu": "0.1:0.9:+0.1", "mbu": "0.1:0.9:+0.2"},
-        ["itl", "ttft", "effective_ridge"],
-    ),
-    "queue": (
-        {**CASE, "arrival_rate": 1},
-        {"arrival_rate": [1, 5, 20, 60, 500], "mfu": [0.3, 1]},
-        ["queue_wait", "loaded_ttft", "utilization", "ttft"],
-    ),
-    "given": (
-        CASE,
-        {"itl": ["5 ms", "20 ms"], "batch": [1, 8]},
-        ["decode_mbu", "decode_throughput", "tpot"],
-    ),
-    "experts": (
-        {**CASE, "model": "mixtral-8x7b"},
-        {"batch": [1, 2, 7, 33, 128], "context": [1, 1000]},
-        ["experts_read", "itl", "decode_bound", "memory_bytes"],
-    ),
-    "paged": (
-        {**CASE, "assume": {"kv_reserve": "paged"}},
-        {"prompt": [1, 15, 16, 17, 4096], "batch": [1, 9]},
-        ["kv_reserved_bytes", "concurrency"],
-    ),
-}
+SWEPT = """
+# more of the case | axes | quantities
+output=128 | batch: 1:512, prompt: 128:32768:x2 |
+output=128 | hardware: [h100-sxm, h200, mi300x], weights: [fp16, fp8, int4], batch: [1, 64] |
+output=128 | model: [llama-3-8b, llama-3-70b], kv: [fp16, fp8] |
+output=128 | attention: [causal, full], detail: [exact, weights], prompt: [100, 5000] | prefill_flops ttft
+output=128 | activations: ["on", "off"], prompt: [100, 5000] | prefill_bytes itl
+output=128 | tp: [1, 2, 4, 8], mem_bandwidth: 2 TB/s:8 TB/s:x2 | itl ttft link_intensity decode_bound fits
+output=128 | mfu: 0.1:0.9:+0.1, mbu: 0.1:0.9:+0.2 | itl ttft effective_ridge
+arrival_rate=1 | arrival_rate: [1, 5, 60, 500], mfu: [0.3, 1] | queue_wait loaded_ttft utilization
+output=128 | itl: [5 ms, 20 ms], batch: [1, 8] | decode_mbu decode_throughput tpot
+model=mixtral-8x7b | batch: [1, 2, 7, 33, 128], context: [1, 1000] | experts_read itl decode_bound
+kv_reserve=paged | prompt: [1, 15, 16, 17, 4096], batch: [1, 9] | kv_reserved_bytes concurrency
+"""
 
 
 @pytest.mark.sample(4)
-@pytest.mark.parametrize("name", SWEPT)
-def test_points_are_those_of_cases_of_their_own(name):
+@pytest.mark.parametrize(("more", "axes", "quantities"), table(SWEPT))
+def test_points_are_those_of_cases_of_their_own(more, axes, quantities):
     """At points drawn at random, against a study that holds that point alone and the exact path."""
-    given, over, quantities = SWEPT[name]
-    found = sr.Study(**given).sweep(quantities, **over)
-    draw = random.Random(name)
+    given, over = {**CASE, **case_of(more)}, fields(axes)
+    found = sr.Study(**given).sweep(quantities.split() or None, **over)
+    draw = random.Random(axes)
     sizes = dict(found.sizes)
     for _ in range(min(12, found.sizes and int(np.prod(list(sizes.values()))))):
         at = {axis: draw.randrange(size) for axis, size in sizes.items()}
         chosen = {axis: found[axis].values[i].item() for axis, i in at.items()}
-        assume = {
-            **given.get("assume", {}),
-            **{k: chosen.pop(k) for k in ("attention", "detail") if k in chosen},
-        }
+        switches = {k: chosen.pop(k) for k in ("attention", "detail") if k in chosen}
+        assume = {**given.get("assume", {}), **switches}
         if chosen.get("activations") in ("on", "off"):
             assume["activations"] = chosen.pop("activations")
         text = {key: f"{value} s" if key == "itl" else value for key, value in chosen.items()}
@@ -130,10 +84,8 @@ def test_a_formula_of_the_study_follows_the_axis():
 def test_an_axis_wins_over_the_study_and_its_lists_are_axes_too():
     found = sr.Study.load(STUDY).sweep("itl", batch=[2, 4, 8])
     assert dict(found.sizes) == {"hardware": 2, "batch": 3}
-    assert dict(sr.Study.load(STUDY).sweep("itl", hardware="h200").sizes) == {
-        "hardware": 1,
-        "batch": 2,
-    }
+    alone = sr.Study.load(STUDY).sweep("itl", hardware="h200")
+    assert dict(alone.sizes) == {"hardware": 1, "batch": 2}
 
 
 def test_the_switch_beside_detail_wins():
@@ -170,10 +122,8 @@ def test_units_meanings_and_assumptions():
         ["ttft", "decode_bound"], batch=[1, 2], logits=["last", "all"]
     )
     assert (found.ttft.units, found.ttft.long_name) == ("s", "time to first token")
-    assert (found.batch.units, found.batch.long_name) == (
-        "request",
-        "decode batch size: requests decoded together",
-    )
+    meaning = "decode batch size: requests decoded together"
+    assert (found.batch.units, found.batch.long_name) == ("request", meaning)
     assumptions = json.loads(found.attrs["assumptions"])
     assert list(assumptions) == list(SWITCHES)
     assert assumptions["attention"] == {"value": "full", "defaulted": False}
@@ -196,48 +146,32 @@ def test_units_meanings_and_assumptions():
 
 
 def test_inputs_that_differ_say_over_what():
-    found = json.loads(
-        sr.Study(**CASE)
-        .sweep("itl", hardware=["h100-sxm", "h200"], weights=["fp16", "fp8"])
-        .attrs["inputs"]
-    )
+    grid = sr.Study(**CASE).sweep("itl", hardware=["h100-sxm", "h200"], weights=["fp16", "fp8"])
+    found = json.loads(grid.attrs["inputs"])
     assert found["mem_bandwidth"]["over"] == ["hardware"]
-    assert [(case["when"], case["value"]) for case in found["mem_bandwidth"]["cases"]] == [
-        ({"hardware": "h100-sxm"}, 3.35e12),
-        ({"hardware": "h200"}, 4.8e12),
-    ]
+    cases = [(case["when"], case["value"]) for case in found["mem_bandwidth"]["cases"]]
+    assert cases == [({"hardware": "h100-sxm"}, 3.35e12), ({"hardware": "h200"}, 4.8e12)]
     assert found["weight_bytes_per_param"]["over"] == ["weights"]
     assert "over" not in found["n_layers"]
 
 
-REFUSED = {
-    "nothing": ({}, None, "nothing to sweep over"),
-    "many cases": (
-        {
-            "model": ["llama-3-8b", "llama-3-70b"],
-            "tp": [1, 2],
-            **{s: list(v.values) for s, v in SWITCHES.items()},
-        },
-        None,
-        "cases; at most 1,000",
-    ),
-    "many points": (
-        {"batch": range(1, 10**5), "prompt": range(1, 10**5), "output": range(1, 10**4)},
-        None,
-        "points; at most 10,000,000,000",
-    ),
-    "unknown quantity": ({"batch": [1]}, ["ttf"], "did you mean 'ttft'?"),
-    "threshold": ({"batch": [1]}, ["batch_to_ridge"], "is a threshold"),
-    "missing input": ({"batch": [1]}, ["queue_wait"], "needs arrival_rate"),
-    "only an axis": ({"batch": [1]}, ["batch"], "is an axis"),
-    "of one kind of layer": ({"batch": [1]}, ["n_heads.global"], "n_heads.global"),
-}
+EVERY_SWITCH = {name: list(switch.values) for name, switch in SWITCHES.items()}
+MANY = {"batch": range(1, 10**5), "prompt": range(1, 10**5), "output": range(1, 10**4)}
+REFUSED = [
+    ({}, None, "nothing to sweep over"),
+    ({"tp": [1, 2], **EVERY_SWITCH}, None, "cases; at most 1,000"),
+    (MANY, None, "points; at most 10,000,000,000"),
+    ({"batch": [1]}, ["ttf"], "did you mean 'ttft'?"),
+    ({"batch": [1]}, ["batch_to_ridge"], "is a threshold"),
+    ({"batch": [1]}, ["queue_wait"], "needs arrival_rate"),
+    ({"batch": [1]}, ["batch"], "is an axis"),
+    ({"batch": [1]}, ["n_heads.global"], "n_heads.global"),
+]
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_swept_is_refused(name):
-    over, quantities, word = REFUSED[name]
+@pytest.mark.parametrize(("over", "quantities", "word"), REFUSED, ids=range(len(REFUSED)))
+def test_what_cannot_be_swept_is_refused(over, quantities, word):
     with pytest.raises(InputError) as caught:
         sr.Study(**CASE).sweep(quantities, **over)
     assert word in str(caught.value)
@@ -252,13 +186,9 @@ def test_without_a_case_what_needs_none_is_swept():
         sr.Study().sweep("weight_bytes", batch=[1])
 
 
-NO_LINKS = {
-    "model": "llama-3-8b",
-    "prompt": 1024,
-    "peak_flops": 1e15,
-    "mem_bandwidth": 3e12,
-    "mem_capacity": 80e9,
-}
+NO_LINKS = case_of(
+    "model=llama-3-8b prompt=1024 peak_flops=1e15 mem_bandwidth=3e12 mem_capacity=80e9"
+)
 
 
 def test_what_an_axis_needs_everywhere_is_asked_for():

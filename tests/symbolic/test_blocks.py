@@ -20,11 +20,8 @@ def test_every_point_lies_in_one_block(shape, most):
 
 
 def test_inputs_keep_their_thin_shapes():
-    grid, row, column = (
-        np.arange(12.0).reshape(3, 4),
-        np.arange(4.0)[None, :],
-        np.arange(3.0)[:, None],
-    )
+    grid = np.arange(12.0).reshape(3, 4)
+    row, column = np.arange(4.0)[None, :], np.arange(3.0)[:, None]
     whole = grid + row * 100 + column * 10_000
     found = np.empty((3, 4))
     for place in blocks((3, 4), 2):

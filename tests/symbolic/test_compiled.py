@@ -19,14 +19,8 @@ CASE = case_of(
     "link_latency='5 us' network_bandwidth='50 GB/s' preemption_rate=0.01 percentile=0.99 "
     "burst_rate=10 burst_duration='3 s'"
 )
-WHOLE = {
-    "batch": (1, 600),
-    "prompt": (1, 20000),
-    "output": (1, 200),
-    "tp": (1, 8),
-    "chunk": (64, 4096),
-    "context": (1, 20000),
-}
+WHOLE = {"batch": (1, 600), "prompt": (1, 20000), "output": (1, 200), "tp": (1, 8)}
+WHOLE |= {"chunk": (64, 4096), "context": (1, 20000)}
 CASES = """
 llama-3-8b    | output tp batch                | roofline=per_operator
 gemma-2-9b    | batch prompt                   | output=30

@@ -14,6 +14,7 @@ from symroof.symbolic.expressions import parts, symbol
 from symroof.symbolic.reading import FormulaError, parse
 
 from ..near import near
+from ..tables import table
 from .texts import Values, exact_value, points, with_functions
 
 POINT = {"a": 5 / 2, "b": 3.0, "c": 21.0}
@@ -68,18 +69,13 @@ def test_what_is_next_to_a_whole_number_is_it():
     assert [value("ceil(log2(x))", x=2.0**n) for n in range(40)] == list(range(40))
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "1/(a - 2)",
-        "sqrt(1 - a)",
-        "log2(a - 2)",
-        "log2(a - 3)",
-        "(1 - a)**(1/a)",
-        "(a - 2)**(-a)",
-        "sum(j, j, 1/2, a)",
-    ],
-)
+NO_VALUES = """
+1/(a - 2) | sqrt(1 - a) | log2(a - 2) | log2(a - 3) | (1 - a)**(1/a) | (a - 2)**(-a)
+sum(j, j, 1/2, a)
+"""
+
+
+@pytest.mark.parametrize("source", [cell for row in table(NO_VALUES) for cell in row])
 def test_no_value_says_so(source):
     """In an array it is NaN, beside points that have one."""
     with pytest.raises(NoValue):
@@ -110,29 +106,15 @@ def test_a_tie_goes_to_the_arm_named_first(off):
     assert value("largest(one = a, two = b)", a=3 * (1 - 1e-11), b=3) == "two"
 
 
-STEP_TIMES = [
-    "max(a*j + b, c)",
-    "max(a, j) + min(j*j, 50*b)",
-    "max(a*min(j, 7), b*j)",
-    "j",
-    "3",
-    "max(j*j - 9*j, 0)",
-    "(a + j)/b",
-    "1/(j + 100)",
-    "floor(j/3)",
-    "max(j/7, floor(a))*j",
-    "max(10 - j, j - 10)",
-    "min(max(j, 5), 9)**2",
-    "2**j",
-    "a**j",
-    "(j + 1)**-2",
-    "sqrt(j + 30)**2/1",
-    "max(2*j, max(j + 4, a))",
-]
+STEP_TIMES = """
+max(a*j + b, c) | max(a, j) + min(j*j, 50*b) | max(a*min(j, 7), b*j) | j | 3 | max(j*j - 9*j, 0)
+(a + j)/b | 1/(j + 100) | floor(j/3) | max(j/7, floor(a))*j | max(10 - j, j - 10) | 2**j | a**j
+min(max(j, 5), 9)**2 | (j + 1)**-2 | sqrt(j + 30)**2/1 | max(2*j, max(j + 4, a))
+"""
 
 
 @pytest.mark.sample(8)
-@pytest.mark.parametrize("body", STEP_TIMES)
+@pytest.mark.parametrize("body", [cell for row in table(STEP_TIMES) for cell in row])
 @pytest.mark.parametrize(("first", "last"), [(1, 12), (3, 3), (1, 0), (0, 40), (2, 25)])
 def test_a_sum_is_its_loop(body, first, last):
     expected = math.fsum(value(body, **POINT, j=j) for j in range(first, last + 1))

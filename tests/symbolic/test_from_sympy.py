@@ -68,11 +68,10 @@ def test_what_callers_write(expression, source):
     for values in itertools.product((1, 2, 3), repeat=4):
         point = dict(zip("abcd", map(float, values), strict=True))
         numbers = {Symbol(name, positive=True): int(value) for name, value in point.items()}
-        expected = (
-            expression.xreplace(numbers).doit()
-            if source is None
-            else value_at(parse(source), point)
-        )
+        if source is None:
+            expected = expression.xreplace(numbers).doit()
+        else:
+            expected = value_at(parse(source), point)
         assert value_at(formula, point) == near(float(expected))
 
 

@@ -11,7 +11,7 @@ from symroof.symbolic.expressions import mentions
 from symroof.symbolic.printing import text
 
 from ..near import near
-from ..tables import case_of
+from ..tables import case_of, table
 
 pytestmark = pytest.mark.usefixtures("bounded")
 
@@ -94,9 +94,8 @@ def test_layers_of_one_kind(kind):
     found = study.solve("weight_bytes = 30 GB", f"n_layers.{kind}")
     assert found.verdict == "crosses"
     case = study.first.case
-    per_layer = case.changed({f"n_layers.{kind}": 22}).value("weight_bytes") - case.changed(
-        {f"n_layers.{kind}": 21}
-    ).value("weight_bytes")
+    some, more = (case.changed({f"n_layers.{kind}": n}).value("weight_bytes") for n in (21, 22))
+    per_layer = more - some
     by_hand = 21 + (30 * 10**9 - case.value("weight_bytes")) / per_layer
     assert found.value == near(by_hand, 1e-12)
 
@@ -112,10 +111,10 @@ def test_a_threshold_solved_for_something_else_does_not_speak_of_its_own_unknown
 
 @pytest.mark.parametrize(
     ("equation", "unknown"),
-    [
-        ("memory_bytes = usable_memory", "memory_share"),
-        ("prefill_compute_time = ttft_target", "mfu"),
-    ],
+    table("""
+memory_bytes = usable_memory | memory_share
+prefill_compute_time = ttft_target | mfu
+"""),
 )
 def test_a_share_above_one_is_no_answer(equation, unknown):
     solution = solve_symbolic(equation, unknown)

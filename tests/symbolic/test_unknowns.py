@@ -13,6 +13,7 @@ from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
 
 from ..near import near
+from ..tables import case_of, table
 
 pytestmark = pytest.mark.usefixtures("bounded")
 
@@ -46,13 +47,10 @@ def test_a_changed_input_counts_in_values_and_expansions_and_arrays_alike():
 
 def test_a_share_above_one_is_no_answer_where_inputs_cancel():
     """A rate of batch/itl and of a share of batch/itl/output: 6 times would be needed, whatever the device."""
-    found = sr.Study(output=2).solve(
-        "decode_throughput = slo_share*request_throughput/3", for_="slo_share"
-    )
-    assert found.value is None
-    assert sr.Study(output=2).solve(
-        "decode_throughput = 4*slo_share*request_throughput", for_="slo_share"
-    ).value == Fraction(1, 2)
+    study = sr.Study(output=2)
+    rates = "decode_throughput = {}*request_throughput"
+    assert study.solve(rates.format("slo_share/3"), for_="slo_share").value is None
+    assert study.solve(rates.format("4*slo_share"), for_="slo_share").value == Fraction(1, 2)
 
 
 def test_what_is_given_of_the_parts_of_a_total_follows_the_total():
@@ -72,18 +70,10 @@ def test_a_crossing_below_one_request():
 
 def test_a_crossing_within_the_first_token():
     """The batch of 7600 makes the first decode step longer than the prefill of 10 tokens: the sides change over before one token is out."""
-    study = sr.Study(
-        model="llama-3-8b",
-        hardware="h100-sxm",
-        engine="ideal",
-        prompt=10,
-        batch=7600,
-        assume={"decode_steps": "output"},
-    )
+    case = case_of("model=llama-3-8b hardware=h100-sxm engine=ideal batch=7600")
+    study = sr.Study(**case, prompt=10, assume={"decode_steps": "output"})
     found = study.solve("output_decode_exceeds_ttft")
-    first_step = sr.Study(
-        model="llama-3-8b", hardware="h100-sxm", engine="ideal", context=11, batch=7600
-    ).value("itl")
+    first_step = sr.Study(**case, context=11).value("itl")
     assert (found.verdict, found.integer) == ("crosses", {"at_least": 1})
     assert abs(found.value - study.value("ttft") / first_step) < 1e-12
     assert 0 < found.value < 1
@@ -120,16 +110,13 @@ def test_every_choice_of_arms_has_its_branch():
     assert both_compute.has(s.elementwise_bytes) and both_compute.subs(s.elementwise_bytes, 0) == 0
 
 
-@pytest.mark.parametrize(
-    "equation",
-    [
-        "step_tokens = decode_mbu",
-        "batch = mfu",
-        "prompt = 1 - acceptance",
-        "devices = 2*memory_share",
-        "batch + mbu = 3",
-    ],
-)
+MIXED = """
+step_tokens = decode_mbu | batch = mfu | prompt = 1 - acceptance | devices = 2*memory_share
+batch + mbu = 3
+"""
+
+
+@pytest.mark.parametrize("equation", [cell for row in table(MIXED) for cell in row])
 def test_what_is_counted_meets_no_share(equation):
     with pytest.raises(InputError, match="plain share"):
         sr.solve(equation, for_="batch")

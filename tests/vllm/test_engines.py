@@ -11,64 +11,38 @@ from symroof.vllm.command_line import read_line
 from symroof.vllm.engines import ENGINES
 from symroof.vllm.served_case import served_case
 from tests.cli import good, refused
+from tests.tables import case_of, table
 
 WORK = {"hardware": "h200", "prompt": 4096, "output": 512, "efficiency": "peak"}
+LENGTHS = ("prompt", "output")
 
 
 def served(line, **chosen):
     return served_case(read_line(line, ENGINES), request_of(origin="test", **(WORK | chosen)))
 
 
-def devices(line, **chosen):
-    """Devices and degrees of a line."""
-    case = served(line, **chosen).study.first.case
-    return {
-        name: int(case.value(name))
-        for name in ("instance_devices", "tp", "pp", "dp", "attention_dp", "ep")
-    }
-
-
 SGLANG = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3"
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        (f"{SGLANG} --tp 8", {"instance_devices": 8, "tp": 8, "attention_dp": 1}),
-        (
-            f"{SGLANG} --tp 8 --dp 8 --enable-dp-attention",
-            {"instance_devices": 8, "tp": 1, "attention_dp": 8, "ep": 1},
-        ),
-        (
-            f"{SGLANG} --tp-size 16 --dp-size 4 --enable-dp-attention --ep 16",
-            {"instance_devices": 16, "tp": 4, "attention_dp": 4, "ep": 16},
-        ),
-        (
-            "sglang serve --model-path Qwen/Qwen3-32B --tp 2 --dp 4",
-            {"instance_devices": 2, "tp": 2, "dp": 4},
-        ),
-        (
-            "trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --ep_size 8",
-            {"instance_devices": 8, "tp": 8, "ep": 8},
-        ),
-        (
-            "trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --enable_attention_dp",
-            {"instance_devices": 8, "tp": 1, "attention_dp": 8},
-        ),
-        ("llama-server -hf x/Qwen3-32B-GGUF -ts 1,1", {"instance_devices": 2, "tp": 1, "pp": 2}),
-        (
-            "llama-server -hf x/Qwen3-32B-GGUF -ts 3,1 -sm row",
-            {"instance_devices": 2, "tp": 2, "pp": 1},
-        ),
-        (
-            "vllm serve deepseek-ai/DeepSeek-V3 -tp 1 -dp 8 --enable-expert-parallel",
-            {"instance_devices": 8, "tp": 1, "attention_dp": 8, "ep": 8},
-        ),
-    ],
-)
+V3 = "trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8"
+CPP = "llama-server -hf x/Qwen3-32B-GGUF"
+DEVICES = f"""
+{SGLANG} --tp 8 | instance_devices=8 tp=8 attention_dp=1
+{SGLANG} --tp 8 --dp 8 --enable-dp-attention | instance_devices=8 tp=1 attention_dp=8 ep=1
+{SGLANG} --tp-size 16 --dp-size 4 --enable-dp-attention --ep 16 | instance_devices=16 tp=4 attention_dp=4 ep=16
+sglang serve --model-path Qwen/Qwen3-32B --tp 2 --dp 4 | instance_devices=2 tp=2 dp=4
+{V3} --ep_size 8 | instance_devices=8 tp=8 ep=8
+{V3} --enable_attention_dp | instance_devices=8 tp=1 attention_dp=8
+{CPP} -ts 1,1 | instance_devices=2 tp=1 pp=2
+{CPP} -ts 3,1 -sm row | instance_devices=2 tp=2 pp=1
+vllm serve deepseek-ai/DeepSeek-V3 -dp 8 --enable-expert-parallel | instance_devices=8 tp=1 attention_dp=8 ep=8
+"""
+
+
+@pytest.mark.parametrize(("line", "expected"), table(DEVICES))
 def test_the_devices_of_a_line(line, expected):
-    found = devices(line)
-    assert {name: found[name] for name in expected} == expected
+    case, degrees = served(line).study.first.case, case_of(expected)
+    assert {name: int(case.value(name)) for name in degrees} == degrees
 
 
 def test_groups_that_do_not_share_out_the_devices():
@@ -78,22 +52,19 @@ def test_groups_that_do_not_share_out_the_devices():
 
 def test_memory_as_each_engine_means_it():
     """SGLang's share holds weights and cache alone; TensorRT-LLM's is of what weights and activations leave."""
-    capacity = served("sglang serve --model-path Qwen/Qwen3-32B").study.first.case.value(
-        "mem_capacity"
-    )
-    made = served(
-        "sglang serve --model-path Qwen/Qwen3-32B --mem-fraction-static 0.8"
-    ).study.first.case
+
+    def case(line):
+        return served(line).study.first.case
+
+    sglang = "sglang serve --model-path Qwen/Qwen3-32B"
+    capacity = case(sglang).value("mem_capacity")
+    made = case(f"{sglang} --mem-fraction-static 0.8")
     assert made.value("usable_memory") == capacity * 8 / 10
     assert made.value("memory_reserve") == 0
-    made = served(
-        "trtllm-serve Qwen/Qwen3-32B --kv_cache_free_gpu_memory_fraction 0.8"
-    ).study.first.case
-    free = capacity * 96 / 100 - made.value("weight_bytes")
-    assert (
-        made.value("usable_memory") - made.value("memory_reserve")
-        == made.value("weight_bytes") + free * 8 / 10
-    )
+    made = case("trtllm-serve Qwen/Qwen3-32B --kv_cache_free_gpu_memory_fraction 0.8")
+    weights = made.value("weight_bytes")
+    room = made.value("usable_memory") - made.value("memory_reserve")
+    assert room == weights + (capacity * 96 / 100 - weights) * 8 / 10
 
 
 def test_slots_of_llama_cpp_share_out_the_cache():
@@ -158,34 +129,23 @@ def test_a_recommended_line_leaves_variables_and_the_home_to_the_shell():
 
 def test_what_one_request_needs_is_said_where_none_fits():
     """Llama 3.1 70B: 141.1 GB of weights, 8,192 tokens of 327,680 byte, and 0.04*143,771 MiB."""
-    made = served(
-        "vllm serve meta-llama/Llama-3.1-70B-Instruct --max-model-len 8192",
-        prompt=None,
-        output=None,
-    )
-    assert any(
-        "not even one request of 8,192 tokens fits: it needs 143.8 GB" in warning
-        for warning in made.warnings
-    )
+    line = "vllm serve meta-llama/Llama-3.1-70B-Instruct --max-model-len 8192"
+    made = served(line, prompt=None, output=None)
+    said = "not even one request of 8,192 tokens fits: it needs 143.8 GB"
+    assert any(said in warning for warning in made.warnings)
     assert made.batch == 1
 
 
 def test_auto_is_the_longest_that_fits():
     def longest(hardware):
-        return served(
-            "vllm serve Qwen/Qwen3-32B --max-model-len auto",
-            prompt=None,
-            output=None,
-            hardware=hardware,
-            tp=2,
-        ).longest
+        line, open_ = "vllm serve Qwen/Qwen3-32B --max-model-len auto", dict.fromkeys(LENGTHS)
+        return served(line, **open_, hardware=hardware, tp=2).longest
 
     assert longest("h200") == 40_960
     case = served("vllm serve Qwen/Qwen3-32B", hardware="rtx-a6000").study.first.case
     room = 2 * (0.92 * case.value("mem_capacity") - case.value("memory_reserve"))
-    assert longest("rtx-a6000") == min(
-        40_960, (room - 2 * 32_762_123_264) // (2 * 64 * 8 * 128 * 2)
-    )
+    held = (room - 2 * 32_762_123_264) // (2 * 64 * 8 * 128 * 2)
+    assert longest("rtx-a6000") == min(40_960, held)
 
 
 def test_an_unknown_quantization_is_named_and_the_rest_judged():

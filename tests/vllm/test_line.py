@@ -6,6 +6,8 @@ from symroof.errors import InputError
 from symroof.vllm.command_line import NAME, read_line
 from symroof.vllm.served_flags import resolve_model
 
+from ..tables import fields, table
+
 WRITTEN = {
     "serve": "vllm serve org/m --tensor-parallel-size 2 --max-num-seqs 16 --max-model-len 32000",
     "equals": "vllm serve org/m --tensor-parallel-size=2 --max-num-seqs=16 --max-model-len=32k",
@@ -33,9 +35,8 @@ def test_the_same_line_in_every_spelling(name):
 def test_k_is_a_thousand_and_capital_k_1024():
     """As vLLM's own reader has it: 1k = 1,000, 1K = 1,024, 25.6k = 25,600."""
     for text, value in (("1k", 1000), ("1K", 1024), ("25.6k", 25600), ("2M", 2 * 1024**2)):
-        assert (
-            read_line(f"vllm serve m --max-model-len {text}").flags["max-model-len"].value == value
-        )
+        flags = read_line(f"vllm serve m --max-model-len {text}").flags
+        assert flags["max-model-len"].value == value
 
 
 def test_switches_and_what_they_are_switched_off_by():
@@ -44,116 +45,78 @@ def test_switches_and_what_they_are_switched_off_by():
     assert flags["enable-chunked-prefill"].value is False
 
 
-BAD = {
-    "empty": ("", 1, "vllm serve"),
-    "another command": ("rm -rf x", 1, "does not begin with vllm serve"),
-    "no model": ("vllm serve --port 3", 1, "names no model"),
-    "open quote": ("vllm serve 'org/m", 12, "no closing quotation"),
-    "not a number": ("vllm serve m --max-num-seqs many", 29, "'many' is not a whole number"),
-    "zero": ("vllm serve m --max-num-seqs 0", 29, "whole number, 1 or more"),
-    "no value": ("vllm serve m --max-num-seqs --port 3", 14, "has no value"),
-    "share": ("vllm serve m --gpu-memory-utilization 90", 39, "not a share above 0 and up to 1"),
-    "nan": ("vllm serve m --gpu-memory-utilization nan", 39, "not a number"),
-    "a format nobody knows": ("vllm serve m --kv-cache-dtype fp9", 31, "there are: auto, "),
-    "a beginning of several": ("vllm serve m --max-num 4", 14, "is the beginning of several flags"),
-    "a variable that matters": ("vllm serve m --max-model-len $LENGTH", 30, "no shell runs here"),
-    "two models": ("vllm serve m n", 14, "'n' belongs to no flag"),
-    "no JSON": ("vllm serve m --speculative-config {x", 35, "not a JSON object"),
-    "deep JSON": ("vllm serve m --speculative-config " + "[" * 1500, 35, "not a JSON object"),
-    "a second command": ("vllm serve m ; rm -rf x", 14, "no shell runs here"),
-    "a substitution": ("vllm serve $(cat model)", 12, "no shell runs here"),
-    "a second command inside": ("bash -c 'vllm serve m && rm -rf x'", 9, "no shell runs here"),
-    "too long": ("vllm serve " + "m" * 10_000, None, "longer than"),
-    "too many words": (
-        "vllm serve m " + "--port 3 " * 200,
-        14 + 126 * 9 + 7,
-        "more than 256 words",
-    ),
-}
+BAD = r"""
+vllm serve --port 3 | 1 | names no model
+rm -rf x | 1 | does not begin with vllm serve
+vllm serve 'org/m | 12 | no closing quotation
+vllm serve m --max-num-seqs many | 29 | 'many' is not a whole number
+vllm serve m --max-num-seqs 0 | 29 | whole number, 1 or more
+vllm serve m --max-num-seqs --port 3 | 14 | has no value
+vllm serve m --gpu-memory-utilization 90 | 39 | not a share above 0 and up to 1
+vllm serve m --gpu-memory-utilization nan | 39 | not a number
+vllm serve m --kv-cache-dtype fp9 | 31 | there are: auto,
+vllm serve m --max-num 4 | 14 | is the beginning of several flags
+vllm serve m --max-model-len $LENGTH | 30 | no shell runs here
+vllm serve m n | 14 | 'n' belongs to no flag
+vllm serve m --speculative-config {x | 35 | not a JSON object
+vllm serve m ; rm -rf x | 14 | no shell runs here
+vllm serve $(cat model) | 12 | no shell runs here
+bash -c 'vllm serve m && rm -rf x' | 9 | no shell runs here
+"""
+LONG = [
+    ("", 1, "vllm serve"),
+    ("vllm serve m --speculative-config " + "[" * 1500, 35, "not a JSON object"),
+    ("vllm serve " + "m" * 10_000, None, "longer than"),
+    ("vllm serve m " + "--port 3 " * 200, 14 + 126 * 9 + 7, "more than 256 words"),
+]
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("name", BAD)
-def test_a_fault_is_told_with_its_column(name):
-    text, column, word = BAD[name]
+@pytest.mark.parametrize(("text", "column", "word"), [*table(BAD), *LONG])
+def test_a_fault_is_told_with_its_column(text, column, word):
     with pytest.raises(InputError) as caught:
         read_line(text)
     first = caught.value.problems[0]
-    assert (first.file, first.column) == (NAME, column)
+    assert (first.file, first.column) == (NAME, column and int(column))
     assert word in str(caught.value)
 
 
-PASTED = {
-    "a beginning of a flag": ("vllm serve m --tensor_parallel 2", {"tensor-parallel-size": 2}, ""),
-    "one letter short": (
-        "vllm serve m --max-num-batched-token 8192",
-        {"max-num-batched-tokens": 8192},
-        "",
-    ),
-    "a comment of a line": (
-        "vllm serve m \\\n  # the devices\n  -tp 2",
-        {"tensor-parallel-size": 2},
-        "",
-    ),
-    "a variable that does not matter": (
-        "vllm serve m --port $PORT --api-key ${KEY} -tp 2",
-        {"tensor-parallel-size": 2},
-        "",
-    ),
-    "twice": (
-        "vllm serve m -tp 2 --tensor-parallel-size 4",
-        {"tensor-parallel-size": 4},
-        "--tensor-parallel-size is given more than once: the last one counts, 4",
-    ),
-    "auto": ("vllm serve m --max-model-len auto", {"max-model-len": "auto"}, ""),
-    "minus one": ("vllm serve m --max-model-len -1", {"max-model-len": "auto"}, ""),
-    "short for speculation": (
-        "vllm serve m -sc '{\"num_speculative_tokens\": 3}'",
-        {"speculative-config": {"num_speculative_tokens": 3}},
-        "",
-    ),
-    "JSON without quotes": (
-        'vllm serve m -sc {"num_speculative_tokens":3}',
-        {"speculative-config": {"num_speculative_tokens": 3}},
-        "",
-    ),
-    "a container": (
-        "docker run --gpus all -v ~/.cache:/root -p 8000:8000 --ipc=host vllm/vllm-openai:latest --model m -tp 8",
-        {"tensor-parallel-size": 8},
-        "",
-    ),
-    "a container with a command": (
-        "sudo docker run --rm rocm/vllm:latest vllm serve m -tp 8",
-        {"tensor-parallel-size": 8},
-        "",
-    ),
-    "a shell in a container": (
-        "docker run --entrypoint bash vllm/vllm-openai bash -lc 'vllm serve m -tp 8'",
-        {"tensor-parallel-size": 8},
-        "",
-    ),
-    "in the background": (
-        "nohup vllm serve m -tp 2 > log.txt 2>&1 &",
-        {"tensor-parallel-size": 2},
-        "",
-    ),
-    "into a file": ("vllm serve m -tp 2 &>>log.txt", {"tensor-parallel-size": 2}, ""),
-    "with variables before it": (
-        "VLLM_USE_V1=1 CUDA_VISIBLE_DEVICES=0,1 vllm serve m -tp 2",
-        {"tensor-parallel-size": 2},
-        "",
-    ),
-}
+PASTED = r"""
+# a beginning of a flag, one letter short
+vllm serve m --tensor_parallel 2 | tensor-parallel-size: 2
+vllm serve m --max-num-batched-token 8192 | max-num-batched-tokens: 8192
+# a comment of a line, a variable that does not matter
+vllm serve m \\n  # the devices\n  -tp 2 | tensor-parallel-size: 2
+vllm serve m --port $PORT --api-key ${KEY} -tp 2 | tensor-parallel-size: 2
+vllm serve m --max-model-len auto | max-model-len: auto
+vllm serve m --max-model-len -1 | max-model-len: auto
+vllm serve m -sc '{"num_speculative_tokens": 3}' | speculative-config: {num_speculative_tokens: 3}
+vllm serve m -sc {"num_speculative_tokens":3} | speculative-config: {num_speculative_tokens: 3}
+# containers, their shells, the background, a file, variables before it
+docker run --gpus all -v ~/.cache:/root --ipc=host vllm/vllm-openai:latest --model m -tp 8 | tensor-parallel-size: 8
+sudo docker run --rm rocm/vllm:latest vllm serve m -tp 8 | tensor-parallel-size: 8
+docker run --entrypoint bash vllm/vllm-openai bash -lc 'vllm serve m -tp 8' | tensor-parallel-size: 8
+nohup vllm serve m -tp 2 > log.txt 2>&1 & | tensor-parallel-size: 2
+vllm serve m -tp 2 &>>log.txt | tensor-parallel-size: 2
+VLLM_USE_V1=1 CUDA_VISIBLE_DEVICES=0,1 vllm serve m -tp 2 | tensor-parallel-size: 2
+"""
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("name", PASTED)
-def test_lines_as_people_paste_them(name):
-    text, expected, said = PASTED[name]
-    line = read_line(text)
-    assert {key: flag.value for key, flag in line.flags.items() if key != "model"} == expected
-    assert line.flags["model"].value == "m"
-    assert line.said == ((said,) if said else ())
+@pytest.mark.parametrize(("text", "expected"), table(PASTED))
+def test_lines_as_people_paste_them(text, expected):
+    line = read_line(text.replace("\\n", "\n"))
+    assert {key: flag.value for key, flag in line.flags.items()} == {
+        "model": "m",
+        **fields(expected),
+    }
+    assert line.said == ()
+
+
+def test_of_a_flag_that_is_given_twice_the_last_counts():
+    line = read_line("vllm serve m -tp 2 --tensor-parallel-size 4")
+    assert line.flags["tensor-parallel-size"].value == 4
+    assert line.said == ("--tensor-parallel-size is given more than once: the last one counts, 4",)
 
 
 def test_a_file_of_flags_below_those_of_the_line(tmp_path):
