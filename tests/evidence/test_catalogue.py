@@ -61,33 +61,15 @@ def test_known_efficiencies_come_back():
         of = ("compiled", 9e-5, 5e-6) if i % 2 else ("eager", 15e-5, 2e-5)
         engine, layer, latency = of
         compute = 5e-4 * 1.3 ** (i % 13)
-        parts = TimeParts(
-            compute,
-            2e-3 * 1.2 ** (i % 11),
-            8.0 + i,
-            1e-4 * (i % 7),
-            10.0 * (i % 3),
-            1e-3 * (i % 3),
-            tile=compute * 3 if i % 4 == 0 else 0.0,
-        )
-        multiplied = compute * (3 if i % 4 == 0 else 1)
-        seconds = (
-            max(multiplied / 0.5, parts.memory / 0.75)
-            + parts.layers * layer
-            + parts.between * 80
-            + parts.messages * latency
-            + parts.sent / 0.3
-        )
-        made.append(
-            MeasuredRow(
-                "a" if i % 3 else "b",
-                row.model_copy(update={"class_": engine}),
-                "hbm",
-                seconds,
-                parts,
-                None,
-            )
-        )
+        tile = compute * 3 if i % 4 == 0 else 0.0
+        sent = 10.0 * (i % 3), 1e-3 * (i % 3)
+        memory = 2e-3 * 1.2 ** (i % 11)
+        parts = TimeParts(compute, memory, 8.0 + i, 1e-4 * (i % 7), *sent, tile=tile)
+        seconds = max(max(compute, tile) / 0.5, memory / 0.75) + parts.layers * layer
+        seconds += parts.between * 80 + parts.messages * latency + parts.sent / 0.3
+        source = "a" if i % 3 else "b"
+        facts = row.model_copy(update={"class_": engine})
+        made.append(MeasuredRow(source, facts, "hbm", seconds, parts, None))
     latencies = {
         ("link_latency", "group", "compiled"): 5e-6,
         ("link_latency", "group", "all"): 2e-5,

@@ -34,32 +34,13 @@ LATENCY = {
 TRUE = case_of("mfu=0.5 mbu=0.7 layer_overhead=8e-5 elementwise_bytes=70.0 link_share=0.4")
 
 
-def row(
-    source,
-    parts,
-    seconds=1.0,
-    family="hbm",
-    engine="compiled",
-    tp=1,
-    decode=None,
-    generation="",
-    model="dense",
-    group="",
-    prompt=9,
-):
-    kind = SimpleNamespace(generation=generation or family, model=model)
-    facts = SimpleNamespace(
-        engine_class=engine,
-        group=tp,
-        link_group=group or link_group(tp),
-        hardware="h",
-        spec="m",
-        weights="fp8",
-        tp=tp,
-        attention_dp=1,
-        prompt=prompt,
-        output=9,
-    )
+FACTS = case_of("hardware=h spec=m weights=fp8 attention_dp=1 prompt=9 output=9")
+
+
+def row(source, parts, seconds=1.0, family="hbm", engine="compiled", tp=1, decode=None):
+    kind = SimpleNamespace(generation=family, model="dense")
+    group = {"group": tp, "link_group": link_group(tp), "tp": tp}
+    facts = SimpleNamespace(engine_class=engine, **FACTS, **group)
     return MeasuredRow(source, facts, family, seconds, parts, decode, kind)
 
 
@@ -70,22 +51,13 @@ def time_of(part, values):
     """``values`` in the order of the inputs: mfu, mbu, cost of a layer, traffic between, latency, share of links."""
     mfu, mbu, layer, between, latency, share = values
     compute, memory = max(part.compute, part.tile) / mfu, part.memory / mbu
-    return (
-        (compute + memory if part.added else max(compute, memory))
-        + part.layers * layer
-        + part.between * between
-        + part.messages * latency
-        + part.sent / share
-    )
+    busy = compute + memory if part.added else max(compute, memory)
+    waits = part.layers * layer + part.between * between + part.messages * latency
+    return busy + waits + part.sent / share
 
 
-ENGINES = [
-    ("hbm", "compiled"),
-    ("hbm", "earlier"),
-    ("gddr", "compiled"),
-    ("hbm", "ggml"),
-    ("apple", "ggml"),
-]
+ENGINES = [("hbm", "compiled"), ("hbm", "earlier"), ("gddr", "compiled")]
+ENGINES += [("hbm", "ggml"), ("apple", "ggml")]
 
 
 def made(seed=1, count=60, noise=0.2, sources=4):

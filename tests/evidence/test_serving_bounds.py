@@ -30,15 +30,8 @@ def rates():
     quick = []
     for spec in sources():
         most = QUICK.get(spec.name, 10**6)
-        quick += bounded_rates(
-            spec.model_copy(
-                update={
-                    "serving": tuple(
-                        row for row in spec.serving if row.devices <= most or not row.hardware
-                    )
-                }
-            )
-        )
+        some = [row for row in spec.serving if row.devices <= most or not row.hardware]
+        quick += bounded_rates(spec.model_copy(update={"serving": tuple(some)}))
     return quick
 
 

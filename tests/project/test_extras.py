@@ -32,14 +32,10 @@ sys.meta_path.insert(0, Absent())
 
 def python(code, *arguments, cwd):
     """A Python without the extras."""
+    command = [sys.executable, "-c", WITHOUT + code, *arguments]
+    inside = {"cwd": cwd, "env": {**os.environ, "PYTHONPATH": f"{ROOT}"}}
     return subprocess.run(
-        [sys.executable, "-c", WITHOUT + code, *arguments],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
+        command, **inside, capture_output=True, text=True, timeout=600, check=False
     )
 
 

@@ -16,14 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*command, cwd, env=None):
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        env={**os.environ, **(env or {})},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    inside = {"cwd": cwd, "env": {**os.environ, **(env or {})}}
+    done = subprocess.run(command, **inside, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 
