@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5376,
     "report": 5334,
     "cli": 3688,
-    "tests": 31407,
+    "tests": 30917,
     "other": 2685,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
