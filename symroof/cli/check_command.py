@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 import click
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
 
 TIMES = ("s", "token/s", "request/s", "USD", "J/token")
 BASIS = "Latencies, rates and costs without a stated efficiency: {}."
-WITHOUT_TERMINAL = 140
-"""Columns of an output that is not a terminal."""
 
 
 @click.command("check")
@@ -84,8 +81,9 @@ def command(
     elif not report.problems or not all(claim.faulty for claim in report.claims):
         timed = any(claim.unit in TIMES for claim in report.claims)
         basis = BASIS.format(default_basis(efficiency, engine)) if timed else ""
-        detail = verbose if everything or verbose else None
-        say(_printed(report, strict, detail, basis))
+        from symroof.cli.check_screen import screen
+
+        say(screen(report, strict, basis, everything, verbose))
     return _code(report, strict, as_json)
 
 
@@ -101,15 +99,3 @@ def _code(report: Report, strict: bool, as_json: bool) -> int:
         print_problems(report.problems, as_json)
     found = BAD_INPUT if report.problems else int(bool(report.findings(strict)))
     return next(iter(failed), found)
-
-
-def _printed(report: Report, strict: bool, verbose: bool | None, basis: str) -> str:
-    """The first screen, or every claim where ``verbose`` is not None."""
-    if verbose is None:
-        from symroof.cli.check_screen import screen
-
-        return screen(report, strict, basis)
-    from symroof.report.claims_text import text
-
-    wide = shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns
-    return "\n".join(filter(None, [basis, text(report, wide, strict, verbose)]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from symroof.cli.terminal import clipped, fitted_table, warning_lines, wrapped
 from symroof.errors import visible
-from symroof.report.claims_text import HOW_TO_BEGIN, MARKED, off, put_forward
+from symroof.report.claims_text import HOW_TO_BEGIN, MARKED, explained, off, put_forward
 from symroof.table_formats import FAILS, IN_PART, PASSES
 
 if TYPE_CHECKING:
@@ -36,12 +36,24 @@ NUMBERLESS = re.compile(r"true|false|compute|memory|link|overhead|up|down|not", 
 """A claimed value that says nothing without its sentence."""
 
 
-def screen(report: Report, strict: bool, basis: str = "") -> str:
-    """Verdict, what does not hold, flags, what the numbers rest on; as much of it as fits on a screen."""
+def screen(
+    report: Report, strict: bool, basis: str = "", everything: bool = False, verbose: bool = False
+) -> str:
+    """Verdict, what does not hold, flags, what the numbers rest on; as much of it as fits on a screen. With ``everything`` every claim with its sentence, with
+    ``verbose`` all that is known of each that does not hold."""
     if not report.claims:
         return "\n".join(f"{visible(file)}: {HOW_TO_BEGIN}" for file in dict.fromkeys(report.files))
     claims = [claim for claim in report.claims if not claim.faulty]
     failing = [claim for claim in claims if claim.verdict not in HOLDS]
+    if everything or verbose:
+        several, rows = len(set(report.files)) > 1, []
+        for claim in claims if everything else failing:
+            mark, place, _, right, _ = _row(claim, several, strict)
+            sentence, why = visible(claim.says or claim.id), visible(_why(claim))
+            rows.append([mark, place, sentence, right, why])
+        lines = [*wrapped(verdict_line(report, strict)), *_table(rows)]
+        lines += [line for claim in failing if verbose for line in ("", *explained(claim))]
+        return "\n".join([*lines, *warning_lines(_flags(claims, several)), *wrapped(basis)])
     failing.sort(key=lambda claim: (not claim.finding(strict), ORDER.index(claim.verdict)))
     several = len(set(report.files)) > 1
     head = wrapped(verdict_line(report, strict))
@@ -91,7 +103,8 @@ def _is(count: int) -> str:
 def _table(rows: Sequence[list[str]], clip: bool = False) -> list[str]:
     """A table with the reasons in full, or cut to a line each."""
     header = ["", "line", "the text says", "correct", "why"]
-    return fitted_table(rows, header, "", -1, clip, left=True).splitlines() if rows else []
+    flexible = -1 if clip else None
+    return fitted_table(rows, header, "", flexible, clip, left=True).splitlines() if rows else []
 
 
 def _row(claim: Checked, several: bool, strict: bool) -> list[str]:
@@ -100,8 +113,9 @@ def _row(claim: Checked, several: bool, strict: bool) -> list[str]:
     right = clipped(visible(claim.derived), RIGHT)
     if NUMBERLESS.fullmatch(claim.claimed):  # says nothing without its sentence
         why = ": ".join(filter(None, (claim.says or str(claim.claim.relation or ""), why)))
+    mark = FAILS if claim.finding(strict) else IN_PART
     return [
-        FAILS if claim.finding(strict) else IN_PART,
+        PASSES if claim.verdict in HOLDS else mark,
         _place(claim, several),
         clipped(visible(claim.claimed or claim.says or claim.id), SAID),
         "plausible" if claim.verdict == "plausible" else right,

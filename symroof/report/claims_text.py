@@ -1,31 +1,23 @@
-"""Checked claims as text: a table, then for each incorrect claim what is wrong and how to reproduce it."""
+"""A checked claim as text: how far off it is, the likely mistake, and the command that derives the right value."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from itertools import zip_longest
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from symroof.errors import visible
-from symroof.table_formats import text_table, width
 
 if TYPE_CHECKING:
-    from symroof.claims.checked import Checked, Report
+    from symroof.claims.checked import Checked
     from symroof.claims.slips.explain import SlipExplanation
 
-HEADER = ("line", "sentence", "claimed", "derived", "verdict", "known mistake")
-NARROWEST, WIDEST = 60, 160
-SENTENCE, CELL = 28, 22
-"""Minimum width of the sentence column, maximum width of any other cell."""
-MOST_SLIPS = 2
+MOST_SLIPS, LONGEST = 2, 360
+"""Mistakes, and characters of a sentence."""
 TELLING = 0.01
 """Probability of a coincidence from which it is printed."""
 FITTED, LIKELY = ("hidden_efficiency", "hidden_overhead"), 0.5
 """Mistakes with a free parameter, and the probability of a coincidence from which one is hidden: any number would fit."""
-EXPLAINED = ("wrong", "inconsistent", "conditional", "plausible", "unchecked")
-"""Verdicts explained below the table."""
 OPTIONS = (
     "prompt",
     "output",
@@ -51,60 +43,13 @@ MARKED = {
 }
 
 
-def text(report: Report, columns: int = 120, strict: bool = False, verbose: bool = False) -> str:
-    """The report for a terminal of that width: a table of every claim, with ``verbose`` the details of each that does not hold."""
-    room = max(NARROWEST, min(columns, WIDEST))
-    sections = []
-    for file in dict.fromkeys(report.files):
-        claims = [claim for claim in report.claims if claim.file == file]
-        if claims:
-            sections.append(f"{visible(file)}\n{claims_table(claims, room)}")
-            told = [c for c in claims if c.verdict in EXPLAINED or (c.flags and strict)]
-            told = [c for c in told if verbose and not c.faulty]  # those stand among the problems
-            sections += ["\n".join(explained(claim, room)) for claim in told]
-        else:
-            sections.append(f"{visible(file)}: {HOW_TO_BEGIN}")
-    return "\n\n".join([*sections, summary(report)])
-
-
-def summary(report: Report) -> str:
-    """``8 claims: 4 rounded, 1 conditional, 3 wrong``."""
-    count = len(report.claims)
-    verdicts = ", ".join(f"{number} {verdict}" for verdict, number in report.summary.items())
-    return f"{count} claim{'' if count == 1 else 's'}" + (f": {verdicts}" if verdicts else "")
-
-
-def claims_table(claims: Sequence[Checked], room: int) -> str:
-    """One row per claim, in file order, without empty columns; the sentence has what room the others leave."""
-    rows = []
-    for c in claims:
-        verdict = f"{c.word} !" if c.flags else c.word
-        named = (names(slips) + ("" if slips[0].named else "?") for slips in put_forward(c))
-        needs = ", ".join(c.assumptions_needed)
-        slip = f"needs {needs}" if needs else ", ".join(named)
-        row = [str(c.line), c.says or c.id, c.claimed, c.derived, verdict, slip]
-        rows.append([visible(cell) for cell in row])
-    kept = [i for i in range(len(HEADER)) if i < 5 or any(row[i] for row in rows)]
-    widths = {i: min(CELL, max(width(row[i]) for row in rows)) for i in kept if i != 1}
-    widths = {i: max(most, width(HEADER[i])) for i, most in widths.items()}
-    widths[1] = max(room - sum(widths.values()) - 2 * len(kept), SENTENCE)
-    lines = [
-        line
-        for row in rows
-        for line in zip_longest(*(wrap(row[i], widths[i]) or [""] for i in kept), fillvalue="")
-    ]
-    drawn = text_table(lines, [HEADER[i] for i in kept], indent="  ")
-    marks = sorted({flag for claim in claims for flag in claim.flags})
-    return "\n".join([drawn, *(f"  ! {flag}: {MARKED.get(flag, flag)}" for flag in marks)])
-
-
-def explained(claim: Checked, room: int = 120) -> list[str]:
+def explained(claim: Checked) -> list[str]:
     """The details of an incorrect claim: its place, what is known of it, and the command that derives the value."""
     place = f"{claim.file}:{claim.line}:{claim.column}"
     head = visible(f"{place}: {claim.word}: {claim.says or claim.id}")
     command = reproduced(claim)
     lines = [*findings(claim), *([f"see: {command}"] if command else [])]
-    head = head if len(head) <= room * 3 else head[: room * 3 - 1] + "…"
+    head = head if len(head) <= LONGEST else head[: LONGEST - 1] + "…"
     return [head, *("    " + visible(line) for line in lines)]
 
 
