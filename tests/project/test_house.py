@@ -46,9 +46,9 @@ BUDGETS = {
     "sweep": 1207,
     "calibrate": 1252,
     "check": 5376,
-    "report": 5334,
+    "report": 5279,
     "cli": 3688,
-    "tests": 30917,
+    "tests": 30912,
     "other": 2685,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
