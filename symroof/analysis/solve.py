@@ -17,17 +17,13 @@ from symroof.symbolic.dimensions import DimensionError, check_counts, dimension
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import (
     ZERO,
-    At,
     Expr,
-    at,
     changed_inputs,
     is_condition_or_label,
     is_relation,
     mentions,
     names,
     operator_of,
-    rebuild,
-    symbol,
 )
 from symroof.symbolic.expressions import (
     relation as compared,
@@ -40,7 +36,7 @@ from symroof.theory.switches import assume
 from symroof.theory.symbols import INPUTS
 from symroof.theory.sympy_input import is_sympy, read_expression, symbol_name
 from symroof.theory.theory import Theory, theory
-from symroof.theory.thresholds import THRESHOLDS, Threshold, of_part
+from symroof.theory.thresholds import THRESHOLDS
 
 SHOWN = 80
 """Characters of an equation that an error repeats."""
@@ -66,7 +62,7 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     if not (isinstance(equation, str) or is_sympy(equation)):
         kind = type(equation).__name__
         raise refused("equation", f"expected text or a SymPy equation, not {kind}")
-    named = None if is_sympy(equation) else named_threshold(equation.strip(), theory)
+    named = None if is_sympy(equation) else theory.own.threshold(equation.strip())
     if named and named.under_load and under_load(bound_case.case):
         named = replace(named, equation=named.under_load)
     relation = parse_equation(named.equation if named else equation, theory.own)
@@ -75,8 +71,6 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     bound_case = bound_case.without_values(
         {printed_name(asked or ""), *names(relation), *changed_inputs(relation)}
     )
-    if named:
-        relation = without_idle_changes(relation, bound_case.case.theory)
     check_names(relation, asked and printed_name(asked), bound_case, equation)
     unknown = unknown_of(equation, asked, bound_case.case.theory)
     kind = named.kind if named else REACH
@@ -157,19 +151,6 @@ def refused(
     return of(Problem(str(equation)[:SHOWN], message, hint=hint))
 
 
-def named_threshold(equation: str, known: Theory) -> Threshold | None:
-    """A named threshold, or one of a single operator: ``batch_to_ridge.gate_up``."""
-    name, _, part = equation.partition(".")
-    threshold = known.own.threshold(name)
-    if threshold is None or not part:
-        return threshold
-    parts = known.parts(threshold.step)
-    if part not in parts:
-        message = f"no operator {part!r}" if parts else f"{name} is of the whole case"
-        raise refused(equation, message, nearest(part, parts))
-    return of_part(threshold, part)
-
-
 def parse_equation(equation: Any, own: Declarations = NONE) -> Expr:
     """``lhs = rhs`` as a tree, from text or a SymPy equation; a SymPy expression equals 0, as in SymPy's ``solve``.
 
@@ -198,20 +179,6 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Expr:
         message = "is a bound, not of the form lhs = rhs"
         hint = "solve it with =; the answer says on which side of the crossing it holds"
     raise InputError(Problem("equation", message, hint=hint, source=str(equation)[:LONGEST]))
-
-
-def without_idle_changes(relation: Expr, known: Theory) -> Expr:
-    """A threshold's equation without the changed values that nothing here depends on: a dense model reads no experts."""
-
-    def heed(tree: Expr) -> Expr:
-        if isinstance(tree, At):
-            changes = tuple(
-                (key, value) for key, value in tree.changes if known.depends(tree.name, key)
-            )
-            return at(tree.name, changes) if changes else symbol(tree.name)
-        return rebuild(tree, heed)
-
-    return compared(operator_of(relation), heed(relation.lhs), heed(relation.rhs))
 
 
 def unknown_of(equation: str, asked: str | None, known: Theory) -> str:

@@ -42,7 +42,7 @@ def command(
 
     symroof solve 'ttft = output*itl' --for prompt --model llama-3-8b --hardware h100-sxm --output 256
 
-    `symroof list thresholds` has the names. After a dot, one operator: batch_to_ridge.gate_up. Several cases are compared in a table.
+    `symroof list thresholds` has the names. Several cases are compared in a table.
     """
     from symroof.analysis.solution_text import closed_form_lines, solution_json
 

@@ -28,7 +28,6 @@ from symroof.theory.operator_table import parameters, placed_rows
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import INPUTS, canonical
-from symroof.theory.theory import theory
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import format_quantity, is_whole
 
@@ -71,7 +70,6 @@ def _declared(name: str) -> CatalogueEntry | None:
     if kind == "threshold":
         t = THRESHOLDS[name]
         row |= {"never, left side below": t.below, "never, left side above": t.above}
-        row["of one operator"] = [f"{t.name}.{part}" for part in theory().parts(t.step)]
     if kind == "quantity" and (q := QUANTITIES[name]).switch:
         row |= {f"with {q.switch} {value}": definition for value, definition in q.variants}
     facts = [[key, shown(value), ""] for key, value in row.items() if value not in (None, "", [])]

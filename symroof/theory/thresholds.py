@@ -1,8 +1,7 @@
 """Named thresholds: one equation each, its unknown, the meaning of the answer, and the source of the question (``specs/theories/inference/thresholds.yaml``)."""
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from symroof.theory.theory_files import cited, section
@@ -52,31 +51,6 @@ class Threshold:
     def never(self, verdict: str) -> str:
         """Why there is no crossing, by the larger side; empty for any other verdict."""
         return {"lhs_below": self.below, "lhs_above": self.above}.get(verdict, "")
-
-    @property
-    def step(self) -> str:
-        """The step whose compute and memory times are compared, and can be split by operator; empty for any other equation."""
-        steps = {name.partition("_")[0] for name in STEP_TIME.findall(self.equation)}
-        return steps.pop() if len(steps) == 1 else ""
-
-
-STEP_TIME = re.compile(r"\b(\w+_(?:compute|memory)_time)\b")
-
-
-def of_part(threshold: Threshold, part: str) -> Threshold:
-    """The same threshold for one operator of the step.
-
-    >>> of_part(THRESHOLDS["batch_to_ridge"], "gate_up").equation
-    'decode_compute_time.gate_up = decode_memory_time.gate_up'
-    """
-    return replace(
-        threshold,
-        name=f"{threshold.name}.{part}",
-        equation=STEP_TIME.sub(rf"\1.{part}", threshold.equation),
-        means=f"of {part} alone: {threshold.means}",
-        below=f"of {part} alone: {threshold.below}",
-        above=f"of {part} alone: {threshold.above}",
-    )
 
 
 def declared_threshold(fields: Mapping[str, Any]) -> Threshold:

@@ -123,6 +123,10 @@ batch_verify_ridge | = R_EXACT/8 | <= 36  | END draft_tokens=7
 @pytest.mark.parametrize(("equation", "value", "whole", "case"), table(TABLE))
 def test_threshold(equation, value, whole, case):
     equation, _, unknown = equation.partition(" for ")
+    name, _, operator = equation.partition(".")
+    if operator:  # of a step
+        step, unknown = {"batch": ("decode", "batch"), "promp": ("prefill", "prompt")}[name[:5]]
+        equation = f"{step}_compute_time.{operator} = {step}_memory_time.{operator}"
     solution = Study(**case_of(case, globals())).solve(equation, for_=unknown or None)
     if value in ("lhs_below", "lhs_above"):
         assert (solution.verdict, solution.value, solution.integer) == (value, None, None)

@@ -19,8 +19,6 @@ kv_cache_bytes = weight_bytes | batchh | no such input or quantity | did you mea
 kv_cache_bytes = weight_bytes | fits | is true/false or a category, not a number to solve for |
 decode_bound = 1 | batch | decode_bound is true/false or a category, not a number |
 kv_cache_bytes = weight_bytes | mfu | mfu does not occur in it | it can be solved for batch, d_ff
-batch_to_ridge.gate_upp | | no operator 'gate_upp' | there are: attention, attention_out, down
-max_batch_memory.qkv | | max_batch_memory is of the whole case |
 """
 
 
@@ -42,16 +40,6 @@ def test_a_width_of_two_kinds_of_layers_is_not_solved_for_as_one():
     with pytest.raises(sr.InputError, match="differs between parts of this model") as error:
         Study("gemma-2-9b", prompt=100).solve("kv_cache_bytes = 1 GB", "n_layers")
     assert error.value.problems[0].hint == "solve for n_layers.global or n_layers.local"
-
-
-def test_a_threshold_of_one_operator(gpt2):
-    """qkv of GPT-2 multiplies 768 by 2,304 weights: 2*768*2304*b FLOPs over its weights and b rows in and out, against the ridge of the H100."""
-    solution = gpt2.solve("batch_to_ridge.qkv")
-    ridge = 989.4e12 / 3.35e12
-    rows = 768 * 2304 * 2 * ridge / (2 * 768 * 2304 - 2 * (768 + 2304) * ridge)
-    assert solution.value == pytest.approx(rows, rel=1e-9) and 606 < rows < 607
-    assert solution.integer == {"at_least": 607}
-    assert solution.reason == "of qkv alone: from this batch on a decode step is limited by compute"
 
 
 def test_a_sympy_expression_is_zero_and_its_equation_is_what_it_says(gpt2):

@@ -74,7 +74,7 @@ def test_bytes_are_no_bytes_of_work(factor):
 
 def test_attention_alone_has_no_batch_at_which_it_turns():
     """Its work and its bytes both grow with the batch: the ridge is met at every batch, or at none."""
-    solution = sr.solve("batch_to_ridge.attention")
+    solution = sr.solve("decode_compute_time.attention = decode_memory_time.attention", "batch")
     assert solution.sympy is None and "at no positive batch" in solution.reason
 
 
