@@ -15,14 +15,6 @@ from symroof.units import format_quantity
 PUBLISHED_TOLERANCE = 0.001
 
 
-def splits_evenly(bound_case: BoundCase, group: int) -> bool:
-    """Whether a number of devices takes the same number of heads each: of the cache's heads too, or copies of one each."""
-    heads, shared = map(bound_case.get, ("n_heads", "n_kv_heads"))
-    if heads is not None and heads.value % group:
-        return False
-    return shared is None or shared.value % group == 0 or group % shared.value == 0
-
-
 def case_warnings(bound_case: BoundCase) -> list[str]:
     """Everything a reader must know before a number of this case."""
     warnings, targets = [], {TARGET_SYMBOLS[target] for target in bound_case.targets}
@@ -48,10 +40,6 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
         for share in ACHIEVED
         if case.has_value(share) and case.value(share) > ROOF
     ]
-    tp, heads = int(case.value("tp")), bound_case.get("n_heads")
-    if tp > 1 and heads is not None and not splits_evenly(bound_case, tp):
-        fullest = f"the most loaded GPU has {-(-int(heads.value) // tp)}"
-        warnings.append(f"tp {tp} does not divide {heads.plain()} query heads: {fullest}")
     return [*warnings, *filter(None, [published_mismatch(bound_case)])]
 
 

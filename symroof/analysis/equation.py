@@ -46,8 +46,6 @@ Points = Sequence[Mapping[str, float]]
 """The values of some inputs in each of several cases."""
 KINDS = ("compute", "memory")
 """The times of which a step takes the longer."""
-EFFICIENCIES = frozenset({"mfu", "mbu"})
-"""They stay in a symbolic answer though they have a default: regime thresholds hold at any efficiency."""
 TOO_LONG = "its closed form is too long to be written out"
 
 
@@ -56,7 +54,6 @@ class Equation(DropsCaches):
     """An equation, or a condition, in one unknown.
 
     Attributes:
-        kept: names that stay in its formulas though they have a neutral default.
         symbolic: for answers without numbers: no missing input counts as one, every input stays a name, and a quantity goes only where its formula
             is 0 whatever its inputs.
     """
@@ -64,7 +61,6 @@ class Equation(DropsCaches):
     relation: Expr
     unknown: str
     bound_case: BoundCase
-    kept: frozenset[str] = frozenset()
     symbolic: bool = False
 
     # ------------------------------------------------------------------------------------------------ as formulas
@@ -77,7 +73,7 @@ class Equation(DropsCaches):
         """
         case, moves = self.bound_case.case, self.bound_case.once("moves", dict)
         complete = not self.symbolic
-        kept = {*self.kept, *names(tree), *(EFFICIENCIES if self.symbolic else ())}
+        kept = {*names(tree)}
 
         def moving(name: str, keys: frozenset[str]) -> bool:
             place = (name, keys, complete)

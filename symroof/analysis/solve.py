@@ -83,8 +83,7 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     try:
         found = posed.everywhere[0]
     except MissingInput as error:
-        needs = frozenset(named.needs) if named else frozenset()
-        answer = _without_numbers(replace(posed, kept=needs, symbolic=True), equation, error.name)
+        answer = _without_numbers(replace(posed, symbolic=True), equation, error.name)
         cancelled = _cancelled(answer, posed)
         if cancelled is None:
             return Solution(given, posed, kind, None, named, error.name, answer)
@@ -124,8 +123,8 @@ def _cancelled(answer: Branches, posed: Equation) -> tuple[Crossings, Branches] 
 
 def _without_numbers(posed: Equation, equation: str, missing: str) -> Branches:
     """The symbolic answer, where an input that a number needs is missing."""
-    kept, unknown = posed.kept, posed.unknown
-    give = f"`--set {missing}=...`: {INPUTS[missing].meaning}" if kept and missing in INPUTS else ""
+    unknown = posed.unknown
+    give = f"`--set {missing}=...`: {INPUTS[missing].meaning}" if missing in INPUTS else ""
     if posed.searched:
         message = f"has no symbolic answer: {posed.because_searched}, and {missing} is missing for one with numbers"
         raise refused(equation, message, give, NoValueHere)

@@ -47,11 +47,10 @@ from symroof.errors import InputError, Problem
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.input_values import Setting, device_input
 from symroof.specs.model import ModelSpec
-from symroof.symbolic.expressions import mentions, number, symbol
+from symroof.symbolic.expressions import number, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.operator_table import WIDTH
 from symroof.theory.quantities import OF_THE_MIX
-from symroof.units import significant
 
 MOST_CASES = 1000
 
@@ -230,12 +229,6 @@ def _set_values(case: BoundCase, values: Mapping[str, Setting]) -> None:
 def _check(case: BoundCase, values: Mapping[str, Setting]) -> None:
     """Warn of what has no effect, and check that the values may be together."""
     given, request = case.given, case.request
-    read = any(mentions(formula, "hit_rate") for _, formula in request.own.formulas)
-    if "hit_rate" in given and "cached_prefix" not in given and not read:
-        case.warn("hit_rate without cached_prefix has no effect: nothing of a prompt is cached")
-    long = [name for name in ("long_prompt", "long_output") if name in given]
-    if long and "long_share" not in given and not request.own.formulas:
-        case.warn(f"{' and '.join(long)} without long_share: no request is long")
     where = "is decided by simulation, in `symroof select` and `symroof simulate`"
     for name, statistic in request.percentiles.items():
         mean = "elsewhere its mean is held against the target"
@@ -297,15 +290,8 @@ def add_mix(case: BoundCase) -> None:
     if has_mix(case.given):
         mixed, why = OF_THE_MIX.items(), "of the mix of requests"
         case.add({name: Input(symbol(own), why, defaulted=True) for name, own in mixed})
-        kinds = f"{SHARE} of {MIXED[2]} + {MIXED[3]} tokens, the others of {MIXED[0]} + {MIXED[1]}"
-        numbers = [case.given[name].number for name in (SHARE, *MIXED)]
-        if None not in numbers:
-            share, *lengths = (float(x) for x in numbers if x is not None)
-            prompt, output, long_prompt, long_output = (f"{x:,.10g}" for x in lengths)
-            few, many = (significant(100 * part, 3) for part in (1 - share, share))
-            kinds = f"{few} % of {prompt} + {output} tokens and {many} % of {long_prompt} + {long_output}"
         case.warn(
-            f"a mix of requests: {kinds}; rates, latencies under load, costs and memory (a slot's mean) are of the mix and targets apply to its means, latencies alone are of the first kind"
+            "a mix of requests: rates, latencies under load, costs and memory (a slot's mean) are of the mix and targets apply to its means, latencies alone are of the first kind"
         )
     elif SHARE in case.given and case.given[SHARE].number != 0:
         missing = " and ".join(name for name in MIXED if name not in case.given)

@@ -4,18 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from symroof.analysis.case_warnings import case_warnings, splits_evenly
+from symroof.analysis.case_warnings import case_warnings
 from symroof.api import Study
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
-EVEN = {"llama-3-8b": {1, 2, 4, 8, 16, 32}, "qwen2.5-7b": {1, 2, 4, 28}}
-"""Of 32 heads with 8 for the cache, 28 with 4: degrees that give every device as many heads, and as many of the cache's or one copy."""
-
-
-@pytest.mark.parametrize("model", EVEN)
-def test_degrees_that_share_out_the_heads(model):
-    case = Study(model=model).first
-    assert {n for n in range(1, 33) if splits_evenly(case, n)} == EVEN[model]
 
 
 @pytest.mark.sample(3)
