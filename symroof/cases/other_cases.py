@@ -4,7 +4,7 @@ The step, the memory and the passes of the other are those of the theory for its
 the load, the device and the efficiencies stay names, so that a threshold over the batch or the bandwidth moves both along.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -35,13 +35,30 @@ from symroof.theory.symbols import GROUPS, base_name
 from symroof.theory.theory import TIME_PARTS
 from symroof.units import is_whole
 
+
+def formulas_of(own: Case, case: Case) -> Callable[[str, frozenset[str]], Expr | None]:
+    """The formula for a name of another case; None where the name, and all that it depends on, is the same here and not among what changes."""
+
+    @cache
+    def same(name: str) -> bool:
+        return all(
+            own.given.get(other) == case.given.get(other)
+            and own.theory.definition(other) == case.theory.definition(other)
+            for other in own.dependencies(name)
+        )
+
+    def formula(name: str, changed: frozenset[str]) -> Expr | None:
+        if same(name) and not own.dependencies(name) & changed:
+            return None
+        given = own.given.get(name)
+        return given if given is not None else own.formula_or_name(name, changed=changed)
+
+    return formula
+
+
 # ------------------------------------------------------------------------------------------- a draft model
 
 
-OWN = frozenset(
-    symbol.name for group in ("architecture", "precision", "shapes") for symbol in GROUPS[group]
-)
-"""Inputs that a model brings; all others are those of the case."""
 RESERVE = "memory_reserve"
 REQUEST = "request_bytes_per_device"
 OF_TARGET = {*QUANTITIES.keys() - {"context"}, *(each.name for each in GROUPS["architecture"])}
@@ -64,16 +81,11 @@ def draft_inputs(
         message = "a range cannot be combined with a draft model, whose memory is added to it"
         raise InputError(Problem(own.source, message, path=RESERVE))
 
+    differing = formulas_of(draft, case)
+
     def stands(name: str, changed: frozenset[str]) -> Expr | None:
-        """The formula for a name of the draft's theory; None where it means the same in the case."""
-        if name == RESERVE:
-            return ZERO  # it has none of its own: that of the case holds the draft
-        led_to = draft.theory.dependencies(name)
-        # a device may have another peak for the draft's precision
-        same = draft.given.get(name) == case.given.get(name)
-        if same and not led_to & changed and not any(base_name(other) in OWN for other in led_to):
-            return None
-        return draft.formula_or_name(name)
+        # it has no reserve of its own: that of the case holds the draft
+        return ZERO if name == RESERVE else differing(name, changed)
 
     def of_weights(name: str, changed: frozenset[str]) -> Expr | None:
         return ZERO if head and name == "vocab_size" else stands(name, changed)
@@ -224,26 +236,9 @@ def prefill_inputs(
 
 def _passes(own: Case, case: Case) -> dict[str, Expr]:
     """What differs of the passes of the instances that prefill, as formulas over the inputs of those that decode."""
-
-    @cache
-    def same(name: str) -> bool:
-        """Whether a name, and all that it depends on, is the same in both."""
-        return all(
-            own.given.get(other) == case.given.get(other)
-            and own.theory.definition(other) == case.theory.definition(other)
-            for other in own.dependencies(name)
-        )
-
-    def stands(name: str, changed: frozenset[str]) -> Expr | None:
-        """The formula for a name; None where it means the same in the case."""
-        if not own.dependencies(name) & changed and same(name):
-            return None
-        given = own.given.get(name)
-        return given if given is not None else own.formula_or_name(name, changed=changed)
-
-    names = [f"prefill_{part}" for part in PARTS]
+    differing = formulas_of(own, case)
     return {
-        name: inline(symbol(name), stands)
-        for name in names
-        if own.theory.definition(name) is not None and not same(name)
+        name: inline(symbol(name), differing)
+        for name in (f"prefill_{part}" for part in PARTS)
+        if own.theory.definition(name) is not None and differing(name, frozenset()) is not None
     }
