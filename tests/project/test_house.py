@@ -36,19 +36,19 @@ SAME_THING = {"study", "claims", "symbols"}
 BUDGETS = {
     "top level": 1861,
     "symbolic": 4917,
-    "theory": 5384,
+    "theory": 5358,
     "specs": 5366,
     "checkpoints": 3557,
-    "study": 7515,
+    "study": 7446,
     "select": 2380,
     "simulate": 1960,
     "servers": 1485,
     "sweep": 1207,
     "calibrate": 1252,
     "check": 5376,
-    "report": 5279,
+    "report": 5277,
     "cli": 3688,
-    "tests": 30912,
+    "tests": 30896,
     "other": 2685,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
