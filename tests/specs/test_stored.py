@@ -78,6 +78,14 @@ def test_published_bits_of_a_weight(name):
     assert found == pytest.approx(PUBLISHED[name], abs=1e-4)
 
 
+@pytest.mark.parametrize("name", ["awq", "w8a16", "nf4", "w8a8", "fp8-dynamic", "nvfp4"])
+def test_what_stored_weights_are_multiplied_in(name):
+    """Narrow formats of both operands in their own arithmetic, all others in 16 bits: PFLOP/s of a B200, which has units for fp4."""
+    study = sr.Study(model="llama-3-8b", hardware="b200", weights=name, prompt=1)
+    peaks = {"w8a8": 4.5, "fp8-dynamic": 4.5, "nvfp4": 9}
+    assert study.value("peak_flops") == peaks.get(name, 2.25) * 10**15
+
+
 def test_a_cache_with_scales_is_as_wide_as_its_blocks():
     """q8_0: 32 bytes and a 16-bit scale for 32 elements; the weights' own groups are another matter."""
     study = sr.Study(model="llama-3-8b", weights="awq", kv="q8_0", prompt=1)

@@ -11,7 +11,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from symroof.report.pictures.styles import RC, Colours, themed
+from symroof.report.pictures.styles import RC, line, themed
 from symroof.specs.efficiencies import ALL, TILE_ROWS, shipped_efficiencies, unit_of
 from tools.evidence import filled, grouped, median_error, middle, within
 from tools.evidence.catalogue_fit import ENOUGH, HeldOutPrediction, share_held
@@ -74,9 +74,8 @@ def measured_plot(fitted: CatalogueFit) -> str:
         (_class_name(*name), [p for p in fitted.in_use_predictions if p.row.interval_class == name])
         for name in reversed(fitted.classes)
     ]
-    colours = Colours("screen")
     names = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
-    with matplotlib.rc_context(RC | dict.fromkeys(names, colours.line("ink"))):
+    with matplotlib.rc_context(RC | dict.fromkeys(names, line("ink"))):
         figure = Figure(figsize=(8, 0.27 * len(groups) + 1), layout="constrained")
         axes = figure.subplots()
         for place, (_, made) in enumerate(groups):
@@ -86,13 +85,11 @@ def measured_plot(fitted: CatalogueFit) -> str:
                 axes.plot(
                     [ratios[cut], ratios[-1 - cut]],
                     [place] * 2,
-                    color=colours.line("sky"),
+                    color=line("sky"),
                     linewidth=width,
                 )
-            axes.plot(
-                statistics.median(ratios), place, "o", color=colours.line("blue"), markersize=5
-            )
-        axes.axvline(1, color=colours.line("faint"), linewidth=0.8)
+            axes.plot(statistics.median(ratios), place, "o", color=line("blue"), markersize=5)
+        axes.axvline(1, color=line("faint"), linewidth=0.8)
         axes.set_xscale("log")
         axes.set_xlim(0.3, 3.3)
         axes.set_xticks([0.33, 0.5, 0.67, 0.8, 1, 1.25, 1.5, 2, 3], minor=False)
@@ -106,9 +103,8 @@ def measured_plot(fitted: CatalogueFit) -> str:
         text.getvalue(),
         "Predicted over measured time",
         "For each class: the median, and the ranges that contain half, 80 % and 90 % of its measurements",
-        "screen",
     )
-    return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
+    return "\n".join(each.rstrip() for each in svg.splitlines()) + "\n"
 
 
 KINDS: tuple[tuple[str, Callable[[HeldOutPrediction], bool]], ...] = (
