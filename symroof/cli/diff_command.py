@@ -8,7 +8,7 @@ import click
 
 from symroof.cli.compared_cases import quantities_option, study_of_case, waterfalls_between
 from symroof.cli.options import all_option, case_options, json_option, study_from
-from symroof.cli.output import say, say_json, write_file
+from symroof.cli.output import say, say_json
 from symroof.cli.terminal import fitted_table, reflowed, wrapped
 from symroof.errors import InputError
 from symroof.table_formats import text_table
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     metavar="'NAME = VALUE'",
     help="Which usual cause explains this figure, measured on a server of STUDY.",
 )
-@click.option("-o", "--out", metavar="FILE", help="Draw the first quantity: .svg, .pdf or .png.")
 @all_option
 @case_options
 @json_option
@@ -33,7 +32,6 @@ def command(
     sides: tuple[str, ...],
     quantities: str,
     measured: str | None,
-    out: str | None,
     everything: bool,
     as_json: bool,
     **options: Any,
@@ -55,17 +53,8 @@ def command(
     if measured is not None:
         _diagnose(sides, measured, everything, as_json, options)
         return
-    asked = quantities.partition(",")[0] if out else quantities
-    made, problems = waterfalls_between(sides, asked, options)
-    if out is not None:
-        from symroof.cli.plot_command import picture_format
-        from symroof.report.pictures.bars import waterfall as bars
-        from symroof.report.pictures.draw import draw
-
-        drawn = draw(bars(made[0], sides[0], sides[1]))
-        write_file(out, drawn.form(picture_format(out)))
-        say(drawn.says)
-    elif as_json:
+    made, problems = waterfalls_between(sides, quantities, options)
+    if as_json:
         ways = [waterfall.as_json() for waterfall in made]
         shown = {"from": sides[0], "to": sides[1], "quantities": ways}
         say_json({"schema": "symroof/diff/2", **shown})

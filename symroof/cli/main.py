@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 
 from symroof.cli.output import BAD_INPUT, print_problems, report_bug, say
-from symroof.cli.terminal import colour_option, columns
+from symroof.cli.terminal import columns
 from symroof.version import __version__
 
 GROUPS = {
@@ -54,8 +54,9 @@ def load(name: str) -> click.Command:
     """A command, imported when it is called."""
     module = importlib.import_module(f"symroof.cli.{BESIDE.get(name, name)}_command")
     made: click.Command = getattr(module, name if name in BESIDE else "command")
-    params, settings = [*made.params, colour_option()], made.context_settings
-    return Command(made.name, settings, made.callback, params, made.help, made.epilog)
+    return Command(
+        made.name, made.context_settings, made.callback, made.params, made.help, made.epilog
+    )
 
 
 class Command(click.Command):
@@ -114,9 +115,6 @@ def group(debug: bool) -> None:
 
     `symroof COMMAND --help` has the options and an example. Tutorials: docs/index.md.
     """
-
-
-group.params.append(colour_option())
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -45,11 +45,9 @@ KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in {**KINDS, **COMPARI
 @against_option
 @quantities_option
 @study_options
-@click.argument("other", required=False, metavar="[B]")
 def command(
     kind: str,
     study: str | None,
-    other: str | None,
     out: str | None,
     ending: str | None,
     over: str | None,
@@ -64,7 +62,7 @@ def command(
     symroof plot itl chat.yaml --over batch,prompt -o itl.png
 
     Kinds that show one case show the first; memory compares all, pareto what `symroof select` ranks. A waterfall
-    starts at STUDY, or at the case of the options, and ends at B: `symroof diff` prints the same as tables.
+    starts at STUDY, or at the case of the options, and ends at --against: `symroof diff` prints the same as tables.
     """
     from symroof.cli.report_command import slug
 
@@ -78,13 +76,12 @@ def command(
         raise InputError(Problem(str(goal), message, hint=hint))
     if not out:
         refuse_link(goal)
-    second = against or other
-    if second and (over or name != WATERFALL):
+    if against and (over or name != WATERFALL):
         what = "a quantity over an input" if over else name
         raise click.UsageError(f"{what} takes no second side; only {WATERFALL} does")
-    if name == WATERFALL and not over and (not second or (against and other)):
+    if name == WATERFALL and not over and not against:
         raise click.UsageError("a waterfall compares two cases: give the second with --against B")
-    chart, basis = _chart(name, over, study, second, quantities, options)
+    chart, basis = _chart(name, over, study, against, quantities, options)
     from symroof.report.pictures.draw import draw
 
     content = draw(chart).form(form)
@@ -99,7 +96,7 @@ def _chart(
     name: str,
     over: str | None,
     study: str | None,
-    second: str | None,
+    against: str | None,
     quantities: str,
     options: dict[str, Any],
 ) -> tuple[Chart, tuple[str, ...]]:
@@ -108,10 +105,10 @@ def _chart(
     from symroof.report.pictures import bars, over_input, picture_kinds
 
     made = study_from(study, options)
-    if second:
-        other = other_side(made, second, options)
+    if against:
+        other = other_side(made, against, options)
         (waterfall, *_), _ = waterfalls_to(made, other, quantities.partition(",")[0])
-        return bars.waterfall(waterfall, study or "the case", second), ()
+        return bars.waterfall(waterfall, study or "the case", against), ()
     if over:
         return over_input.over_input(made, name, over), tuple(basis_of(made.first, (name,)))
     return picture_kinds.chart(name, made), basis_lines(made.cases)

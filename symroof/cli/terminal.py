@@ -32,31 +32,9 @@ def columns() -> int:
     return max(NARROWEST, shutil.get_terminal_size((USUAL, 25)).columns)
 
 
-def colour_option() -> click.Option:
-    """``--color`` and ``--no-color``, which every command has; without them ``NO_COLOR`` says no."""
-
-    def choose(context: click.Context, _: click.Parameter, wanted: bool | None) -> None:
-        if wanted is not None:
-            context.color = wanted
-        elif context.color is None and os.environ.get("NO_COLOR"):
-            context.color = False
-
-    return click.Option(
-        ["--color/--no-color"],
-        default=None,
-        is_eager=True,
-        expose_value=False,
-        callback=choose,
-        help="Colour (default: on a terminal, unless NO_COLOR).",
-    )
-
-
 def takes_colours() -> bool:
-    """Whether the command writes styles: as ``--color`` and ``NO_COLOR`` say, else where its output is a terminal."""
-    context = click.get_current_context(silent=True)
-    if context is not None and context.color is not None:
-        return context.color
-    return sys.stdout is not None and sys.stdout.isatty()
+    """Whether the command writes styles: on a terminal, unless ``NO_COLOR`` says no."""
+    return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def coloured(text: str) -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 import click
@@ -113,7 +111,8 @@ def _meant(flag: str, own: Mapping[str, str]) -> list[str]:
 
 
 def _option_hint(error: click.NoSuchOption) -> str:
-    """The option that was meant: in other words, for JSON, or spelled alike."""
+    """The option that was meant: in other words, or spelled alike."""
+    from symroof.theory.symbols import TARGET_SYMBOLS
     from symroof.vllm.engines import NOT_MODELLED
 
     params = error.ctx.command.params if error.ctx else []
@@ -124,28 +123,12 @@ def _option_hint(error: click.NoSuchOption) -> str:
     if effect := NOT_MODELLED.get(error.option_name.lstrip("-").replace("_", "-")):
         return f"not modelled: {effect}"
     known = [name for option in params for name in option.opts]
-    if hint := _value_as_option(error.option_name.lstrip("-"), own):
-        return hint
-    if error.option_name in ("--format", "--output-format", "-f") and "--json" in known:
-        return "did you mean '--json'?"
+    word = error.option_name.lstrip("-")
+    targets = [each for each in (word, *meant_by(word)) if each in TARGET_SYMBOLS]
+    if targets and "target" in own:
+        return f"write --target {targets[0]}=…"
     near = difflib.get_close_matches(error.option_name, known, n=1, cutoff=VERY_NEAR)
     return f"did you mean {near[0]!r}?" if near else ""
-
-
-def _value_as_option(word: str, own: Mapping[str, str]) -> str:
-    """The hint where a target (``--ttft``) or a precision (``--fp8``) is written as an option."""
-    from symroof.specs.study_fields import precision_names
-    from symroof.theory.symbols import TARGET_SYMBOLS
-
-    if "target" in own:
-        meant = [each for each in (word, *meant_by(word)) if each in TARGET_SYMBOLS]
-        said = f"write --target {meant[0]}=…" if meant else nearest(word, TARGET_SYMBOLS)
-        if said.startswith("write "):
-            return said
-    with suppress(ValueError):
-        if "weights" in own and precision_names(word):
-            return f"did you mean '--weights {word}'?"
-    return ""
 
 
 def _bad_value(error: click.BadParameter, place: str) -> Problem:
@@ -160,32 +143,18 @@ def _bad_value(error: click.BadParameter, place: str) -> Problem:
     if not (param and isinstance(param.type, click.Choice)) or "'" not in error.message:
         return Problem(place, _lower(error.message), path=path)
     word = error.message.split("'")[1]
-    others = error.ctx.command.params if error.ctx else []
-    if word == "json" and any("--json" in option.opts for option in others):
-        hint = "did you mean '--json'?"
-    else:
-        hint = nearest(word.lower(), map(str, param.type.choices))
+    hint = nearest(word.lower(), map(str, param.type.choices))
     return Problem(place, f"no such value {word[:60]!r}", path=path, hint=hint)
 
 
 def no_such_command(word: str, commands: Sequence[str]) -> Problem:
-    """The problem of a word that is no command: which was meant, or what to do with a name or a file."""
-    hint = _command_hint(word, commands) or "`symroof --help` lists the commands"
-    return Problem("symroof", f"no such command {word[:60]!r}", hint=hint)
-
-
-def _command_hint(word: str, commands: Sequence[str]) -> str:
-    if os.path.isfile(word) and word.endswith(".md"):
-        return f"`symroof check {word}` checks its numbers"
-    if os.path.isfile(word):
-        return f"`symroof eval {word}` or `symroof report {word}`"
-    begun = [each for each in commands if each.startswith(word) or word.startswith(each)]
-    if (
-        near := [each for each in meant_by(word) if each in commands]
-        or (begun if len(word) > 1 else [])
-        or difflib.get_close_matches(word, commands, n=1, cutoff=NEAR)
-    ):
-        return f"did you mean `symroof {near[0]}`?"
+    """The problem of a word that is no command, with the one that was meant."""
     from symroof.theory.quantities import QUANTITIES
 
-    return f"did you mean `symroof derive {word}`?" if word in QUANTITIES else ""
+    near = [each for each in meant_by(word) if each in commands]
+    near = near or difflib.get_close_matches(word, commands, n=1, cutoff=NEAR)
+    hint = f"did you mean `symroof {near[0]}`?" if near else ""
+    if word in QUANTITIES:
+        hint = f"did you mean `symroof derive {word}`?"
+    hint = hint or "`symroof --help` lists the commands"
+    return Problem("symroof", f"no such command {word[:60]!r}", hint=hint)

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from symroof.cli.terminal import coloured
 from symroof.theory.switches import SWITCHES
 
 from . import H100, cases, good, write_study
@@ -126,9 +127,9 @@ def test_what_does_not_fit_is_marked_at_every_number(monkeypatch):
     assert len(rows) == 6 and all(line.count("†") == 2 for line in rows)
 
 
-def test_colour_only_where_it_is_asked_for_or_on_a_terminal(monkeypatch):
-    assert "\x1b[32m✓\x1b[0m" in good("eval", *H100, "--color").out
-    assert "\x1b" not in good("eval", *H100).out + good("eval", *H100, "--no-color").out
+def test_colour_only_on_a_terminal():
+    assert coloured("✓ fits in memory") == "\x1b[32m✓\x1b[0m fits in memory"
+    assert "\x1b" not in good("eval", *H100).out
 
 
 def test_a_file_and_the_line_together(tmp_path):

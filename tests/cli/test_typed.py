@@ -43,7 +43,6 @@ def test_options_of_other_tools_are_understood_where_one_thing_is_meant(words, o
         (["eval", "--ttft", "2 s"], "write --target ttft=…"),
         (["eval", "--tpot", "40ms"], "write --target itl=…"),
         (["eval", "--target", "ttft_p99=2 s"], "write ttft: {p99: 2 s} in a file"),
-        (["eval", "--fp8"], "did you mean '--weights fp8'?"),
         (
             ["eval", "--model", "gpt2", "--hardware", "8xH100"],
             "write the name alone, and the number of GPUs as --tp 8",
@@ -83,16 +82,6 @@ def test_no_name_of_another_kind_of_thing_is_suggested():
             ["show", "foo"],
             "foo: unknown name",
             "`symroof list models`, hardware, quantities, inputs or thresholds shows names; a path to a file works too",
-        ),
-        (
-            ["eval", *CASE, "--format", "json"],
-            "symroof eval: no such option '--format'",
-            "did you mean '--json'?",
-        ),
-        (
-            ["select", *CASE, "--format", "json"],
-            "symroof select: no such option '--format'",
-            "did you mean '--json'?",
         ),
         (["show"], "symroof show: missing argument NAME", "such as: symroof show h100-sxm"),
         (
