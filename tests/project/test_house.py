@@ -47,8 +47,8 @@ BUDGETS = {
     "calibrate": 1252,
     "check": 5376,
     "report": 5277,
-    "cli": 3688,
-    "tests": 30904,
+    "cli": 3619,
+    "tests": 30894,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
