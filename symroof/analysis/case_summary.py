@@ -136,8 +136,8 @@ def endless(case: BoundCase, name: str) -> bool:
 def compact(result: Result, digits: int) -> str:
     """Value and range with the unit once, ``35.1 ms (28.3–43.6)``; a dagger where the case does not fit."""
     value, span = result.in_two(digits)
-    unit = value.partition(" ")[2]
-    if unit and span.endswith(f" {unit}") and f" {unit} to" not in span:
+    unit, low = value.partition(" ")[2], span.partition(" to ")[0]
+    if unit and span.endswith(f" {unit}") and " " not in low:
         span = span.removesuffix(f" {unit}").replace(" to ", "–")
     text = f"{value} ({span})" if span else value
     return text + (" †" if DOES_NOT_FIT in result.flags else "")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from symroof.analysis.case_summary import compact
 from symroof.analysis.case_warnings import case_warnings, unused_inputs
 from symroof.analysis.verdict import basis_lines, limit_of, metrics_of
-from symroof.cases.measured_efficiencies import beyond_measurements
 from symroof.cases.quantity_result import Result
 from symroof.cli.case_screen import assumed, ledger
 from symroof.cli.options import words_without
@@ -19,16 +18,17 @@ from symroof.report.purchase_text import (
     enough_text,
     layout_text,
     needed_text,
+    not_measured,
     price_text,
     prices_text,
     purchase_rows,
     tokens_text,
 )
-from symroof.select.recommend import Purchase
+from symroof.select.purchase import Purchase
 from symroof.select.selection_json import QUANTITIES
 from symroof.table_formats import FAILS, IN_PART, PASSES
 from symroof.units import significant
-from symroof.vllm.serve_line import serve_command
+from symroof.vllm.serve_line import prefill_command, serve_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ MEANING = {
     FAILS: "misses one",
     "?": "cannot be judged",
 }
-DETAILS = "--details shows every candidate, intervals and sources."
+DETAILS = "--details shows intervals, inputs and sources."
 
 
 def screen(found: Recommendation, words: Sequence[str] = (), everything: bool = False) -> str:
@@ -56,9 +56,8 @@ def screen(found: Recommendation, words: Sequence[str] = (), everything: bool = 
     case = choice.configurations[0].run.bound_case
     lines = [*_question(choice), "", *_use(found), "", *_rows(found, everything)]
     lines += [line for text in (*prices_text(found), cheaper_text(found)) for line in wrapped(text)]
-    new = beyond_measurements(found.pick.case) if found.pick else ""
     unused = unused_inputs(case, [name for name in QUANTITIES if case.case.has_value(name)])
-    warned = [new] if new else []
+    warned = not_measured(found.best[:MOST_ROWS])
     warned += [f"{name} has no effect on what a selection shows" for name in unused]
     warned += [text for text in case_warnings(case) if not text.startswith("does not fit")]
     warned += choice.hints
@@ -88,14 +87,11 @@ def _question(choice: Selection) -> list[str]:
     for name, limit in choice.targets.items():
         word = name.upper() if name in ("ttft", "itl") else name.replace("_", " ")
         metric = case.case.theory.symbol(metrics_of(name, case.case)[0])
-        limits.append(
-            " ".join(filter(None, (word, tails.get(name), limit_of(metric, limit).plain())))
-        )
+        which = tails.get(name) or ("mean" if name in ("ttft", "itl") else "")
+        limits.append(f"{which} {word} {limit_of(metric, limit).plain()}".strip())
     ranged = any(c.run.own.box for c in choice.configurations)
-    how = [] if tails else ["means"]
-    how += ["over the whole 80 % interval"] if ranged else []
-    means = f" ({', '.join(how)})" if limits and how else ""
-    aim = f"Targets: {', '.join(limits)}{means}" if limits else "No targets: only memory decides"
+    how = ", to be met over the whole 80 % interval" * ranged
+    aim = f"Targets: {', '.join(limits)}{how}" if limits else "No targets: only memory decides"
     return [line for text in (", ".join(said), aim) for line in wrapped(text)]
 
 
@@ -116,32 +112,37 @@ def _use(found: Recommendation) -> list[str]:
     times += [f"at {100 * pick.load:.0f} % of capacity"] if pick.load is not None else []
     said = [price or "price unknown", "   ".join(times)]
     if pick.highest_rate and pick.headroom is not None:
-        rate, more = significant(pick.highest_rate, DIGITS), f"{100 * pick.headroom:.0f} % more"
-        said += [f"up to {rate} requests/s ({more}) even in the worst case of the 80 % interval"]
-    said += filter(None, [enough_text(pick)])
+        rate, more = significant(pick.highest_rate, DIGITS), f"{100 * pick.headroom:.0f} %"
+        room = (
+            f"up to {rate} requests/s ({more} more) even" if more != "0 %" else "no more requests"
+        )
+        said += [f"{room} in the worst case of the 80 % interval"]
+    said += filter(None, [enough_text(found, pick)])
     return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
 
 
 def _rows(found: Recommendation, everything: bool) -> list[str]:
     """The best of each device, or every candidate with its intervals."""
     choice, ones, most = found.choice, found.best, MOST_ROWS
-    what, where, said = "best of each device", "--details shows", list[str]()
+    what, where, said = "device", "--details shows", list[str]()
     if everything:
         ones, most = tuple(map(Purchase, choice.configurations)), MOST_DETAILED
         what, where, passing = "candidate", "--json has", len(choice.passing)
         basis = basis_lines([choice.configurations[0].run.bound_case])
         said = wrapped("; ".join([f"{passing:,} of {len(ones):,} candidates pass", *basis]))
     more = [f"and {len(ones) - most:,} more, which {where}"] if len(ones) > most else []
-    return [*said, *_table(ones[:most], what, everything), *more]
+    return [*said, *_table(found, ones[:most], what, everything), *more]
 
 
-def _table(ones: Sequence[Purchase], what: str, ranges: bool) -> list[str]:
+def _table(found: Recommendation, ones: Sequence[Purchase], what: str, ranges: bool) -> list[str]:
     """A row for each purchase, and below what those that do not pass lack."""
-    header, rows = purchase_rows(ones, ranges)
+    header, rows = purchase_rows(ones, ranges, found)
     marks = [MARK[one.configuration.state] for one in ones]
     kept = len(header) - (header[-1] == "misses")
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
     lines = [fitted_table(cells, ["", what, *header[1:kept]], flexible=-1)] if kept > 1 else []
+    if any(row[1].endswith(")") for row in rows):
+        lines += ["(GPUs in brackets would do at the predicted values.)"]
     lacking: dict[str, list[str]] = {}
     for row in rows if len(header) > kept else ():
         lacking.setdefault(row[kept], []).append(row[0])
@@ -159,10 +160,15 @@ def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
     pick = found.pick
     if pick is None:
         return []
-    command, apart = serve_command(pick), len(pick.group) > 1
-    more = ["Prefill instances need their own line, and both --kv-transfer-config."] * apart
-    role = "Run it (each decode instance)" if apart else "Run it"
-    lines = [f"{role}: {command}", *more] if command else []
+    command, prefill = serve_command(pick), prefill_command(pick)
+    several = f"each of {pick.run.copies:,} replicas" if pick.run.copies > 1 else "it"
+    what = "each decode instance" if prefill else several
+    lines = [f"Run {what}: {command}"] if command else []
+    lines += [f"Run each prefill instance: {prefill}"] if prefill else []
+    if command and pick.chunk is not None:
+        lines += wrapped(
+            f"A step takes {pick.chunk:,} prompt tokens and the next token of every request."
+        )
     study = words_without(words, (), ("select", "-v", "--details", "--strict"))
     spec = found.choice.study.spec
     if not (spec and spec.hardware) and not any("hardware" in word for word in words):

@@ -47,10 +47,11 @@ from symroof.select.configuration import PRICED
 from symroof.specs.efficiencies import shipped_efficiencies
 from symroof.table_formats import UNKNOWN
 from symroof.units import significant
-from symroof.vllm.serve_line import serve_command
+from symroof.vllm.serve_line import prefill_command, serve_command
 
 if TYPE_CHECKING:
-    from symroof.select.recommend import Purchase
+    from symroof.select.purchase import Purchase
+    from symroof.select.recommend import Ranking
 
 Text = list[str]
 """A sentence in pieces, of which some are code."""
@@ -88,7 +89,9 @@ def page_one(review: Reviewed) -> dict[str, Any]:
     one, passes = review.pick or review.shown.best[0], review.pick or not review.asks
     return {
         "heading": heading(review),
-        "price": _price(one) if passes else [f"Closest: {labelled(one)} ({one.lacks}).", ""],
+        "price": _price(review.shown, one)
+        if passes
+        else [f"Closest: {labelled(one)} ({one.lacks}).", ""],
         "said": _said(review, one),
         **(_targets(one) if review.asks else _without_targets(one.case)),
         "blocks": _blocks(review, one),
@@ -113,17 +116,18 @@ def heading(review: Reviewed) -> str:
     return f"Nothing passes for {purpose}"
 
 
-def _price(one: Purchase) -> Text:
+def _price(found: Ranking, one: Purchase) -> Text:
     if one.usd_per_month is None or one.usd_per_hour is None:
         return ["No price of it is known.", ""]
     tokens = tokens_text(one)
     if tokens and one.load is None:
         tokens += f" at full load, {_requests(one.batch)}"
     paid = ", ".join(filter(None, (f"{usd(one.usd_per_hour)} USD/hour", tokens)))
-    room = enough_text(one)
+    room = enough_text(found, one)
     if one.headroom is not None:
-        more = f"{100 * one.headroom:.0f} % more requests"
-        room = f"Even in the worst case of the 80 % interval there is room for {more}{'; ' * bool(room)}{room}"
+        more = f"{100 * one.headroom:.0f} %"
+        free = f"room for {more} more requests" if more != "0 %" else "no room for more requests"
+        room = f"In the worst case of the 80 % interval there is {free}{'. ' * bool(room)}{room}"
     return [f"{usd(one.usd_per_month)} USD/month", f"({paid}).{f' {room}.' * bool(room)}"]
 
 
@@ -268,9 +272,12 @@ def _instead(review: Reviewed, one: Purchase) -> tuple[list[str], list[list[str]
         if spent and other.counted:
             price = usd((at_rate and other.usd_per_month) or spent)
             ratio = significant(spent / mine, 2) if mine else ""
-        rows.append([labelled(other), price, ratio, other.lacks])
+        fewer = review.shown.as_predicted(other) if at_rate else None
+        rows.append([labelled(other), price, ratio, named(fewer) if fewer else "", other.lacks])
     head = "USD/month" if at_rate else "USD per million tokens"
-    return ["candidate", head, "× the pick", "misses"], rows
+    header = ["candidate", head, "price of the pick = 1", "enough as predicted", "misses"]
+    kept = [i for i in range(len(header)) if i < 3 or any(row[i] for row in rows)]
+    return [header[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
 
 def _changes(review: Reviewed, one: Purchase) -> list[Text]:
@@ -352,8 +359,9 @@ def _next(review: Reviewed, one: Purchase) -> list[Text]:
         look = Code(f"symroof select {file} --details")
         return [["See every candidate:", look]] if file else []
     if command := serve_command(one):
-        apart = " (each instance that decodes)" if len(one.group) > 1 else ""
-        said.append([f"Serve it{apart}:", Code(command)])
+        prefill = prefill_command(one)
+        said.append([f"Serve {'each decode instance' if prefill else 'it'}:", Code(command)])
+        said += [["Serve each prefill instance:", Code(prefill)]] if prefill else []
     load = f"with {_requests(one.batch)}"
     if one.load is not None:
         rate = float(one.case.case.value("arrival_rate")) * one.run.copies_of / one.run.copies

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from symroof.analysis.verdict import LOAD, MEMORY, limit_of, target_checks
+from symroof.cases.measured_efficiencies import beyond_measurements
 from symroof.report.field_names import short_device
 from symroof.report.markup import Ranged
 from symroof.theory.layout import DEGREES
@@ -14,7 +15,8 @@ from symroof.units import significant
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symroof.select.recommend import Purchase, Ranking, Recommendation
+    from symroof.select.purchase import Purchase
+    from symroof.select.recommend import Ranking, Recommendation
 
 DIGITS = MOST_NAMED = 3
 FORMATS = {"fp8": "FP8", "nvfp4": "FP4"}
@@ -74,7 +76,7 @@ def layout_text(one: Purchase) -> str:
 
 
 def purchase_rows(
-    ones: Sequence[Purchase], ranges: bool = True
+    ones: Sequence[Purchase], ranges: bool = True, found: Ranking | None = None
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """The header and the rows of a table of purchases; columns that none fills are left out. Without a rate they are ranked by the cost of a token, not by the
     bill of a month."""
@@ -93,6 +95,10 @@ def purchase_rows(
         "misses",
     )
     rows = [_purchase_row(one, ranges, at_rate) for one in ones]
+    for i, one in enumerate(ones):
+        fewer = found and at_rate and found.as_predicted(one)
+        if fewer and fewer.devices != one.devices:
+            rows[i] = (rows[i][0], f"{rows[i][1]} ({fewer.devices:,})".strip(), *rows[i][2:])
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
     return tuple(header[i] for i in kept), tuple(tuple(row[i] for i in kept) for row in rows)
 
@@ -142,14 +148,14 @@ def price_text(one: Purchase) -> str:
     return f"{usd(one.usd_per_hour)} USD/hour, {usd(one.usd_per_month)} USD/month"
 
 
-def enough_text(one: Purchase) -> str:
-    """How many devices would do if the predictions hold; empty where no fewer would. Of a percentile target that neither it nor headroom is known."""
+def enough_text(found: Ranking, one: Purchase) -> str:
+    """What would do if the predictions hold; empty where nothing cheaper would. Of a percentile target that headroom is not known."""
     if one.passes and one.run.simulated and one.load is not None:
         return "Headroom is not known: with a percentile target each rate takes a simulation"
-    fewer = one.enough_as_predicted
+    fewer = found.as_predicted(one)
     if fewer is None:
         return ""
-    return f"{one.devices:,} {device_word(one)} hold the targets over the whole 80 % interval; {fewer:,} would do as predicted"
+    return f"That keeps the targets over the whole 80 % interval; at the predicted values {named(fewer)} would do, {paid_text(fewer)}"
 
 
 def tokens_text(one: Purchase) -> str:
@@ -173,7 +179,16 @@ def undecided_text(found: Ranking) -> str:
     more = [f"{len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else []
     *first, last = (*names[:MOST_NAMED], *more)
     whom = f"{', '.join(first)} and {last}" if first else last
-    return f"At other sellers' prices {whom} could be cheaper than {device_word(pick)}: list prices of one GPU differ by up to {spread:.2g} times."
+    return f"Sellers' prices of one GPU differ by up to {spread:.2g} times: at some of them {whom} can be cheaper than {device_word(pick)}."
+
+
+def not_measured(ones: Sequence[Purchase]) -> list[str]:
+    """Of which devices the intervals are those of other measurements, and of which."""
+    by_text: dict[str, list[str]] = {}
+    for one in ones:
+        if text := beyond_measurements(one.case):
+            by_text.setdefault(text, []).append(device_word(one))
+    return [f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in by_text.items()]
 
 
 def prices_text(found: Ranking) -> list[str]:

@@ -15,7 +15,8 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.checks import check_load
 from symroof.errors import InputError, Problem
 from symroof.select.configuration import Configuration, Run
-from symroof.select.recommend import Purchase, Ranking, Recommendation, recommend
+from symroof.select.purchase import Purchase
+from symroof.select.recommend import Ranking, Recommendation, recommend
 from symroof.select.screening import NEAR
 
 SOLVED = ("batch", "dp", "tp", "chunk", "token_budget")

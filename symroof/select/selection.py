@@ -16,7 +16,7 @@ from symroof.errors import InputError, Problem
 from symroof.select.candidates import check_open, device_counts, with_candidates
 from symroof.select.configuration import PRICED, Configuration, prefill_ratio
 from symroof.select.screening import screen
-from symroof.select.search_space import DEGREES, Layouts, candidates_of
+from symroof.select.search_space import DEGREES, Candidate, Layouts, candidates_of
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
@@ -56,6 +56,7 @@ class Selection:
         order: the criterion of that order, a key of :data:`ORDERS`.
         targets: the targets in base units.
         layouts: those of a command line, where nothing else was looked at.
+        spaces: the candidates of each combination.
     """
 
     study: Study
@@ -63,6 +64,7 @@ class Selection:
     order: str
     targets: dict[str, Fraction] = field(hash=False)
     layouts: Layouts = field(default=(), hash=False)
+    spaces: Sequence[Sequence[Candidate]] = field(default=(), hash=False, compare=False)
 
     def __repr__(self) -> str:
         first = f", first {self.passing[0].label}" if self.passing else ""
@@ -206,7 +208,7 @@ def select_from(
     ranked = sorted(configurations, key=lambda c: _sort_key(c, order))
     limits = {name: limit for c in configurations for name, limit in c.run.own.targets.items()}
     targets = {name: limits[name] for name in TARGET_SYMBOLS if name in limits}
-    return Selection(study, tuple(ranked), order, targets, layouts)
+    return Selection(study, tuple(ranked), order, targets, layouts, spaces)
 
 
 def _order(study: Study, configurations: Sequence[Configuration]) -> str:

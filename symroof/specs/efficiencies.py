@@ -206,7 +206,7 @@ class EfficienciesSpec(Spec):
         )
         if nearest.differences(case) in ((), ("device",)):
             return ""
-        return f"not measured; intervals are those of the nearest measurements: {nearest.words}"
+        return f"not measured with this model and precision; the 80 % intervals are taken from {nearest.words}"
 
     def chosen(self, name: str, families: Sequence[str], engine: str) -> tuple[Efficiency, str]:
         """The first entry of an input that is for one of the families (:func:`families_of`) and for the engines, and a word where it is of others."""

@@ -9,7 +9,8 @@ from symroof.analysis.verdict import MEMORY, at_rate, queues
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError
-from symroof.select.recommend import Purchase, Recommendation, recommend
+from symroof.select.purchase import Purchase
+from symroof.select.recommend import Recommendation, recommend
 from symroof.select.search_space import domain, starts, whole_experts
 from symroof.vllm.batch_limits import BatchLimit, batch_limits, chunk_limits, with_values
 from symroof.vllm.engines import LLAMA, TRTLLM

@@ -5,7 +5,7 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from symroof.select.recommend import Purchase
+from symroof.select.purchase import Purchase
 from symroof.specs import catalogue
 from symroof.specs.catalogue import HUB
 from symroof.vllm.command_line import VARIABLE
@@ -20,6 +20,8 @@ TOGETHER = (
     "attention-dp",
 )
 """Flags of a layout: those that a recommended one does not have are left out."""
+TRANSFER = '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'
+"""How instances that only prefill hand their caches over, https://docs.vllm.ai/en/stable/features/nixl_connector_usage.html."""
 
 
 def layout_flags(one: Purchase, engine: Engine, copies: int = 1) -> dict[str, str]:
@@ -54,30 +56,55 @@ def serve_command(one: Purchase | None) -> str | None:
     >>> serve_command(recommend(Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=64, chunk=2048)).pick)
     'vllm serve meta-llama/Llama-3.1-8B --max-num-seqs 64 --max-num-batched-tokens 2112'
     """
-    case = one.case if one else None
-    if not (one and case and case.model and case.engine and case.engine.spec.name == VLLM.name):
+    flags = layout_flags(one, VLLM) if one else {}
+    if one and one.parallel["pp"] > 1:
+        flags = {"pipeline-parallel-size": str(one.parallel["pp"])} | flags
+    return _vllm_line(one, flags) if one else None
+
+
+def prefill_command(one: Purchase | None) -> str | None:
+    """The same of an instance that only prefills; None where none does."""
+    if one is None or len(one.group) == 1:
         return None
-    asked = one.run.own.request.models
-    named = asked[0] if asked and isinstance(asked[0], str) else case.model.name
-    address = (case.model.source and case.model.source.address) or ""
-    if "/" not in named and address.startswith(HUB):
-        owner, _, repo = address.removeprefix(HUB).strip("/").rpartition("/")
-        stem = repo.partition("-")[0]
-        if named.replace("-", "") in case.model.name.replace("-", ""):
-            named = f"{owner}/{repo}"
-        elif named.startswith(f"{stem.lower()}-"):  # deepseek-r1 has the shape of DeepSeek-V3
-            named = f"{owner}/{stem}{named[len(stem) :].title()}"
+    case = (one.case.prefill_case or one.case).case
+    degrees = ("pipeline-parallel-size", "pp"), ("tensor-parallel-size", "tp")
+    flags = {flag: f"{case.value(name):.0f}" for flag, name in degrees if case.value(name) > 1}
+    if (ranks := int(case.value("attention_dp"))) > 1:
+        flags["data-parallel-size"] = str(ranks)
+    if case.value("ep") > 1:
+        flags["enable-expert-parallel"] = ""
+    return _vllm_line(one, flags)
+
+
+def _vllm_line(one: Purchase, layout: Mapping[str, str]) -> str | None:
+    """``vllm serve`` of the model of a purchase in its precisions, with the flags of a layout."""
+    case = one.case
+    if not (case.model and case.engine and case.engine.spec.name == VLLM.name):
+        return None
     flags: dict[str, str] = {}
     if case.precisions.get("weights") == "fp8" and case.model.quantization is None:
         flags["quantization"] = "fp8"
     if case.precisions.get("kv") == "fp8":
         flags["kv-cache-dtype"] = "fp8"
-    if one.parallel["pp"] > 1:
-        flags["pipeline-parallel-size"] = str(one.parallel["pp"])
-    flags |= layout_flags(one, VLLM)
-    if one.parallel["tp"] == 1:
-        del flags["tensor-parallel-size"]
-    return shlex.join(["vllm", "serve", named, *_words(flags, VLLM)])
+    flags |= {k: v for k, v in layout.items() if (k, v) != ("tensor-parallel-size", "1")}
+    apart = ["--kv-transfer-config", TRANSFER] if len(one.group) > 1 else []
+    return shlex.join(["vllm", "serve", _served_name(one), *_words(flags, VLLM), *apart])
+
+
+def _served_name(one: Purchase) -> str:
+    """The model as it is named, or by its address on the hub."""
+    model, asked = one.case.model, one.run.own.request.models
+    assert model
+    named = asked[0] if asked and isinstance(asked[0], str) else model.name
+    address = (model.source and model.source.address) or ""
+    if "/" not in named and address.startswith(HUB):
+        owner, _, repo = address.removeprefix(HUB).strip("/").rpartition("/")
+        stem = repo.partition("-")[0]
+        if named.replace("-", "") in model.name.replace("-", ""):
+            return f"{owner}/{repo}"
+        if named.startswith(f"{stem.lower()}-"):  # deepseek-r1 has the shape of DeepSeek-V3
+            return f"{owner}/{stem}{named[len(stem) :].title()}"
+    return named
 
 
 def recommended_line(served: ServedCase, chosen: Mapping[str, str]) -> str:

@@ -9,7 +9,8 @@ from symroof.analysis.verdict import target_warnings
 from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.report.purchase_text import purchase_rows
-from symroof.select.recommend import Purchase, recommended_of
+from symroof.select.purchase import Purchase
+from symroof.select.recommend import recommended_of
 from symroof.select.selection import select
 from symroof.select.selection_json import check_json
 

@@ -66,10 +66,11 @@ def test_what_would_do_if_the_prediction_holds_meets_the_targets_there_and_less_
     targets = {"ttft": "1 s", "itl": "50 ms"}
     case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300}
     case |= {"arrival_rate": 40}
-    pick = recommend(Study(**case, targets=targets)).pick
-    enough = pick.enough_as_predicted
-    assert enough < pick.devices and pick.group == {"decode": 1}
-    layout = {"batch": pick.batch, "chunk": pick.chunk}
+    found = recommend(Study(**case, targets=targets))
+    one = found.as_predicted(found.pick)
+    enough = one.devices
+    assert enough < found.pick.devices and one.group == {"decode": 1}
+    layout = {"batch": one.batch, "chunk": one.chunk}
     at, less = (Study(**case, **layout, dp=n) for n in (enough, enough - 1))
 
     def holds(study):

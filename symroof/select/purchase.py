@@ -1,0 +1,275 @@
+"""The best of one device as it is bought: how many, in which layout, at what price, how fast, and what it lacks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from symroof.analysis.compile import compile
+from symroof.analysis.verdict import LOAD, MEMORY, MEMORY_OF_A_DEVICE, metrics_of, queues
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.quantity_result import Result, plain_value
+from symroof.errors import InputError
+from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration, Run
+from symroof.select.search_space import domain
+from symroof.symbolic.blocks import Array
+from symroof.symbolic.searches import largest_whole
+
+HOUR = 3600
+HOURS_OF_A_MONTH = 730
+PARTS = 2.0**24
+"""Of the rate at a load of 1: as finely is the largest rate known."""
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """The best of one device, as it is bought.
+
+    >>> from symroof.analysis.study import Study
+    >>> from symroof.select.recommend import recommend
+    >>> pick = recommend(Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, arrival_rate=40, targets={"itl": "30 ms"})).pick
+    >>> pick.devices, pick.replicas, pick.group, pick.scheduling, round(pick.usd_per_month)
+    (6, 6, {'decode': 1}, 'chunked', 17082)
+    """
+
+    configuration: Configuration
+
+    @property
+    def run(self) -> Run:
+        return self.configuration.run
+
+    @property
+    def case(self) -> BoundCase:
+        """The case at its batch, with all its replicas."""
+        return self.run.bound_case
+
+    @property
+    def passes(self) -> bool:
+        return self.configuration.state == "passes"
+
+    @property
+    def hardware(self) -> str:
+        return self.case.hardware.name if self.case.hardware else ""
+
+    @property
+    def title(self) -> str:
+        """The device as people call it."""
+        return self.case.hardware.title if self.case.hardware else "devices"
+
+    @cached_property
+    def devices(self) -> int:
+        """All devices, of all roles and replicas."""
+        return round(float(self._number("served_devices") * self._number("dp")))
+
+    @property
+    def counted(self) -> bool:
+        """Whether its size and its price are an answer: not where it does not fit or keep up, nor at a rate where a target is missed however many replicas there are."""
+        missed = {*self.run.missed_as_expected, *self.run.missed, *self.run.missed_when_slow}
+        return not (missed if queues(self.run.own.case) else missed & {MEMORY, LOAD})
+
+    @property
+    def amount(self) -> str:
+        """``32``, or ``a replica of 8``."""
+        each = f"a replica of {self.devices // self.replicas:,}"
+        return f"{self.devices:,}" if self.counted or self.load is None else each
+
+    @property
+    def replicas(self) -> int:
+        """Copies of the smallest whole: with prefill instances that several decoding ones share, of all these together."""
+        return self.run.copies // self.run.copies_of
+
+    @cached_property
+    def group(self) -> dict[str, int]:
+        """Devices of one replica, by role."""
+        decode = round(float(self._number("instance_devices"))) * self.run.copies_of
+        prefill = self.devices // self.replicas - decode
+        return {"decode": decode} | ({"prefill": prefill} if prefill else {})
+
+    @property
+    def parallel(self) -> dict[str, int]:
+        """The degrees of one instance."""
+        return {name: int(self._number(name)) for name in ("tp", "pp", "attention_dp", "ep")}
+
+    @property
+    def scheduling(self) -> str:
+        return self.case.assumptions["scheduling"]
+
+    @property
+    def chunk(self) -> int | None:
+        """Prompt tokens that a step of an instance takes along; None where steps are of one kind."""
+        known = self.scheduling == "chunked" and self.case.case.is_set("chunk")
+        return int(self._number("chunk")) if known else None
+
+    @property
+    def batch(self) -> int:
+        """Requests that one instance decodes together."""
+        return self.run.batch
+
+    @cached_property
+    def usd_per_hour(self) -> float | None:
+        """The price of all devices."""
+        return float(self._number(PRICE)) * self.devices * HOUR if self.priced else None
+
+    @property
+    def usd_per_month(self) -> float | None:
+        return None if self.usd_per_hour is None else self.usd_per_hour * HOURS_OF_A_MONTH
+
+    @property
+    def priced(self) -> bool:
+        return self.case.case.has(PRICE)
+
+    @property
+    def prices_now(self) -> float:
+        """The price of one device an hour that the choice is made at: the median of those found."""
+        return float(self._number(PRICE)) * HOUR
+
+    @property
+    def prices(self) -> tuple[float, float]:
+        """The lowest and the highest price of one device an hour."""
+        low, high = (float(x) * HOUR for x in self.case.list_prices or (0, 0))
+        return (low, high) if high else (self.prices_now, self.prices_now)
+
+    @cached_property
+    def cost_per_mtok(self) -> Result | None:
+        """USD per million output tokens: at the arrival rate where there is one."""
+        return self.result(self.run.tested("cost_per_mtok")) if self.priced else None
+
+    @cached_property
+    def ttft(self) -> Result | None:
+        return self.result(self._metric("ttft"))
+
+    @cached_property
+    def itl(self) -> Result | None:
+        return self.result(self._metric("itl"))
+
+    @cached_property
+    def load(self) -> float | None:
+        """Arriving requests over what all replicas sustain, as expected."""
+        found = self.result(LOAD) if queues(self.run.own.case) else None
+        return None if found is None else float(found.value)
+
+    @cached_property
+    def highest_rate(self) -> float | None:
+        """The largest arrival rate that these replicas serve within the targets, at the slow end; None where none is, or it would take simulations."""
+        run, case = self.run, self.case.slow_end
+        if not queues(case.case) or run.simulated:
+            return None
+        now, meets = float(case.case.value("arrival_rate")), self._meets("arrival_rate", case)
+        most = now / float(case.case.value(LOAD)) / PARTS
+        found = most * float(largest_whole(lambda parts: meets(most * parts), np.array([PARTS]))[0])
+        return max(found, now if self.passes else 0.0) or None
+
+    def longest(self, name: str, most: int) -> int | None:
+        """The largest whole number of an input, of ``most`` at most, with which it fits and keeps its latencies at the slow end; None where it would take simulations."""
+        if self.run.simulated:
+            return None
+        try:
+            meets = self._meets(name, self.case.slow_end)
+        except InputError:
+            return None
+        return int(largest_whole(meets, np.array([most]))[0])
+
+    def _meets(self, by: str, case: BoundCase) -> Callable[[Array], Array]:
+        """Whether it fits, keeps up and meets its latencies, at values of an input."""
+        times = case.targets.keys() - PRICED  # more requests cost no more
+        limits = {metrics_of(n, case.case)[0]: float(case.targets[n]) for n in sorted(times)}
+        if case.fits is not None:
+            used, usable = MEMORY_OF_A_DEVICE
+            limits[used] = float(case.case.value(usable))
+        loads = [LOAD] if queues(case.case) else []
+        function = compile([*limits, *loads], [by], case)
+
+        def meets(values: Array) -> Array:
+            found = dict(zip(function.outputs, function.codes(values), strict=True))
+            met = [found[name] <= limit * (1 + CLOSE) for name, limit in limits.items()]
+            return np.asarray(np.logical_and.reduce([*met, *(found[name] < 1 for name in loads)]))
+
+        return meets
+
+    @property
+    def headroom(self) -> float | None:
+        """How much more may arrive, as a share of what does, until another replica is needed."""
+        now = self.case.case.value("arrival_rate") if self.highest_rate else 0
+        return self.highest_rate / float(now) - 1 if self.highest_rate and now else None
+
+    def result(self, name: str) -> Result | None:
+        """A quantity with its interval, as the screening has it."""
+        value = self.run.quick.get(name)
+        if value is None:
+            return self.case.get(name)
+        low, high = self.run.reach.get(name, (None, None))
+        return Result(self.case.case.theory.symbol(name), value, low, high)
+
+    def _number(self, name: str) -> Any:
+        return self.case.case.value(name)
+
+    def _metric(self, target: str) -> str:
+        return metrics_of(target, self.run.own.case)[0]
+
+    @cached_property
+    def lacks(self) -> str:
+        """What keeps it from passing, in one phrase; empty where it passes."""
+        if self.passes:
+            return ""
+        run, device = self.run, self.case.hardware
+        if run.unknown and not run.missed:
+            return f"not known: {next(iter(run.unknown.values()))}"
+        missed = tuple(dict.fromkeys((*run.missed_as_expected, *run.missed, *run.missed_when_slow)))
+        alone = device is not None and domain(run.own) == 1
+        because = "; nothing in its hardware file joins devices, so one only" if alone else ""
+        if MEMORY in missed:
+            used = run.share(MEMORY)
+            return f"does not fit: {float(used):.2g} times its memory{because}"
+        if LOAD in missed:
+            return f"does not keep up with the arriving requests{because}"
+        return ", ".join(self._over(name) for name in missed) + because
+
+    def _over(self, name: str) -> str:
+        """A missed target: its metric against its limit, at the slow end where it is met as expected."""
+        run = self.run
+        limit = float(run.own.targets[name])
+        slow = name not in run.missed_as_expected
+        share = float(run.slow.get(name, math.inf) if slow and run.slow else run.share(name))
+        symbol = self.case.case.theory.symbol(self._metric(name))
+        wanted = Result(symbol, limit).plain(3)
+        if not math.isfinite(share):
+            return f"{name.upper()} without end for {wanted}"
+        said = Result(symbol, share * limit).plain(3)
+        word = name.upper() if name in ("ttft", "itl") else name.replace("_", " ")
+        return f"{word} {'up to ' if slow else ''}{said} for {wanted}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys of the contract, in base units but for USD an hour and a month."""
+        return {
+            "model": self.case.model.name if self.case.model else None,
+            "hardware": self.hardware,
+            "devices": self.devices,
+            "replicas": self.replicas,
+            "group": self.group,
+            "parallel": self.parallel,
+            "scheduling": self.scheduling,
+            "chunk": self.chunk,
+            "batch": self.batch,
+            "weights": self.case.precisions.get("weights"),
+            "usd_per_hour": self.usd_per_hour,
+            "usd_per_month": self.usd_per_month,
+            "cost_per_mtok": _interval(self.cost_per_mtok),
+            "ttft": _interval(self.ttft),
+            "itl": _interval(self.itl),
+            "load": self.load,
+            "passes": self.passes,
+            "lacks": self.lacks or None,
+        }
+
+
+def _interval(result: Result | None) -> dict[str, Any] | None:
+    if result is None:
+        return None
+    ends = (result.value if end is None else end for end in (result.low, result.high))
+    low, high = map(plain_value, ends)
+    return {"value": plain_value(result.value), "low": low, "high": high}
