@@ -7,7 +7,6 @@ from symroof.analysis.verdict import MEMORY_OF_A_DEVICE
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import VARIANT
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
-from symroof.specs.precision import BITS
 from symroof.theory.layout import shapes_layout
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.units import format_quantity
@@ -32,7 +31,6 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
             for name, used in _set_by_hand(bound_case, *BY_TOOLS)
             if not used and name not in targets
         ),
-        *_wide_arithmetic(bound_case),
     ]
     case = bound_case.case
     warnings += [
@@ -70,19 +68,6 @@ def _set_by_hand(bound_case: BoundCase, *tools: str) -> Iterator[tuple[str, bool
     for name in chosen.values:
         if not shapes_layout(name) and not chosen.origin.get(name, "").startswith(tools):
             yield name, any(name in dependencies(each) for each in names)
-
-
-def _wide_arithmetic(bound_case: BoundCase) -> list[str]:
-    """8-bit weights alone do not make 8-bit arithmetic: worth a warning where the device has it and the precision of the activations is a default."""
-    weights, chosen = bound_case.precisions.get("weights", ""), bound_case.request.precision
-    device, compute = bound_case.hardware, bound_case.compute
-    if device is None or BITS.get(weights) != 8 or weights not in device.peaks:
-        return []
-    if "weights" not in chosen or "activations" in chosen or compute == weights:
-        return []
-    beside = f"{weights} weights with {bound_case.precisions['activations']} activations"
-    peak = f"--activations {weights} uses the {weights} peak"
-    return [f"{beside} compute at the {compute} peak; {peak}"]
 
 
 ACHIEVED = ("prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu")
