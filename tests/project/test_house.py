@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 5358,
     "specs": 5366,
     "checkpoints": 3557,
-    "study": 7446,
+    "study": 7431,
     "select": 2428,
     "simulate": 1960,
     "servers": 1513,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5376,
     "report": 5301,
     "cli": 3625,
-    "tests": 30896,
+    "tests": 30877,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
