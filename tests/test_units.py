@@ -102,8 +102,8 @@ def test_bits_and_bytes_are_one_dimension():
 
 REFUSED = """
 9**9**9 TB | 1e999 B | 3,35 TB/s | inf B | nan | 3 Tb/s | TB | 3 TB/s/ | 3 TB//s | 1e61 B | 1e-61 s
-1,02 | 1,0000 | 1..2 | 1.2.3 | 0x10 | 3 furlongs | 3 TB* | --3 | 1 e5 | 3 B B | 1e | ３ ＴＢ | 3 kib
-3 mb | 1/2 s
+1,02 | 1,0000 | 1..2 | 1.2.3 | 0x10 | 3 furlongs | 3 TB* | --3 | 1 e5 | 3 B B | 1e | ３ ＴＢ
+3 kib | 3 mb | 1/2 s
 """
 LONG_OR_EMPTY = ["", " ", "9" * 100, "3 " + "x" * 200, "3 TB\0"]
 

@@ -48,7 +48,7 @@ def test_the_three_layouts_stand_in_the_order_of_a_server_that_is_worked_out_by_
     held, by_hand = by_layout(four), {}
     for tp in (1, 2, 4):
         batch = held[tp, 4 // tp].run.batch
-        # the budget of 2,048 reads one prompt a step, and so as many requests decode as a turn has steps
+        # the budget of 2,048 reads one prompt a step, so as many decode as a turn has steps
         decoding = min(batch, 299)
         plain = step(tp, decoding, decoding, 0, decoding)
         mixed = step(tp, decoding + 2048, decoding, 0, decoding + 1)

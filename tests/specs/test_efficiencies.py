@@ -33,7 +33,7 @@ NEAREST = """
 # families | engine | the entry | what is said
 hopper hbm | plain | hopper plain |
 blackwell hopper | server | hopper server |
-hbm ampere | plain | ampere server | of plain on this family of devices (ampere); the value is that of server
+hbm ampere | plain | ampere server | of plain on this family of devices (ampere); the value is that
 cpu | server | cpu all |
 mi | server | all all | on this family of devices (mi); the value is that of all devices
 """

@@ -82,7 +82,7 @@ tied_embeddings: 3 | 3:1: tied_embeddings: expected true or false |
 norm: {kind: rsm} | 3:8: norm.kind: must be one of rms, layer, none | did you mean 'rms'?
 norm: {kidn: rms} | 3:8: norm.kidn: unknown key | did you mean 'kind'?
 source: {title: x, dat: 1} | 3:20: source.dat: unknown key | did you mean 'date'?
-layers: [{count: 1, ffn: {d_ff: 3}, attention: {kind: gqb}}] | must be one of gqa, chunked, mla, compressed | 'gqa'?
+layers: [{count: 1, ffn: {d_ff: 3}, attention: {kind: gqb}}] | must be one of gqa, chunked, | 'gqa'?
 """
 
 

@@ -64,8 +64,8 @@ def test_q4_k_m_is_put_together_as_llama_cpp_does():
 
 
 PUBLISHED = case_of(
-    "q2_k=3.1593 q3_k_s=3.6429 q3_k_l=4.2979 q4_k_s=4.6672 q4_k_m=4.8944 q5_k_s=5.5704 q5_k_m=5.7036 "
-    "q6_k=6.5633 q8_0=8.5008 iq4_xs=4.4597 iq4_nl=4.6818"
+    "q2_k=3.1593 q3_k_s=3.6429 q3_k_l=4.2979 q4_k_s=4.6672 q4_k_m=4.8944 q5_k_s=5.5704 "
+    "q5_k_m=5.7036 q6_k=6.5633 q8_0=8.5008 iq4_xs=4.4597 iq4_nl=4.6818"
 )
 """Bits a weight of Llama 3.1 8B, from the table in ``tools/quantize/README.md`` of llama.cpp (commit 311c2c9)."""
 

@@ -27,7 +27,7 @@ def test_rates_times_and_steps_of_a_simulated_server(kind):
     for case in drawn(kind):
         off = differences(case, replications=2)
         assert max(abs(off["rate"]), abs(off["itl"])) <= 0.07, case
-        # bursts do not fill a step that has room for many prompts, and queue where prompts are read apart
+        # bursts do not fill a wide step, and queue where prompts are read apart
         assert off["worst"] >= -0.1 or "assume" in case, case
         for load in (0.3, 0.8):
             itl, ttft = over_simulated(case, load)

@@ -24,18 +24,19 @@ def served(line, **chosen):
 SGLANG = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3"
 
 
+OSS = "openai/gpt-oss-20b"
 V3 = "trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8"
 CPP = "llama-server -hf x/Qwen3-32B-GGUF"
 DEVICES = f"""
 {SGLANG} --tp 8 | instance_devices=8 tp=8 attention_dp=1
-{SGLANG} --tp 8 --dp 8 --enable-dp-attention | instance_devices=8 tp=1 attention_dp=8 ep=1
-{SGLANG} --tp-size 16 --dp-size 4 --enable-dp-attention --ep 16 | instance_devices=16 tp=4 attention_dp=4 ep=16
+{SGLANG} --tp-size 8 --dp-size 8 --enable-dp-attention | instance_devices=8 tp=1 attention_dp=8 ep=1
+{SGLANG} --tp 16 --dp 4 --enable-dp-attention --ep 16 | tp=4 attention_dp=4 ep=16
 sglang serve --model-path Qwen/Qwen3-32B --tp 2 --dp 4 | instance_devices=2 tp=2 dp=4
 {V3} --ep_size 8 | instance_devices=8 tp=8 ep=8
 {V3} --enable_attention_dp | instance_devices=8 tp=1 attention_dp=8
 {CPP} -ts 1,1 | instance_devices=2 tp=1 pp=2
 {CPP} -ts 3,1 -sm row | instance_devices=2 tp=2 pp=1
-vllm serve deepseek-ai/DeepSeek-V3 -dp 8 --enable-expert-parallel | instance_devices=8 tp=1 attention_dp=8 ep=8
+vllm serve {OSS} -dp 8 --enable-expert-parallel | instance_devices=8 tp=1 attention_dp=8 ep=8
 """
 
 

@@ -93,9 +93,9 @@ vllm serve m --max-model-len -1 | max-model-len: auto
 vllm serve m -sc '{"num_speculative_tokens": 3}' | speculative-config: {num_speculative_tokens: 3}
 vllm serve m -sc {"num_speculative_tokens":3} | speculative-config: {num_speculative_tokens: 3}
 # containers, their shells, the background, a file, variables before it
-docker run --gpus all -v ~/.cache:/root --ipc=host vllm/vllm-openai:latest --model m -tp 8 | tensor-parallel-size: 8
+docker run --ipc=host --gpus all vllm/vllm-openai:latest --model m -tp 8 | tensor-parallel-size: 8
 sudo docker run --rm rocm/vllm:latest vllm serve m -tp 8 | tensor-parallel-size: 8
-docker run --entrypoint bash vllm/vllm-openai bash -lc 'vllm serve m -tp 8' | tensor-parallel-size: 8
+docker run --entrypoint bash rocm/vllm bash -lc 'vllm serve m -tp 8' | tensor-parallel-size: 8
 nohup vllm serve m -tp 2 > log.txt 2>&1 & | tensor-parallel-size: 2
 vllm serve m -tp 2 &>>log.txt | tensor-parallel-size: 2
 VLLM_USE_V1=1 CUDA_VISIBLE_DEVICES=0,1 vllm serve m -tp 2 | tensor-parallel-size: 2

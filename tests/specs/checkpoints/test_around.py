@@ -42,15 +42,16 @@ def test_what_a_model_is_called(file, stated, title, name):
 
 AHEAD = "counted without {} that predict{} tokens ahead"
 ONE_AHEAD, TWO_AHEAD = AHEAD.format("1 further layer", "s"), AHEAD.format("2 further layers", "")
+ALONE, UNREAD = "the language model alone is counted, without", "keys of its file that are not read"
 CAVEATS = f"""
 num_nextn_predict_layers: 1 | {ONE_AHEAD}
 num_mtp_layers: 2 | {TWO_AHEAD}
 num_nextn_predict_layers: 0, num_mtp_layers: 2 | {TWO_AHEAD}
 mtp_num_hidden_layers: 1 | {ONE_AHEAD}
 num_nextn_predict_layers: true |
-vision_config: {{}} | the language model alone is counted, without vision_config
-vision_config: {{}}, audio_config: {{}} | the language model alone is counted, without vision_config and audio_config
-vision_config: 3 | keys of its file that are not read, so that any number may be wrong: vision_config
+vision_config: {{}} | {ALONE} vision_config
+vision_config: {{}}, audio_config: {{}} | {ALONE} vision_config and audio_config
+vision_config: 3 | {UNREAD}, so that any number may be wrong: vision_config
 """
 
 

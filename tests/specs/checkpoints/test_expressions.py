@@ -59,7 +59,7 @@ either(lists('those'), full, linear) or window | | wwwwww
 linear if i % 4 != below('at', 'most') else full | at: 2, most: 4 | llflll
 local_by_type() | attention_types: [[[global, local], 2], [[local], 2]] | fwfwww
 repeated_block() | block_types: [recurrent, recurrent, attention] | llwllw
-listed('types') | types: [attention, mamba, conv, full_attention, hybrid, sliding_attention] | flcfhw
+listed('types') | types: [attention, mamba, conv, attention, hybrid, sliding_attention] | flcfhw
 nemotron('mixer') | hybrid_override_pattern: M-*EM* | lnfnlf
 nemotron('feed') | layers_block_type: [attention, moe, mamba, mlp, moe, mlp] | nsndsd
 exaone_layout | sliding_window: 4, sliding_window_pattern: 3 | wwfwwf
