@@ -286,12 +286,16 @@ def has_mix(given: Mapping[str, Input]) -> bool:
 
 
 def add_mix(case: BoundCase) -> None:
-    """Let what decides be that of the mix, and say so; a quantity that is given stays."""
+    """Let what decides be that of the mix, and say so; a quantity that is given stays. Long requests of which one length is said have the other of all."""
+    alike = {"long_prompt": "prompt", "long_output": "output"}
+    if SHARE in case.given and alike.keys() & case.given.keys():
+        own = {x: Input(symbol(n), f"{n}, as of the other requests", True) for x, n in alike.items()}
+        case.add({name: each for name, each in own.items() if alike[name] in case.given})
     if has_mix(case.given):
         mixed, why = OF_THE_MIX.items(), "of the mix of requests"
         case.add({name: Input(symbol(own), why, defaulted=True) for name, own in mixed})
         case.warn(
-            "a mix of requests: rates, latencies under load, costs and memory (a slot's mean) are of the mix and targets apply to its means, latencies alone are of the first kind"
+            "a mix of requests: targets, rates, costs, memory and latencies under load are means over the mix; latencies of one request alone are those of the ordinary requests"
         )
     elif SHARE in case.given and case.given[SHARE].number != 0:
         missing = " and ".join(name for name in MIXED if name not in case.given)

@@ -79,7 +79,7 @@ def _question(choice: Selection) -> list[str]:
             number = significant(case.result(name).value, 6)
             rate = name == "arrival_rate"
             said.append(f"{number} requests/s" if rate else f"{name} {number}")
-    if case.chosen("long_share"):
+    if case.chosen("long_share") and case.case.has_value("long_prompt"):
         share = significant(100 * case.result("long_share").value, 3)
         said.append(f"{share} % of them with prompt {case.result('long_prompt').plain()}")
     tails = choice.study.request.percentiles
