@@ -17,6 +17,7 @@ from symroof.resources import data_folder
 from symroof.specs.precision import BITS
 from symroof.strict_yaml import load
 from symroof.symbolic.evaluation import NoValue
+from symroof.theory.declarations import MissingInput
 from symroof.theory.sympy_input import known
 from symroof.units import is_whole
 
@@ -164,7 +165,9 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
     try:
         expected = case.result(name)
     except NoValue as error:
-        raise InputError(Problem(name, f"has no value in this case: {error}")) from None
+        hint = f"--{error.name} 2048" if isinstance(error, MissingInput) else ""
+        message = f"has no value in this case: {error}"
+        raise InputError(Problem(name, message, hint=hint)) from None
     inside = _holds(expected, measured)
     best: dict[str, Explanation] = {}  # of the variants of a cause that which comes nearest
     for cause, said, change in () if inside else _variants(case):

@@ -140,8 +140,9 @@ def add_drafts(case: BoundCase) -> None:
                 "(a head of the model), --draft MODEL, or --set draft_cost=0.1"
             )
         if not any(case.given[name].ranged for name in accepted):
-            exact = f"{accepted[0]} counts as exact at every batch, length and text"
-            case.warn(f"{exact}: give a range (acceptance=0.6..0.8)")
+            case.warn(
+                f"{accepted[0]} is taken as exact: a range (acceptance=0.6..0.8) gives an interval"
+            )
     elif drafted or accepted:
         missing = "acceptance" if drafted else "draft_tokens"
         without = f"{' and '.join((*drafted, *accepted))} without {missing}"

@@ -208,7 +208,8 @@ def target_request(targets: dict[str, Any]) -> Request:
     """
     values: dict[str, tuple[Setting, ...]] = {}
     statistics: dict[str, str] = {}
-    for name, value in targets.items():
+    for written, value in targets.items():
+        name = "itl" if written == "tpot" else written  # what vLLM's benchmark calls it
         if name not in TARGET_SYMBOLS:
             hint = nearest(name, TARGET_SYMBOLS)
             raise InputError(Problem("targets", f"no such target {name!r}", hint=hint))

@@ -47,7 +47,8 @@ def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 
         head: next((name for name in names if any(case.get(name) for case in cases)), "")
         for head, names in COMPARED.items()
     }
-    shown = {head: name for head, name in shown.items() if name}
+    shown, timed = {head: name for head, name in shown.items() if name}, any(shown.values())
+    shown = shown or {"weights": "weight_bytes", "usable memory": "usable_memory"}
     labels = [  # a device by the name that commands take
         case_label(case).replace(case.hardware.title, case.hardware.name)
         if case.hardware
@@ -72,7 +73,7 @@ def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 
         *wrapped(f"{title}{len(cases)} cases, {how}{load} ({MEANING[bool(cases[0].targets)]})"),
         fitted_table(rows, header, "  ", flexible=1),
         *([f"  and {len(cases) - most} more: --all"] if len(cases) > most else []),
-        *([] if shown else wrapped("No time is known without prompt: --prompt 1024 --output 256.")),
+        *([] if timed else wrapped("No time is known without prompt: --prompt 1024 --output 256.")),
         *warning_lines(warnings),
         *assumed(cases[0], of=" (first row)", remark=ALL),
     ]
@@ -116,7 +117,8 @@ def single(case: BoundCase, names: Sequence[str]) -> str:
             lines += [f"{name}: no value; {case.why_unknown(name)}"]
             continue
         first, bound = both(case, name)
-        least = f"theoretical {'limit' if bound.startswith('at most') else 'minimum'} {bound}"
+        kind = f"theoretical {'limit' if bound.startswith('at most') else 'minimum'}"
+        least = f"{kind if case.result(name).symbol.unit else 'at 100 % of peak'} {bound}"
         with_bound = f"{first}, {least}" if bound and first else first or least
         lines += [f"{name}: {with_bound}", *wrapped(case.result(name).symbol.meaning, first="  ")]
         lines += (line for each in added_token(case, name) for line in wrapped(each, first="  "))

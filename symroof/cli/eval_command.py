@@ -69,7 +69,16 @@ def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything
         return "\n\n".join(map("".join, zip(titles, texts, strict=True)))
     warnings = {id(case): screen_warnings(case) for case in cases}
     if len(cases) > 1 and not everything and not cases[0].theory_only:
-        return comparison(cases, [text for case in cases for text in warnings[id(case)]])
+        of = {
+            text: [c for c in cases if text in warnings[id(c)]]
+            for w in warnings.values()
+            for text in w
+        }
+        told = [
+            text if len(some) == len(cases) else f"{', '.join(map(case_label, some))}: {text}"
+            for text, some in of.items()
+        ]
+        return comparison(cases, told)
     return "\n\n".join(screen(case, warnings[id(case)], everything) for case in cases)
 
 

@@ -11,6 +11,7 @@ from symroof.cases.request import ROLES, request_of
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.catalogue import entries
 from symroof.theory.declarations import Declarations
+from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.sympy_input import symbol_name
 
@@ -63,6 +64,8 @@ def _name(key: Any, own: Declarations) -> str:
     name = canonical(text.strip())
     if name not in KINDS and name not in ROLES and own.input(name) is None:
         hint = nearest(text, [*KINDS, *ROLES, *INPUTS, *own])
+        if name in SWITCHES:
+            hint = f"--assume {name}={'|'.join(SWITCHES[name].values)} fixes it"
         raise InputError(Problem(ORIGIN, f"no such name {text[:40]!r} to choose among", hint=hint))
     return name
 

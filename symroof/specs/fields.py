@@ -368,6 +368,10 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
         case "value_error":
             return split_hint(str(item["ctx"]["error"]))
     hint = "write precision: {weights: fp8}" if key == "precision" else ""
+    if item["type"] in BLOCKS and {"value", "source"} <= {
+        *_fields(kind, location)
+    }:  # a number of a spec has its source
+        hint = f"write {{value: {str(item['input'])[:40]}, source: NAME}}, with NAME among sources"
     return IN_WORDS.get(item["type"], item["msg"][:200]), hint
 
 
