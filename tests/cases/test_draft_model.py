@@ -98,7 +98,7 @@ def test_what_is_assumed_of_drafts_is_said(given, free, exact):
     load = {"prompt": 1024, "output": 8, "draft_tokens": 3}
     warnings = sr.Study("llama-3.1-8b", "h100-sxm", **load, **given).first.warnings
     assert any("as if drafting cost nothing" in word for word in warnings) is free
-    assert any("counts as exact" in word for word in warnings) is exact
+    assert any("is taken as exact" in word for word in warnings) is exact
 
 
 def test_a_draft_without_a_count_drafts_nothing_and_says_so():

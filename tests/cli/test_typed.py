@@ -33,7 +33,6 @@ def test_options_of_other_tools_are_understood_where_one_thing_is_meant(words, o
             ["eval", "--max-model-len", "4096"],
             "did you mean '--prompt' or '--output' or '--context'?",
         ),
-        (["eval", "--target", "tpot=20 ms"], "did you mean 'itl'?"),
         (["derive", "latency"], "did you mean 'ttft' or 'itl' or 'response_time'?"),
         (["eval", "llama-3.1-8b"], "give it as an option: --model llama-3.1-8b"),
         (["report", "chat.pdf"], "symroof report STUDY.yaml --format pdf"),

@@ -116,3 +116,10 @@ def test_half_a_mix_is_no_mix_and_says_so():
     said = "long_share without long_prompt and long_output: all requests are treated as equal"
     assert said in c.run.own.warnings
     assert c.run.value("sustained_itl") == Study(**case).value("sustained_itl")
+
+
+def test_long_requests_of_which_one_length_is_said_have_the_other_of_all():
+    case = {"model": MODELS["plain"], **CASE, "batch": 4, "long_share": 0.2, "long_prompt": 2500}
+    half, whole = Study(**case), Study(**case, long_output=CASE["output"])
+    assert half.value("sustained_itl") == whole.value("sustained_itl")
+    assert half.value("sustained_itl") != Study(**case | {"long_share": 0}).value("sustained_itl")
