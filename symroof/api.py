@@ -400,6 +400,8 @@ def solve_symbolic(equation: Any, for_: Any = None) -> Solution:
     >>> ridge.verdict, len(ridge.conditions)
     ('conditional', 1)
     """
+    if isinstance(for_, Study):
+        raise InputError(Problem("for_", "is a study", hint="write study.solve(equation, for_)"))
     return Study().solve(equation, for_)
 
 

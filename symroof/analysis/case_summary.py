@@ -134,7 +134,12 @@ def endless(case: BoundCase, name: str) -> bool:
 
 
 def compact(result: Result, digits: int) -> str:
-    """Value and range with the unit once, ``35.1 ms (28.3–43.6)``; a dagger where the case does not fit."""
+    """Value and range with the unit once where all have the same; a dagger where the case does not fit.
+
+    >>> from symroof.theory.quantities import QUANTITIES
+    >>> [compact(Result(QUANTITIES["ttft"], x, x/2, 2*x), 3) for x in (0.0351, 1.2)]
+    ['35.1 ms (17.6–70.2)', '1.2 s (600 ms to 2.4 s)']
+    """
     value, span = result.in_two(digits)
     unit, low = value.partition(" ")[2], span.partition(" to ")[0]
     if unit and span.endswith(f" {unit}") and " " not in low:

@@ -229,10 +229,9 @@ def _set_values(case: BoundCase, values: Mapping[str, Setting]) -> None:
 def _check(case: BoundCase, values: Mapping[str, Setting]) -> None:
     """Warn of what has no effect, and check that the values may be together."""
     given, request = case.given, case.request
-    where = "is decided by simulation, in `symroof select` and `symroof simulate`"
+    where = "is only known from a simulation (`symroof select`, `symroof simulate`)"
     for name, statistic in request.percentiles.items():
-        mean = "elsewhere its mean is held against the target"
-        case.warn(f"the {statistic} of {name} {where}; {mean}")
+        case.warn(f"{statistic} of {name} {where}; other commands compare the mean with the target")
     check_split(values, given)
     case.warn(*check_together(given))
     check_engine(case)

@@ -11,7 +11,7 @@ BEATS = "  It beats the theoretical minimum: the server does less work than this
 
 
 ALONE = {
-    "itl": "time between tokens while no prompt is read; a benchmark of a busy server measures sustained_itl",
+    "itl": "time between tokens while no prompt is prefilled; a benchmark of a busy server measures sustained_itl",
     "ttft": "time to first token of a request alone; a benchmark of a busy server measures loaded_ttft",
 }
 """What a name means that people also give to a measurement under load."""

@@ -221,7 +221,9 @@ class Purchase:
             return f"not known: {next(iter(run.unknown.values()))}"
         missed = tuple(dict.fromkeys((*run.missed_as_expected, *run.missed, *run.missed_when_slow)))
         alone = device is not None and domain(run.own) == 1
-        because = "; nothing in its hardware file joins devices, so one only" if alone else ""
+        because = (
+            "; its hardware file has no link between GPUs, so only one is used" if alone else ""
+        )
         if MEMORY in missed:
             used = run.share(MEMORY)
             return f"does not fit: {float(used):.2g} times its memory{because}"

@@ -132,7 +132,7 @@ class Selection:
         if names and (PRICED & self.targets.keys() or self.order in MONEY):
             more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
             said.append(
-                f"no price of {', '.join(names[:MOST_NAMED])}{more} was found: ranked last, and what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device"
+                f"no price of {', '.join(names[:MOST_NAMED])}{more} was found, so it is ranked last; --set {names[0]}.price='3 USD/hour' sets one"
             )
         return tuple(said)
 

@@ -38,6 +38,8 @@ def test_value_and_exact_take_expressions():
     assert STUDY.value(s.ttft / s.itl) == STUDY.value("ttft") / STUDY.value("itl")
     assert STUDY.value(2 * s.itl).unit == "s" and STUDY.value(s.itl) == STUDY.value("itl")
     assert STUDY.value(s.itl < sympy.Rational(1, 100)) is True
+    with pytest.raises(sr.InputError, match=r"write study\.solve"):
+        sr.solve("batch_to_ridge", sr.Study("llama-3-8b"))
     with pytest.raises(sr.InputError, match="unknown name 'foo'"):
         STUDY.value(sympy.Symbol("foo") * s.itl)
     with pytest.raises(sr.InputError, match="itl is s but prefill_flops is FLOP"):

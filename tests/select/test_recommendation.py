@@ -8,6 +8,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.select.recommend import recommend
+from symroof.vllm.serve_line import prefill_command, serve_command
 
 from ..cli import call
 from ..near import passes
@@ -33,9 +34,34 @@ def bound_anew(one):
     return Study(**CASE, **degrees, **apart, **served, arrival_rate=60, targets=TARGETS)
 
 
+def at_rest(study):
+    """Whether it keeps up and meets its targets at the predicted values."""
+    ttft, itl, load = map(study.value, ("loaded_ttft", "loaded_itl", "load"))
+    return ttft <= 1 and itl <= 0.04 and load < 1 and bool(study.value("fits"))
+
+
 def test_what_is_named_passes_when_it_is_bound_anew(fleet):
     for one in fleet.best:
         assert one.passes and passes(bound_anew(one).first)
+
+
+def test_what_would_do_as_predicted_costs_less_and_passes_without_intervals(fleet):
+    """Bound anew with every measured efficiency given as the number that is expected."""
+    for one in fleet.best:
+        fewer = fleet.as_predicted(one)
+        assert fewer.usd_per_month < one.usd_per_month and fewer.hardware == one.hardware
+        assert at_rest(bound_anew(fewer)) and not passes(bound_anew(fewer).first)
+
+
+def test_prefill_instances_have_a_line_of_their_own():
+    case = {"model": "llama-3.3-70b", "hardware": "h200", "prompt": 8000, "output": 300}
+    targets = {"ttft": "2 s", "itl": "30 ms"}
+    one = recommend(Study(**case, arrival_rate=5, targets=targets)).pick
+    assert set(one.group) == {"decode", "prefill"}
+    apart = '--kv-transfer-config \'{"kv_connector":"NixlConnector","kv_role":"kv_both"}\''
+    for line in (serve_command(one), prefill_command(one)):
+        assert line.startswith("vllm serve meta-llama/Llama-3.3-70B-Instruct ") and apart in line
+    assert "--max-num-seqs" not in prefill_command(one)
 
 
 def test_all_devices_and_both_prices_are_counted(fleet):
@@ -84,7 +110,9 @@ def test_at_a_rate_what_misses_is_no_purchase():
 def test_what_a_device_lacks_is_said_in_one_phrase():
     big = recommend(Study("llama-3.3-70b", ["h100-sxm", "gb10"], prompt=2048, output=300))
     (lacking,) = [one for one in big.best if one.hardware == "gb10"]
-    assert lacking.lacks.startswith("does not fit") and lacking.lacks.endswith("so one only")
+    assert lacking.lacks.startswith("does not fit") and lacking.lacks.endswith(
+        "so only one is used"
+    )
 
 
 def test_devices_without_a_link_of_their_own_are_joined_by_the_host_link():
