@@ -103,11 +103,12 @@ class Recommendation(Ranking):
 
     @cached_property
     def _predicted(self) -> dict[int, Purchase]:
-        """The best at the predicted values, of the devices that are named first; none where simulations decide."""
+        """The best at the predicted values, of the devices that are named first; none where simulations decide, or no rate asks for replicas."""
         if self.choice.study.request.percentiles:
             return {}
         spaces = {id(each.bound_case): space for space in self.choice.spaces for each in space}
-        shown = [one for one in self.best[:MOST_PREDICTED] if one.run.own.measured_box]
+        best = self.best[:MOST_PREDICTED]
+        shown = [x for x in best if x.run.own.measured_box and queues(x.run.own.case)]
         moved = []
         for one in shown:
             space = spaces[id(one.run.own)]
