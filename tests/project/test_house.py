@@ -40,7 +40,7 @@ BUDGETS = {
     "specs": 5370,
     "checkpoints": 3557,
     "study": 7447,
-    "select": 2433,
+    "select": 2434,
     "simulate": 1960,
     "servers": 1513,
     "sweep": 1207,
