@@ -25,6 +25,7 @@ from symroof.report.purchase_text import (
     tokens_text,
 )
 from symroof.select.purchase import Purchase
+from symroof.select.recommend import MOST_PREDICTED
 from symroof.select.selection_json import QUANTITIES
 from symroof.table_formats import FAILS, IN_PART, PASSES
 from symroof.units import significant
@@ -114,7 +115,7 @@ def _use(found: Recommendation) -> list[str]:
     if pick.highest_rate and pick.headroom is not None:
         rate, more = significant(pick.highest_rate, DIGITS), f"{100 * pick.headroom:.0f} %"
         room = (
-            f"up to {rate} requests/s ({more} more) even" if more != "0 %" else "no more requests"
+            f"up to {rate} requests/s ({more} more) even" if more != "0 %" else "no room for more requests"
         )
         said += [f"{room} in the worst case of the 80 % interval"]
     said += filter(None, [enough_text(found, pick)])
@@ -142,7 +143,8 @@ def _table(found: Recommendation, ones: Sequence[Purchase], what: str, ranges: b
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
     lines = [fitted_table(cells, ["", what, *header[1:kept]], flexible=-1)] if kept > 1 else []
     if any(row[1].endswith(")") for row in rows):
-        lines += ["(GPUs in brackets would do at the predicted values.)"]
+        of = f", for the first {MOST_PREDICTED}" * (len(ones) > MOST_PREDICTED)
+        lines += [f"(GPUs in brackets would do at the predicted values{of}.)"]
     lacking: dict[str, list[str]] = {}
     for row in rows if len(header) > kept else ():
         lacking.setdefault(row[kept], []).append(row[0])

@@ -19,7 +19,7 @@ from symroof.select.search_space import Layouts
 from symroof.select.selection import MONEY, Selection, select_from
 from symroof.symbolic.expressions import number
 
-MOST_PREDICTED = 8
+MOST_PREDICTED = 4
 """Devices of which it is looked for what would do at the predicted values."""
 NARROWER = {"fp16": "fp8", "bf16": "fp8", "fp8": "nvfp4"}
 """Formats that weights may be narrowed to, where that changes what a model answers as little as it gets."""
@@ -115,7 +115,7 @@ class Recommendation(Ranking):
             cases = {id(each.bound_case): each.bound_case for each in space}
             there = {key: at_predicted(case) for key, case in cases.items()}
             moved.append([replace(each, bound_case=there[id(each.bound_case)]) for each in space])
-        found = map(Purchase, screen(moved))
+        found = map(Purchase, screen(moved, listed=True))
         return {id(one): other for one, other in zip(shown, found, strict=True)}
 
     @cached_property
