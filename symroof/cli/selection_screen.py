@@ -115,7 +115,9 @@ def _use(found: Recommendation) -> list[str]:
     if pick.highest_rate and pick.headroom is not None:
         rate, more = significant(pick.highest_rate, DIGITS), f"{100 * pick.headroom:.0f} %"
         room = (
-            f"up to {rate} requests/s ({more} more) even" if more != "0 %" else "no room for more requests"
+            f"up to {rate} requests/s ({more} more) even"
+            if more != "0 %"
+            else "no room for more requests"
         )
         said += [f"{room} in the worst case of the 80 % interval"]
     said += filter(None, [enough_text(found, pick)])
