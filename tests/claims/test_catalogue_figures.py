@@ -4,6 +4,7 @@ import pytest
 
 from symroof.claims.catalogue_figures import catalogue_figure
 from symroof.errors import InputError
+from tests.tables import table
 
 
 @pytest.mark.parametrize(
@@ -23,33 +24,22 @@ def test_a_figure_by_its_path(path, value, unit):
     assert catalogue_figure(path) == (value, unit)
 
 
-@pytest.mark.parametrize(
-    ("path", "message", "hint"),
-    [
-        (
-            "h100-smx.power",
-            "h100-smx.power begins with no device or model of the catalogue",
-            "did you mean 'h100-sxm'?",
-        ),
-        ("h100-sxm.powr", "h100-sxm.powr: no such figure", "did you mean 'power'?"),
-        (
-            "h100-sxm.peaks.fp16",
-            "h100-sxm.peaks.fp16 is a peak of several kinds",
-            "write h100-sxm.peaks.fp16.dense or h100-sxm.peaks.fp16.sparse",
-        ),
-        ("h100-sxm.peaks.fp17.dense", "h100-sxm.peaks.fp17.dense: no such figure", ""),
-        (
-            "h100-sxm.memory.bandwith",
-            "h100-sxm.memory.bandwith: no such figure",
-            "did you mean 'memory.bandwidth'?",
-        ),
-        ("v100-sxm2-32gb.peaks.fp16.sparse", "no sparse peak there", ""),
-        ("h100-sxm.itl", "has no itl", ""),
-        ("llama-3-70b.n_experts", "has no n_experts", ""),
-    ],
-)
+MISSING = """
+h100-smx.power | begins with no device or model of the catalogue | did you mean 'h100-sxm'?
+h100-sxm.powr | h100-sxm.powr: no such figure | did you mean 'power'?
+h100-sxm.peaks.fp16 | is a peak of several kinds | write h100-sxm.peaks.fp16.dense or \
+h100-sxm.peaks.fp16.sparse
+h100-sxm.peaks.fp17.dense | h100-sxm.peaks.fp17.dense: no such figure |
+h100-sxm.memory.bandwith | no such figure | did you mean 'memory.bandwidth'?
+v100-sxm2-32gb.peaks.fp16.sparse | no sparse peak there |
+h100-sxm.itl | has no itl |
+llama-3-70b.n_experts | has no n_experts |
+"""
+
+
+@pytest.mark.parametrize(("path", "message", "hint"), table(MISSING))
 def test_a_figure_that_is_not_there(path, message, hint):
     with pytest.raises(InputError) as error:
         catalogue_figure(path)
-    assert message in error.value.problems[0].message
-    assert error.value.problems[0].hint == hint
+    (problem,) = error.value.problems
+    assert message in problem.message and problem.hint == hint

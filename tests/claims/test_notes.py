@@ -11,6 +11,7 @@ from symroof.claims.check import check_text
 from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS
 from symroof.claims.read.numbers import figures
 from symroof.errors import InputError
+from tests.tables import table
 
 TOKEN = 2 * 80 * 8 * 128 * 2
 KV = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->"
@@ -34,13 +35,8 @@ def refused(text):
 
 def test_the_contract_s_example():
     claim = only(f"A prompt of 4,096 tokens takes 1.34 GB. {KV}\n")
-    assert (claim.verdict, claim.claimed, claim.line, claim.column, claim.id) == (
-        "rounded",
-        "1.34 GB",
-        1,
-        32,
-        "L1",
-    )
+    assert (claim.verdict, claim.claimed, claim.id) == ("rounded", "1.34 GB", "L1")
+    assert (claim.line, claim.column) == (1, 32)
     assert claim.value == TOKEN * 4096
     assert claim.says == "A prompt of 4,096 tokens takes 1.34 GB."
 
@@ -97,30 +93,22 @@ def test_a_value_stands_for_a_number_in_words():
     )
 
 
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("sentence", "verdict"),
-    [
-        ("takes about 1.34 GB", "rounded"),
-        ("takes ~1.3 GB", "rounded"),
-        ("takes under 1.4 GB", "exact"),
-        ("takes less than 1.3 GB", "wrong"),
-        ("takes at least 1.3 GB", "exact"),
-        ("cannot take less than 1.3 GB", "exact"),
-        ("takes no more than 1.3 GB", "wrong"),
-        ("takes 1.2–1.4 GB", "exact"),
-        ("takes between 1.2 and 1.4 GB", "exact"),
-        ("takes 1.25 to 1.30 GB", "approximate"),
-        ("grows from 0.1 to 1.34 GB", "rounded"),
-        ("takes 1.34217728 × 10^9 bytes", "exact"),
-        ("takes 1,342,177,280 bytes", "exact"),
-        ("takes 1.342177280e9 bytes", "exact"),
-        ("takes 1.25 GiB", "exact"),
-        ("takes 1.340 GB", "approximate"),
-    ],
-)
-def test_hedges_bounds_and_ranges_are_part_of_the_claim(sentence, verdict):
-    assert only(f"It {sentence}. {KV}").verdict == verdict
+HEDGES = """
+rounded | about 1.34 GB; ~1.3 GB
+exact | under 1.4 GB; at least 1.3 GB; 1.2–1.4 GB; between 1.2 and 1.4 GB
+wrong | less than 1.3 GB; no more than 1.3 GB
+approximate | 1.25 to 1.30 GB; 1.340 GB
+exact | 1.34217728 × 10^9 bytes; 1,342,177,280 bytes; 1.342177280e9 bytes; 1.25 GiB
+"""
+"""Of 1.3422 GB, behind "It takes"."""
+
+
+@pytest.mark.parametrize(("verdict", "numbers"), table(HEDGES))
+def test_hedges_bounds_and_ranges_are_part_of_the_claim(verdict, numbers):
+    sentences = [f"It takes {number}. {KV}" for number in numbers.split("; ")]
+    assert [only(sentence).verdict for sentence in sentences] == [verdict] * len(sentences)
+    assert only(f"It cannot take less than 1.3 GB. {KV}").verdict == "exact"
+    assert only(f"It grows from 0.1 to 1.34 GB. {KV}").verdict == "rounded"
 
 
 def test_a_default_holds_for_what_follows_and_is_laid_over():
@@ -178,29 +166,29 @@ def test_a_bar_in_a_table_is_written_with_a_backslash():
     assert only(f"| a |\n|---|\n{row}\n").verdict == "rounded"
 
 
+PROSE = """
+70 billion parameters | 70e9 parameters
+a 70B model | 70e9
+24 tokens per second | 24 token/s
+24 tokens a second | 24 token/s
+24 tok/s/user | 24 token/s
+$0.80 per million tokens | 0.80 USD
+$4.29/hour | 4.29 USD/hour
+costs $ 2 | 2 USD
+62 percent | 62 %
+FP16 on H100 and Llama-3-70B |
+the 3rd of 8x7B |
+1.4 × 10¹¹ bytes | 1.4e11 byte
+295 FLOPS/byte | 295 FLOP/byte
+50-ms | 50 ms
+1,34 GB, 1'000 GB, 3.1.2 and 25 ± 2 ms | 25
+"""
+
+
 @pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("70 billion parameters", ["70e9 parameters"]),
-        ("a 70B model", ["70e9"]),
-        ("24 tokens per second", ["24 token/s"]),
-        ("24 tokens a second", ["24 token/s"]),
-        ("24 tok/s/user", ["24 token/s"]),
-        ("$0.80 per million tokens", ["0.80 USD"]),
-        ("$4.29/hour", ["4.29 USD/hour"]),
-        ("costs $ 2", ["2 USD"]),
-        ("62 percent", ["62 %"]),
-        ("FP16 on H100 and Llama-3-70B", []),
-        ("the 3rd of 8x7B", []),
-        ("1.4 × 10¹¹ bytes", ["1.4e11 byte"]),
-        ("295 FLOPS/byte", ["295 FLOP/byte"]),
-        ("50-ms", ["50 ms"]),
-        ("1,34 GB, 1'000 GB, 3.1.2 and 25 ± 2 ms", ["25"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "written"), table(PROSE))
 def test_numbers_as_prose_writes_them(text, written):
-    assert [figure.written for figure in figures(text)] == written
+    assert " ".join(figure.written for figure in figures(text)) == written
 
 
 # --------------------------------------------------------------------------------------------------- what is not read
@@ -294,45 +282,33 @@ def test_the_number_of_annotations_is_bounded():
 # ------------------------------------------------------------------------------------------------------------ hostility
 
 
-@pytest.mark.parametrize(
-    ("text", "claimed", "verdict"),
-    [
-        (
-            "It does 295 FLOPs for every byte. <!-- symroof: ridge_point hardware=h100-sxm -->",
-            "295 FLOPs for every byte",
-            "rounded",
-        ),
-        (
-            "Only 35 requests are left. <!-- symroof: expression='45 GB/1.28 GB' -->",
-            "35 requests",
-            "rounded",
-        ),  # 35.2
-        (
-            "It costs 3 dollars a second, for 12 tokens. <!-- symroof: expression='45 GB/1.28 GB' -->",
-            "12 tokens",
-            "wrong",
-        ),
-    ],
-)
-def test_rates_and_counts_that_leave_a_word_out(text, claimed, verdict):
-    (claim,) = check_text(text, "n.md").claims
+SHORT = """
+# 45/1.28 are 35.2
+It does 295 FLOPs for every byte. | ridge_point hardware=h100-sxm | 295 FLOPs for every byte | rounded
+Only 35 requests are left. | expression='45 GB/1.28 GB' | 35 requests | rounded
+It costs 3 dollars a second, for 12 tokens. | expression='45 GB/1.28 GB' | 12 tokens | wrong
+"""
+
+
+@pytest.mark.parametrize(("text", "annotation", "claimed", "verdict"), table(SHORT))
+def test_rates_and_counts_that_leave_a_word_out(text, annotation, claimed, verdict):
+    claim = only(f"{text} <!-- symroof: {annotation} -->")
     assert (claim.claimed, claim.verdict) == (claimed, verdict)
 
 
-@pytest.mark.parametrize(
-    "formula",
-    [
-        r"$1.34\,\text{GB}$",
-        "$2 GB$",
-        "$$ 1.34 GB $$",
-        "$$\n1.34 GB\n$$",
-        "$`1.34 GB`$",
-        r"\(1.34 GB\)",
-        r"\[1.34\,GB\]",
-        r"$6 \times 70 = 80$ GB",
-        r"$2 \cdot 3 \times 4 + 5 = 25$ GB",
-    ],
-)
+LATEX = r"""
+$1.34\,\text{GB}$
+$2 GB$
+$$ 1.34 GB $$
+$`1.34 GB`$
+\(1.34 GB\)
+\[1.34\,GB\]
+$6 \times 70 = 80$ GB
+$2 \cdot 3 \times 4 + 5 = 25$ GB
+"""
+
+
+@pytest.mark.parametrize("formula", [*LATEX.strip().splitlines(), "$$\n1.34 GB\n$$"])
 def test_a_formula_is_not_read(formula):
     """Neither is a number in it taken, nor its arithmetic checked; what is shown has dots in its place."""
     kv = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
@@ -343,15 +319,15 @@ def test_a_formula_is_not_read(formula):
     assert claim.says.startswith("Of …") and claim.says.endswith("and 10.7 GB")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "$n$ × 80 × 2 = 320",
-        "80 × 2 = 320 × $n$",
-        "80 × 2 $n$ = 320",
-        "80 × $n$ × 2 = 320",
-        "$n$ 80 × 2 = 320",
-    ],
-)
+LED = """
+$n$ × 80 × 2 = 320
+80 × 2 = 320 × $n$
+80 × 2 $n$ = 320
+80 × $n$ × 2 = 320
+$n$ 80 × 2 = 320
+"""
+
+
+@pytest.mark.parametrize("text", LED.strip().splitlines())
 def test_arithmetic_with_a_formula_in_it_is_not_checked(text):
     assert check_text(text + "\n", "n.md").claims == ()
