@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5376,
     "report": 5301,
     "cli": 3640,
-    "tests": 30915,
+    "tests": 30872,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
