@@ -10,11 +10,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plain_value
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.symbols import ARCHITECTURE, PARALLEL, Symbol, base_name
-from symroof.theory.theory_files import listed
 from symroof.units import settled
-
-LEVERS = listed("moving", "elasticities")
-"""Inputs that can be changed in practice: the columns of a review."""
 
 FIXED = frozenset(symbol.name for symbol in (*ARCHITECTURE, *PARALLEL))
 """Inputs that do not move by one per cent: the model's shape, and the number of devices."""

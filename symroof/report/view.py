@@ -53,18 +53,16 @@ def claims(study: Study, subject: BoundCase) -> dict[str, Any] | None:
 
 SECTIONS: dict[str, tuple[Callable[[Study, BoundCase], Any], int]] = {
     "derivations": (view_times.derivations, FULL),
-    "isolated": (view_case.isolated, FULL),
     "bounds": (view_case.bounds, FULL),
     "assumes": (view_case.assumes, BODY),
     "ledger": (view_case.ledger, FULL),
     "memory": (view_case.memory, BODY),
     "itl": (view_times.itl, FULL),
     "operators": (view_times.operators, BODY),
-    "serving": (view_times.serving, FULL),
+    "defined": (view_times.defined, FULL),
     "thresholds": (view_thresholds.thresholds, FULL),
     "closed_forms": (view_thresholds.closed_forms, FULL),
     "claims": (claims, BODY),
-    "elasticities": (view_times.elasticities, FULL),
     "rooflines": (view_times.rooflines, BODY),
 }
 """What computes a section of the data, and the depth from which a review shows it."""

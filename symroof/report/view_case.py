@@ -69,17 +69,6 @@ def _last_step(case: BoundCase) -> str:
     return next((name for name in ISOLATED_METRICS["itl"] if case.get(name)), "itl")
 
 
-def isolated(study: Study, subject: BoundCase) -> list[list[str]]:
-    """The metrics of one prefill and of a decode-only batch, for each case of a server under load."""
-    if not under_load(subject.case):
-        return []
-    rows = []
-    for case in study.cases:
-        names = ("ttft", "itl", _last_step(case), "decode_throughput")
-        rows.append([marked(short_label(case), case), *(shown(case.get(name)) for name in names)])
-    return rows
-
-
 def bounds(study: Study, subject: BoundCase) -> list[list[str]]:
     """The latencies, rate and cost of each case at 100 % of peak; empty if no case assumes less."""
     rows = []

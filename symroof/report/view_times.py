@@ -1,11 +1,10 @@
-"""Data of a review: derivations, ITL over a response, serving quantities, operators, elasticities and both rooflines."""
+"""Data of a review: derivations, ITL over a response, quantities of the study, operators and both rooflines."""
 
 import contextlib
 from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.derivation import DerivationStep, step_of
-from symroof.analysis.sensitivity import LEVERS, NOTICEABLE, elasticities_over_ranges, span_text
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
@@ -16,11 +15,9 @@ from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import label, names
 from symroof.table_formats import UNKNOWN
 from symroof.theory.operators import Operator
-from symroof.theory.quantities import GROUPS as QUANTITY_GROUPS
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
 from symroof.theory.symbols import named
-from symroof.theory.theory_files import listed
 from symroof.units import format_quantity, significant
 
 LONGEST_NUMBERS = 240
@@ -115,29 +112,7 @@ def _steps(definition: Math, step: DerivationStep) -> list[list[Math]]:
     return [[definition, *sides]] if short else [[definition], sides]
 
 
-GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "speculation": ("Speculative decoding", ("draft_tokens",)),
-    "chunks": ("Chunked prefill", ("chunk",)),
-    "batching": ("Batching", ("arrival_rate",)),
-    "caches": ("Prefix cache and preemption", ("hit_rate", "preemption_rate", "prefill_devices")),
-    "links": ("Links and groups of devices", ("pp", "attention_dp", "ep", "dp", "link_latency")),
-    "overheads": ("Launches", ("kernel_launch",)),
-    "load": ("Load", ("arrival_rate", "burst_rate")),
-    "prices": ("Prices", ("cost_target",)),
-}
-"""Group of quantities -> heading, and the inputs that make a study show the group."""
-
-
-def serving(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
-    """One table for each group that the study's inputs concern."""
-    groups = {"Defined by this study": defined_rows(subject)}
-    for group, (heading, inputs) in GROUPS.items():
-        if any(subject.case.is_set(name) for name in inputs):
-            groups[heading] = quantity_rows(group, subject)
-    return [{"heading": heading, "rows": rows} for heading, rows in groups.items() if rows]
-
-
-def defined_rows(subject: BoundCase) -> list[list[Any]]:
+def defined(study: Study, subject: BoundCase) -> list[list[Any]]:
     """The quantities defined in the study, with the reason if one has no value."""
     case, rows = subject.case, []
     for quantity in case.theory.own.quantities:
@@ -146,21 +121,6 @@ def defined_rows(subject: BoundCase) -> list[list[Any]]:
         written = formula(case.formula_or_name(name), case.theory.latex)
         rows.append([Code(name), written, value, quantity.meaning])
     return rows
-
-
-def quantity_rows(group: str, subject: BoundCase) -> list[list[Any]]:
-    """Name, formula, value and meaning of every known quantity of a group."""
-    case, rows = subject.case, []
-    for quantity in QUANTITY_GROUPS[group]:
-        if result := subject.get(quantity.name):
-            written = formula(case.formula_or_name(quantity.name), case.theory.latex)
-            short = written if len(written) <= WIDEST_FORMULA else "symroof derive"
-            rows.append([Code(quantity.name), short, result.plain(), quantity.meaning])
-    return rows
-
-
-WIDEST_FORMULA = 70
-"""LaTeX characters of the longest formula in a table column."""
 
 
 def operators(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
@@ -226,29 +186,6 @@ def row(e: dict[str, Any], whole: Fraction, several: bool) -> list[Any]:
         format_quantity(e["flops"], "FLOP"),
         format_quantity(e["bytes"], "byte"),
     ]
-
-
-METRICS = listed("shown", "effects")
-
-
-HARDWARE_LEVERS = ("peak_flops", "mem_bandwidth", "link_bandwidth")
-
-
-def elasticities(study: Study, subject: BoundCase) -> dict[str, Any]:
-    """Percent change of each metric per 1 % change of an input, for the bound_case resource, and the hardware input that each latency depends on most."""
-    metrics = [m for m in METRICS if subject.get(m) is not None]
-    levers = [lever for lever in LEVERS if subject.case.has(lever)]
-    spans = {metric: elasticities_over_ranges(subject, metric, levers) for metric in metrics}
-    rows, best = [], {}
-    for lever in levers:
-        known = {metric: own[lever] for metric, own in spans.items() if lever in own}
-        if any(abs(span[0]) >= NOTICEABLE for span in known.values()):
-            cells = (span_text(*known[m]) if m in known else UNKNOWN for m in metrics)
-            rows.append([Code(lever), *cells])
-    for metric in ("ttft", "itl"):
-        own = {n: abs(span[0]) for n, span in spans.get(metric, {}).items() if n in HARDWARE_LEVERS}
-        best[metric] = max(own, key=lambda n: own[n]) if max(own.values(), default=0) else None
-    return {"metrics": [Code(m) for m in metrics], "rows": rows, "best": best}
 
 
 NOTABLE_DIFFERENCE = 0.02
