@@ -62,11 +62,8 @@ def decision_metrics(case: BoundCase) -> dict[str, str]:
     if under_load(case.case):
         ttft, itl = TARGET_METRICS["ttft"], at_rate(TARGET_METRICS["itl"], case.case)
         return {"ttft": ttft, "itl": itl, "rate": "sustained_throughput"}
-    return {"ttft": "ttft", "itl": _last_step(case), "rate": "decode_throughput"}
-
-
-def _last_step(case: BoundCase) -> str:
-    return next((name for name in ISOLATED_METRICS["itl"] if case.get(name)), "itl")
+    last = next((name for name in ISOLATED_METRICS["itl"] if case.get(name)), "itl")
+    return {"ttft": "ttft", "itl": last, "rate": "decode_throughput"}
 
 
 def bounds(study: Study, subject: BoundCase) -> list[list[str]]:

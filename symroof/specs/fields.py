@@ -38,6 +38,7 @@ class Spec(BaseModel):
 
 
 R = TypeVar("R")
+S = TypeVar("S", bound=BaseModel)
 Fault = tuple[Location, str]
 """A place below a field, and what is wrong there."""
 
@@ -299,9 +300,6 @@ class Source(Spec):
         return ", ".join(part for part in (self.title, self.document, when) if part)
 
 
-S = TypeVar("S", bound=BaseModel)
-
-
 def build(document: Document, kind: type[S], context: object = None) -> S:
     """Validate a document against a spec, all problems at once, each at its place in the file; validators see the ``context``.
 
@@ -338,8 +336,7 @@ def _keys(location: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
         )
         if inside:
             data = data[part]
-        last = i == len(location) - 1
-        if isinstance(part, int) or inside or (last and not BRANCH.search(part)):
+        if isinstance(part, int) or inside or (i + 1 == len(location) and not BRANCH.search(part)):
             keys.append(part)
     return tuple(keys)
 
@@ -368,9 +365,7 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
         case "value_error":
             return split_hint(str(item["ctx"]["error"]))
     hint = "write precision: {weights: fp8}" if key == "precision" else ""
-    if item["type"] in BLOCKS and {"value", "source"} <= {
-        *_fields(kind, location)
-    }:  # a number of a spec has its source
+    if item["type"] in BLOCKS and {"value", "source"}.issubset(_fields(kind, location)):
         hint = f"write {{value: {str(item['input'])[:40]}, source: NAME}}, with NAME among sources"
     return IN_WORDS.get(item["type"], item["msg"][:200]), hint
 
