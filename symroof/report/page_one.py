@@ -275,7 +275,7 @@ def _instead(review: Reviewed, one: Purchase) -> tuple[list[str], list[list[str]
         fewer = review.shown.as_predicted(other) if at_rate else None
         rows.append([labelled(other), price, ratio, named(fewer) if fewer else "", other.lacks])
     head = "USD/month" if at_rate else "USD per million tokens"
-    header = ["candidate", head, "price of the pick = 1", "enough as predicted", "misses"]
+    header = ["candidate", head, "times the price of the pick", "enough as predicted", "misses"]
     kept = [i for i in range(len(header)) if i < 3 or any(row[i] for row in rows)]
     return [header[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
