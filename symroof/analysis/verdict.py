@@ -205,26 +205,33 @@ def default_basis(efficiency: str | None, engine: str | None) -> str:
     return OF_ENGINES.format(BY_MEASUREMENT, CLASSES[engine_class(engine or DEFAULT_ENGINE)])
 
 
+TOLD = {
+    True: "meets its {} target",
+    False: "misses its {} target",
+    None: "meets its {} target in part of the range only",
+}
+TOLD_OF_LOAD = {
+    False: "does not keep up with the arriving requests",
+    None: "keeps up with the arriving requests in part of the range only",
+}
+
+
 def target_warnings(bound_case: BoundCase) -> list[str]:
-    """A line for every target that is missed or cannot be judged or that list prices decide, and for requests that come faster than they are served, wholly or in a part of the ranges."""
-    words = {
-        True: "meets its {} target",
-        False: "misses its {} target",
-        None: "meets its {} target in part of the range only",
-    }
-    of_load = {
-        False: "does not keep up with the arriving requests",
-        None: "keeps up with the arriving requests in part of the range only",
-    }
+    """A line for every target that is missed or that list prices decide, and for requests that come faster than they are served, wholly or in a part of the ranges."""
     lines = []
     for check in target_checks(bound_case):
         if check.met is not True or check.straddles:
-            said = of_load if check.name == LOAD else words
-            against = f"{check.metric.text()} against {check.against}"
-            lines.append(f"{said[check.met].format(check.name)}: {against}")
-    for name, why in unknown_targets(bound_case).items():
-        lines.append(f"whether it meets its {name} target is not known: {why}")
+            said = (TOLD_OF_LOAD if check.name == LOAD else TOLD)[check.met].format(check.name)
+            lines.append(f"{said}: {check.metric.text()} against {check.against}")
     return lines
+
+
+def unjudged(bound_case: BoundCase) -> list[str]:
+    """A line for every target that cannot be judged."""
+    return [
+        f"whether it meets its {name} target is not known: {why}"
+        for name, why in unknown_targets(bound_case).items()
+    ]
 
 
 def conditions(bound_case: BoundCase) -> dict[str, tuple[str, str]]:

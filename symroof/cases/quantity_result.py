@@ -133,12 +133,6 @@ class Result:
             return f"{int(value):,}{unit}"
         return format_quantity(value, symbol.unit, digits)
 
-    def interval_json(self) -> dict[str, Any]:
-        """The value with the ends of its interval: null where they are not known, as where a wait has no end at the slow one."""
-        alone = None if self.without_range else self.value
-        ends = {"value": self.value, "low": self.low, "high": self.high}
-        return {key: plain_value(alone if end is None else end) for key, end in ends.items()}
-
     def as_json(self) -> dict[str, Any]:
         """The value in base units, with the keys of the JSON output."""
         entry: dict[str, Any] = {"value": plain_value(self.value), "unit": self.symbol.unit}

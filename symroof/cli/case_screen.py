@@ -16,7 +16,7 @@ from symroof.analysis.case_summary import (
 )
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.case_warnings import case_warnings
-from symroof.analysis.verdict import basis_lines, target_warnings, under_load, unknown_targets
+from symroof.analysis.verdict import basis_lines, under_load, unjudged
 from symroof.cases.input import ROLE_INPUT
 from symroof.cases.measured_efficiencies import beyond_measurements
 from symroof.cli.output import inputs_table, starred
@@ -103,12 +103,7 @@ def marked(warnings: Iterable[str]) -> list[str]:
 def screen_warnings(case: BoundCase) -> list[str]:
     """What to know before any number; targets have lines of their own."""
     known = [text for text in case_warnings(case) if not text.startswith("whether this fits")]
-    unjudged = target_warnings(case) if unknown_targets(case) else []
-    return [
-        *marked(known),
-        *filter(None, [beyond_measurements(case)]),
-        *(text for text in unjudged if text.startswith("whether ")),
-    ]
+    return [*marked(known), *filter(None, [beyond_measurements(case)]), *unjudged(case)]
 
 
 def _quantities(case: BoundCase) -> list[str]:

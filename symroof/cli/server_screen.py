@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symroof.analysis.case_summary import DIGITS, compact
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.case_warnings import case_warnings
-from symroof.analysis.verdict import efficiency_basis, target_warnings
+from symroof.analysis.verdict import efficiency_basis, target_warnings, unjudged
 from symroof.cli.case_screen import marked, switches
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.report.purchase_text import price_text
@@ -42,6 +42,7 @@ def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
         *advised.warnings,
         *marked(case_warnings(case)),
         *(f"as given, the server {text}" for text in target_warnings(case)),
+        *unjudged(case),
         *idle,
     ]
     warnings += [NO_TARGET] if advised.line and not case.targets else []
