@@ -231,15 +231,12 @@ class Equation(DropsCaches):
     @cached_property
     def whole(self) -> bool:
         """Whether the unknown bounds a sum, so that only whole numbers have a meaning."""
-        case, formulas = self.bound_case.case, self._sides
-        if formulas is not None:
-            reached = {self.unknown}
-        else:  # too long: whether a sum on the way ends at what the unknown moves
-            every = case.reachable_names(*names(self.relation))
-            formulas = tuple(map(case.formula_or_name, every))
-            reached = {name for name in every if self.unknown in case.dependencies(name)}
+        case = self.bound_case.case
+        every = case.reachable_names(*names(self.relation))
+        formulas = (self.relation.lhs, self.relation.rhs, *map(case.formula_or_name, every))
         ends = (e for tree in formulas for node in sums(tree) for e in (node.first, node.last))
-        return any(not reached.isdisjoint(names(end)) for end in ends)
+        moved = (self.unknown in case.dependencies(name) for end in ends for name in names(end))
+        return any(moved)
 
     def axis(self, case: Case) -> Axis:
         """Where the unknown can lie in a case."""
