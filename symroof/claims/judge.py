@@ -228,23 +228,12 @@ def check_dimensions_used(claim: ClaimSpec, shared: Collection[str] = ()) -> Non
         return
     # the two totals describe a model, of which a claim may need one
     described = {"active_params"} if "params" in claim.given else set()
-    for name in claim.given:
-        partial = canonical(name) in OF_LAYERS - described and name not in shared
-        if partial and not _usable(claim, name):
+    partial = [name for name in claim.given if canonical(name) in OF_LAYERS - described]
+    try:
+        needed = Context(claim, Fraction(1), "").dependencies if partial else None
+    except FAILURES:
+        needed = frozenset()
+    for name in partial:
+        if needed is not None and name not in shared and base_name(canonical(name)) not in needed:
             message = f"{name} cannot be used: no model or layers with such a part are given"
             raise InputError(Problem(name, message, hint=f"name a model, or write {LAYERS}"))
-
-
-def _usable(claim: ClaimSpec, name: str) -> bool:
-    """Whether a dimension can matter: for what is claimed, or for anything of the claim's model."""
-    part = canonical(name)
-    if "model" in claim.given:
-        others = {key: value for key, value in claim.given.items() if key != name}
-        case = study_of(others).first.case
-        stated = part in case.given or case.theory.definition(part) is not None
-        return case.theory.knows(part) and stated
-    try:
-        needed = Context(claim, Fraction(1), "").dependencies
-    except FAILURES:
-        return False
-    return needed is None or base_name(part) in needed

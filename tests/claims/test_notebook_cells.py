@@ -69,6 +69,8 @@ def test_the_note_of_a_notebook_is_as_long_as_the_notebook():
     [
         ("{", "a.ipynb", "cannot be read as a notebook"),
         ("[" * 5000, "a.ipynb", "cannot be read as a notebook"),
+        ("[]", "a.ipynb", "it has no cells"),
+        ('{"cells": [{"cell_type": 3}]}', "a.ipynb", "it has no cells"),
         ('"""1 GB <!-- symroof: params -->"""', "a.py", "a .py file cannot hold claims"),
     ],
 )

@@ -30,7 +30,9 @@ def note_text(text: str, file: str) -> str:
         return markdown_cells(text)
     except (ValueError, RecursionError) as error:
         reason = str(error.args[0] if error.args else error)[:120]
-        raise InputError(Problem(file, f"cannot be read as a notebook: {reason}", 1, 1)) from None
+    except (AttributeError, TypeError):  # JSON in which something else stands in place of cells
+        reason = "it has no cells"
+    raise InputError(Problem(file, f"cannot be read as a notebook: {reason}", 1, 1))
 
 
 def markdown_cells(text: str) -> str:
@@ -68,19 +70,15 @@ def _unescaped(text: str) -> str:
 def _markdown(text: str) -> Iterator[list[tuple[int, int]]]:
     """Where the strings of the source of each Markdown cell lie, quotes included."""
     # every string of the file begins with its own place, keys included
-    book = json.loads(STRING.sub(lambda match: f'"{match.start()} {match[0][1:]}', text))
-    cells = _entry(book, "cells")
-    for cell in cells if isinstance(cells, list) else ():
-        kind, source = _entry(cell, "cell_type"), _entry(cell, "source")
-        if isinstance(kind, str) and kind.partition(" ")[2] == "markdown":
+    marked = STRING.sub(lambda match: f'"{match.start()} {match[0][1:]}', text)
+
+    def named(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {name.partition(" ")[2]: value for name, value in pairs}
+
+    for cell in json.loads(marked, object_pairs_hook=named).get("cells", ()):
+        kind, source = (cell.get(name, "") for name in ("cell_type", "source"))
+        if kind.partition(" ")[2] == "markdown":
             strings = source if isinstance(source, list) else [source]
-            starts = [int(one.partition(" ")[0]) for one in strings if isinstance(one, str)]
+            starts = [int(one.partition(" ")[0]) for one in strings if one]
             if starts:
                 yield [STRING.match(text, start).span() for start in starts]  # type: ignore[union-attr]
-
-
-def _entry(data: Any, name: str) -> Any:
-    """A value of an object whose keys begin with their places; None where there is none."""
-    if not isinstance(data, dict):
-        return None
-    return next((value for key, value in data.items() if key.partition(" ")[2] == name), None)
