@@ -95,18 +95,16 @@ def check(
 def _of_files(
     several: Iterable[str | os.PathLike[str]],
     track: Track = untracked,
-    declared: Mapping[str, str] = NOTHING,
     defaults: Mapping[str, str] = NOTHING,
 ) -> Report:
-    """The claims of several files; ``declared`` maps names that a study declares to the file that declares them, ``defaults`` are settings for claims that
-    state none of their own."""
+    """The claims of several files; ``defaults`` are settings for claims that state none of their own."""
     sources: list[ClaimFile] = []
     problems: list[Problem] = []
     for path in several:
         try:
             known = Path(path).suffix.lower() in HOLD_CLAIMS or not Path(path).is_file()
             content = read_text(path) if known else ""
-            sources.append(read_claims(content, os.fspath(path), declared, defaults))
+            sources.append(read_claims(content, os.fspath(path), defaults))
         except InputError as error:
             problems += error.problems
     return _judged(sources, problems, track)
@@ -148,9 +146,9 @@ def check_study(study: Study) -> Report:
         InputError: everything wrong with them.
     """
     file = Path(study.document.file).resolve() if study.document else Path("study")
-    names = [*study.declared, *(threshold.name for threshold in study.declared.thresholds)]
+    own = bool(study.declared) or bool(study.declared.thresholds)
     files = [file.parent / name for name in (study.spec.claims if study.spec else ())]
-    return _without_problems(_of_files(files, declared=dict.fromkeys(names, str(file))))
+    return _without_problems(_of_files(files, defaults={"theory": str(file)} if own else NOTHING))
 
 
 def _judged(

@@ -4,7 +4,6 @@ In a file, switches may be given among the names (``detail=weights``, ``attentio
 to the file first, as in a study file.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from fractions import Fraction
@@ -32,7 +31,6 @@ from symroof.units import settled
 Settings = Mapping[str, Any]
 Fault = tuple[Location, str, str]
 """Place, message, hint."""
-WORD = re.compile(r"[a-z][a-z0-9_]*")
 
 SPECS = ("model", "hardware", "preset", "assume_family", "theory")
 NESTED = ("assume", "targets")
@@ -82,22 +80,6 @@ def study_of(settings: Settings) -> Study:
             STUDIES.clear()
         STUDIES[key] = _built(settings)
     return STUDIES[key]
-
-
-def with_theory(claim: dict[str, Any], declared: Mapping[str, str]) -> dict[str, Any]:
-    """A claim that speaks of names that a study declares, with that study as its theory where it names none; ``declared``: name -> file."""
-    given, theory = claim.get("given", {}), declaring_file(str(claim), declared)
-    return (
-        {**claim, "given": {"theory": theory, **given}}
-        if theory and isinstance(given, dict)
-        else claim
-    )
-
-
-def declaring_file(text: str, declared: Mapping[str, str]) -> str:
-    """The file that declares a name of a text; empty where none of them is declared."""
-    words = WORD.findall(text) if declared else []
-    return next((declared[word] for word in words if word in declared), "")
 
 
 def declarations_of(settings: Settings) -> Declarations:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from symroof.claims.claim_settings import normalized, with_theory
+from symroof.claims.claim_settings import normalized
 from symroof.claims.read.markdown_notes import NOTES, Note
 from symroof.errors import InputError, Problem, why
 from symroof.specs.claims import ClaimsSpec
@@ -44,12 +44,11 @@ class ClaimFile:
 def read_claims(
     text: str,
     file: str,
-    declared: Mapping[str, str] = NOTHING,
     defaults: Mapping[str, str] = NOTHING,
 ) -> ClaimFile:
     """A file of claims: a Markdown note by its ending, a claim file else; claims that cannot be read are skipped.
 
-    ``declared`` maps names that a study declares to the file that declares them, ``defaults`` are settings for claims that state none of their own.
+    ``defaults`` are settings for claims that state none of their own.
 
     Raises:
         InputError: a fault of the file as a whole.
@@ -58,8 +57,8 @@ def read_claims(
     suffix = Path(file).suffix
     if suffix.lower() not in HOLD_CLAIMS:
         raise InputError(Problem(file, f"a {suffix} file cannot hold claims", hint=FILE_HINT))
-    note = Note(text, file, declared) if suffix.lower() in NOTES else None
-    document = note.document if note else _normalized(loads(text, file, noted), noted, declared)
+    note = Note(text, file, defaults) if suffix.lower() in NOTES else None
+    document = note.document if note else _normalized(loads(text, file, noted), noted, defaults)
     if isinstance(document.data, dict) and "claims" not in document.data:
         hint = "`symroof init claims` writes a starter; a note's name ends in .md"
         raise InputError(Problem(file, "holds no claims", 1, 1, hint=hint))
@@ -75,14 +74,10 @@ def read_claims(
         except InputError as error:
             problems = error.problems
             continue
-        claims = [
-            one.model_copy(update={"given": {**defaults, **one.given}}) for one in spec.claims
-        ]
-        spec = spec.model_copy(update={"claims": tuple(claims)})
         return ClaimFile(document, spec, note, tuple(every), frozenset(aside))
 
 
-def _normalized(document: Document, noted: list[Problem], declared: Mapping[str, str]) -> Document:
+def _normalized(document: Document, noted: list[Problem], defaults: Mapping[str, str]) -> Document:
     """A claim file with the settings of its claims normalized."""
     claims = document.data.get("claims") if isinstance(document.data, dict) else None
     if not isinstance(claims, list):
@@ -90,8 +85,9 @@ def _normalized(document: Document, noted: list[Problem], declared: Mapping[str,
     base, whole, places = Path(document.file).resolve().parent, list(claims), dict(document.places)
     for i, claim in enumerate(claims):
         if isinstance(claim, dict):
-            named = with_theory(claim, declared)
-            whole[i], faults = normalized(named, base, places, ("claims", i))
+            if isinstance(given := claim.get("given", {}), dict) and defaults:
+                claim = {**claim, "given": {**defaults, **given}}
+            whole[i], faults = normalized(claim, base, places, ("claims", i))
             noted += [document.problem(*fault) for fault in faults]
     return replace(document, data={**document.data, "claims": whole}, places=places)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from symroof.claims.claim_settings import declaring_file, merged_settings, normalized, with_theory
+from symroof.claims.claim_settings import merged_settings, normalized
 from symroof.claims.read.annotations import AnnotationFields, annotation_fields
 from symroof.claims.read.claimed_number import claimed_number
 from symroof.claims.read.markdown import FORMULA, Passage, blocks, line_starts, passages
@@ -35,7 +35,7 @@ EXAMPLE = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
 class Note:
     """A Markdown text or a notebook as a document of claims; an annotation that cannot be read is a skipped claim, and a problem.
 
-    ``declared`` maps names that a study declares to the file that declares them.
+    ``given`` are the settings that hold for all of its claims.
 
     Attributes:
         figures: the number of each claim, its places counted in the whole file; None where it has none.
@@ -47,16 +47,16 @@ class Note:
     """
 
     def __init__(
-        self, text: str, file: str, declared: Mapping[str, str] = MappingProxyType({})
+        self, text: str, file: str, given: Mapping[str, Any] = MappingProxyType({})
     ) -> None:
         note = note_text(text, file)
-        self.declared = declared
         self.starts = line_starts(text)
         ends = [*self.starts[1:], len(text)]
         lines = tuple(text[a:b].rstrip("\r\n") for a, b in zip(self.starts, ends, strict=True))
         self.claims: list[dict[str, Any]] = []
         self.document = Document(file, {"claims": self.claims}, {(): (1, 1)}, lines, text)
-        self.defaults: dict[str, Any] = {}
+        self.given = given
+        self.defaults = dict(given)
         self.default_places: dict[Location, tuple[int, int]] = {}
         self.bad_default_line = 0
         """The line of a default that could not be read: every claim after it may rest on it."""
@@ -117,10 +117,11 @@ class Note:
 
     def _fields(self, body: str, at: int) -> AnnotationFields:
         """The fields of an annotation with its settings normalized; its faults are reported."""
-        found = annotation_fields(body, own=bool(declaring_file(body, self.declared)))
+        found = annotation_fields(body, own="theory" in self.defaults)
         base = Path(self.document.file).resolve().parent
-        if "theory" not in self.defaults:
-            found.data = with_theory(found.data, self.declared)
+        if "theory" in self.defaults:
+            theory = {"theory": self.defaults["theory"]}
+            found.data["given"] = theory | found.data.get("given", {})
         found.data, faults = normalized(found.data, base, found.places)
         for place, message, hint in found.faults:
             self._complain(at + place, message, hint)
@@ -137,7 +138,7 @@ class Note:
             for location, place in annotation.places.items():
                 self.default_places[location] = self._place(at + place)
         elif not annotation.faults:
-            self.defaults, self.default_places, self.bad_default_line = {}, {}, 0
+            self.defaults, self.default_places, self.bad_default_line = dict(self.given), {}, 0
 
     def _claim(self, annotation: AnnotationFields, at: int, passage: Passage) -> None:
         """A claim's data as its file would hold them, and the number it is about."""
