@@ -77,7 +77,7 @@ def test_the_appendix_is_asked_for(solved):
 
 @pytest.mark.full
 def test_caches_are_handed_over_where_devices_prefill_on_their_own(tmp_path):
-    """What a device knows of its network asks for nothing; 4,096 tokens of 327,680 byte over the H100's 50 GB/s take 26.84 ms."""
+    """What a device knows of its network asks for nothing; the threshold of the network is one of devices that prefill on their own."""
     small = {
         "model": "llama-3-70b",
         "hardware": "h100-sxm",
@@ -88,10 +88,9 @@ def test_caches_are_handed_over_where_devices_prefill_on_their_own(tmp_path):
         to_standard_output(write_study(tmp_path, **small, **more), "md", "--full")
         for more in ({}, {"parallel": "{tp: 2, prefill_devices: 2}"})
     )
-    for words in ("transfer_time", "min_network_bandwidth_transfer"):
-        assert words not in quiet.replace("\\", "")
-        assert words in asked.replace("\\", "")
-    assert "26.84 ms" in asked
+    words = "min_network_bandwidth_transfer"
+    assert words not in quiet.replace("\\", "")
+    assert words in asked.replace("\\", "")
 
 
 def heads_and_numbers(stem, kind):
