@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5340,
     "report": 5222,
     "cli": 3636,
-    "tests": 30870,
+    "tests": 30869,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
