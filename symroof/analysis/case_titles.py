@@ -27,7 +27,7 @@ def case_title(bound_case: BoundCase) -> str:
     if bound_case.theory_only:
         title = bound_case.case.theory.own.title
         return ", ".join([title, *(f"{name} {value}" for name, value in varied.items())])
-    drafts = draft and "draft_tokens" in bound_case.given
+    drafts = "draft_tokens" in bound_case.given
     drafted = f" drafted by {draft.shown_name}" if draft and drafts else ""
     named = ("batch", "prompt", "output")
     return ", ".join(

@@ -15,6 +15,7 @@ from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.report.purchase_text import (
     cheaper_text,
     device_word,
+    enough_devices,
     enough_text,
     layout_text,
     needed_text,
@@ -144,7 +145,7 @@ def _table(found: Recommendation, ones: Sequence[Purchase], what: str, ranges: b
     kept = len(header) - (header[-1] == "misses")
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
     lines = [fitted_table(cells, ["", what, *header[1:kept]], flexible=-1)] if kept > 1 else []
-    if any(row[1].endswith(")") for row in rows):
+    if any(enough_devices(found, one) for one in ones):
         of = f", for the first {MOST_PREDICTED}" * (len(ones) > MOST_PREDICTED)
         lines += [f"(GPUs in brackets would do at the predicted values{of}.)"]
     lacking: dict[str, list[str]] = {}

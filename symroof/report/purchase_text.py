@@ -94,20 +94,26 @@ def purchase_rows(
         "load",
         "misses",
     )
-    rows = [_purchase_row(one, ranges, at_rate) for one in ones]
-    for i, one in enumerate(ones):
-        fewer = found and at_rate and found.as_predicted(one)
-        if fewer and fewer.devices != one.devices:
-            rows[i] = (rows[i][0], f"{rows[i][1]} ({fewer.devices:,})".strip(), *rows[i][2:])
+    enough = [enough_devices(found, one) if found else None for one in ones]
+    rows = [_purchase_row(*row, ranges, at_rate) for row in zip(ones, enough, strict=True)]
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
     return tuple(header[i] for i in kept), tuple(tuple(row[i] for i in kept) for row in rows)
 
 
-def _purchase_row(one: Purchase, ranges: bool, at_rate: bool) -> tuple[str, ...]:
-    """What is bought of a device; of what does not fit or keep up only that, of replicas that miss a target one of these."""
+def enough_devices(found: Ranking, one: Purchase) -> int | None:
+    """How many devices would do at the predicted values; None where that is no other number, or not known."""
+    fewer = found.as_predicted(one)
+    return fewer.devices if fewer and fewer.devices != one.devices else None
+
+
+def _purchase_row(
+    one: Purchase, enough: int | None, ranges: bool, at_rate: bool
+) -> tuple[str, ...]:
+    """What is bought of a device, in brackets how many would be ``enough``; of what does not fit or keep up only that, of replicas that miss a target one of these."""
+    brackets = f"({enough:,})" if enough else ""
     name = ", ".join([device_word(one), *(f"{name} {value}" for name, value in one.run.own.varied)])
     if not one.counted and {MEMORY, LOAD} & {*one.run.missed_as_expected, *one.run.missed}:
-        return (name, *[""] * 8, one.lacks)
+        return (name, brackets, *[""] * 7, one.lacks)
     cost = float(one.cost_per_mtok.value) if one.cost_per_mtok else None
     price = one.usd_per_month if at_rate else cost
     paid = usd(price) if price is not None else "no price found"
@@ -122,6 +128,7 @@ def _purchase_row(one: Purchase, ranges: bool, at_rate: bool) -> tuple[str, ...]
     count = f"{one.devices:,}"
     if not one.counted:
         count, layout, paid, load = "", f"1 × {own}", "", ""
+    count = f"{count} {brackets}".strip()
     return (name, count, layout, f"{one.batch:,}", chunk, paid, *times, load, one.lacks)
 
 

@@ -16,7 +16,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.errors import InputError
 from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration, Run
-from symroof.select.search_space import domain
+from symroof.select.search_space import DEGREES, domain
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.searches import largest_whole
 
@@ -93,7 +93,7 @@ class Purchase:
     @property
     def parallel(self) -> dict[str, int]:
         """The degrees of one instance."""
-        return {name: int(self._number(name)) for name in ("tp", "pp", "attention_dp", "ep")}
+        return {name: int(self._number(name)) for name in DEGREES}
 
     @property
     def scheduling(self) -> str:

@@ -75,8 +75,9 @@ def evaluate(expr: Expr, env: Any, index: Mapping[str, Any] | None = None) -> An
 @lru_cache(maxsize=32768)
 def compiled(expr: Expr, bound: tuple[str, ...] = ()) -> Callable[..., Any]:
     """A formula as a Python function of an environment and of its ``bound`` names, printed once for all cases."""
-    quick, careful = function(python(expr, bound), FUNCTIONS), None
-    if not any(map(_may_vanish, parts(expr))):
+    source = python(expr, bound)
+    quick, careful = function(source, FUNCTIONS), None
+    if not source.may_vanish:
         return quick
 
     def value(env: Any, *values: Any) -> Any:
@@ -98,18 +99,14 @@ def compiled(expr: Expr, bound: tuple[str, ...] = ()) -> Callable[..., Any]:
     return value
 
 
-def _may_vanish(node: Expr) -> bool:
-    """Whether a part is a product in which one factor may be zero and another have no value."""
-    sides = halves(node.args) if node.is_Mul else ()
-    return any(sum(not factor.is_Number for factor in side) > 1 for side in sides)
-
-
 @dataclass(frozen=True)
 class GeneratedCode:
-    """The text of a function, and the names that it refers to by variables: formulas used as names."""
+    """The text of a function, the names that it refers to by variables: formulas used as names; and whether in some product one factor may be zero and another
+    have no value."""
 
     text: str
     constants: dict[str, Any]
+    may_vanish: bool
 
 
 def function(source: GeneratedCode, functions: Mapping[str, Any]) -> Callable[..., Any]:
@@ -143,7 +140,8 @@ def python(expr: Expr, bound: Sequence[str], careful: bool = False) -> Generated
                 f"            m[{name!r}] = {text}",
                 f"        return m[{name!r}]",
             ]
-    return GeneratedCode("\n".join((*lines, f"    return {result}")), printer.constants)
+    text = "\n".join((*lines, f"    return {result}"))
+    return GeneratedCode(text, printer.constants, printer.may_vanish)
 
 
 class _Printer:
@@ -155,6 +153,7 @@ class _Printer:
         self.shared: dict[Any, tuple[str, tuple[str, ...], str]] = {}
         self.indices: tuple[str, ...] = bound
         self.asks = False  # the environment, for the value of a name
+        self.may_vanish = False
 
     def go(self, node: Any, depth: int) -> str:
         """The text of a part."""
@@ -237,7 +236,9 @@ class _Printer:
             return go(factors[0])
         if factors[0] == -1:
             return f"(-{self.product(factors[1:], go)})"
-        if self.careful and sum(not factor.is_Number for factor in factors) > 1:
+        several = sum(not factor.is_Number for factor in factors) > 1
+        self.may_vanish |= several
+        if self.careful and several:
             return f"product({','.join(f'lambda:{go(factor)}' for factor in factors)})"
         return f"({'*'.join(map(go, factors))})"
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 
 from symroof.select.purchase import Purchase
+from symroof.select.search_space import DEGREES
 from symroof.specs import catalogue
 from symroof.specs.catalogue import HUB
 from symroof.vllm.command_line import VARIABLE
@@ -27,24 +28,30 @@ TRANSFER = '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'
 def layout_flags(one: Purchase, engine: Engine, copies: int = 1) -> dict[str, str]:
     """The flags that say the layout, the largest batch and the tokens of a step, by the names here; a switch has no value.
 
-    ``copies``: of the model, in one line. vLLM counts ranks beside its tensor-parallel devices, SGLang and TensorRT-LLM inside them; llama.cpp lays out by shares, which stay.
+    ``copies``: of the model, in one line.
     """
-    tp, ranks, ep = (one.parallel[name] for name in ("tp", "attention_dp", "ep"))
-    inside = engine in (SGLANG, TRTLLM)
-    found: dict[str, str] = {}
-    if engine is not LLAMA:
-        found["tensor-parallel-size"] = str(tp * ranks if inside else tp)
-        if ranks * copies > 1 and engine is not TRTLLM:
-            found["data-parallel-size"] = str(ranks * copies)
-        if ranks > 1 and inside:
-            found["attention-dp"] = ""
-        if ep > 1:
-            found |= {"expert-parallel-size": str(ep)} if inside else {"enable-expert-parallel": ""}
+    ranks, found = one.parallel["attention_dp"], _degree_flags(one.parallel, engine, copies)
     each = 1 if engine is SGLANG else ranks  # whose largest batch is of all groups
     found["max-num-seqs"] = str(math.ceil(one.batch / each))
     if one.chunk is not None:
         decoded = float(one.case.case.value("decoded_tokens")) * one.batch
         found["max-num-batched-tokens"] = str(math.ceil((one.chunk + decoded) / ranks))
+    return found
+
+
+def _degree_flags(degrees: Mapping[str, int], engine: Engine, copies: int = 1) -> dict[str, str]:
+    """The flags of an instance's degrees. vLLM counts ranks beside its tensor-parallel devices, SGLang and TensorRT-LLM inside them; llama.cpp lays out by shares, which stay."""
+    if engine is LLAMA:
+        return {}
+    tp, ranks, ep = (degrees[name] for name in ("tp", "attention_dp", "ep"))
+    inside = engine in (SGLANG, TRTLLM)
+    found = {"tensor-parallel-size": str(tp * ranks if inside else tp)}
+    if ranks * copies > 1 and engine is not TRTLLM:
+        found["data-parallel-size"] = str(ranks * copies)
+    if ranks > 1 and inside:
+        found["attention-dp"] = ""
+    if ep > 1:
+        found |= {"expert-parallel-size": str(ep)} if inside else {"enable-expert-parallel": ""}
     return found
 
 
@@ -56,10 +63,7 @@ def serve_command(one: Purchase | None) -> str | None:
     >>> serve_command(recommend(Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=64, chunk=2048)).pick)
     'vllm serve meta-llama/Llama-3.1-8B --max-num-seqs 64 --max-num-batched-tokens 2112'
     """
-    flags = layout_flags(one, VLLM) if one else {}
-    if one and one.parallel["pp"] > 1:
-        flags = {"pipeline-parallel-size": str(one.parallel["pp"])} | flags
-    return _vllm_line(one, flags) if one else None
+    return _vllm_line(one, one.parallel, layout_flags(one, VLLM)) if one else None
 
 
 def prefill_command(one: Purchase | None) -> str | None:
@@ -67,17 +71,12 @@ def prefill_command(one: Purchase | None) -> str | None:
     if one is None or len(one.group) == 1:
         return None
     case = (one.case.prefill_case or one.case).case
-    degrees = ("pipeline-parallel-size", "pp"), ("tensor-parallel-size", "tp")
-    flags = {flag: f"{case.value(name):.0f}" for flag, name in degrees if case.value(name) > 1}
-    if (ranks := int(case.value("attention_dp"))) > 1:
-        flags["data-parallel-size"] = str(ranks)
-    if case.value("ep") > 1:
-        flags["enable-expert-parallel"] = ""
-    return _vllm_line(one, flags)
+    degrees = {name: int(case.value(name)) for name in DEGREES}
+    return _vllm_line(one, degrees, _degree_flags(degrees, VLLM))
 
 
-def _vllm_line(one: Purchase, layout: Mapping[str, str]) -> str | None:
-    """``vllm serve`` of the model of a purchase in its precisions, with the flags of a layout."""
+def _vllm_line(one: Purchase, degrees: Mapping[str, int], layout: Mapping[str, str]) -> str | None:
+    """``vllm serve`` of the model of a purchase in its precisions, with the degrees and the flags of a layout."""
     case = one.case
     if not (case.model and case.engine and case.engine.spec.name == VLLM.name):
         return None
@@ -86,6 +85,8 @@ def _vllm_line(one: Purchase, layout: Mapping[str, str]) -> str | None:
         flags["quantization"] = "fp8"
     if case.precisions.get("kv") == "fp8":
         flags["kv-cache-dtype"] = "fp8"
+    if degrees["pp"] > 1:
+        flags["pipeline-parallel-size"] = str(degrees["pp"])
     flags |= {k: v for k, v in layout.items() if (k, v) != ("tensor-parallel-size", "1")}
     apart = ["--kv-transfer-config", TRANSFER] if len(one.group) > 1 else []
     return shlex.join(["vllm", "serve", _served_name(one), *_words(flags, VLLM), *apart])
