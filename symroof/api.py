@@ -79,7 +79,7 @@ class Study(core.Study):
         from symroof.specs.user_theory import unit_of
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
-        from symroof.sweep.sweep_quantities import formula_columns
+        from symroof.sweep.make_grid import formula_columns
         from symroof.symbolic.printing import text
 
         single = isinstance(quantities, str) or is_sympy(quantities)

@@ -1,12 +1,16 @@
 """Axes of a sweep: a numeric one moves an input; labels (models, devices, precisions, switches) make a case each, and so do
-parallel degrees, which shape the formulas themselves."""
+parallel degrees, which shape the formulas themselves.
+
+Numbers are written ``1:512``, ``128:32768:x2``, ``0.1:0.9:+0.1``, ``1,2,4``, or as mixtures of these.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,17 +19,19 @@ from symroof.cases.bind_cases import MOST_CASES
 from symroof.cases.input import ROLE_INPUT
 from symroof.cases.request import Request, exact
 from symroof.errors import InputError, Problem, nearest, on_line
-from symroof.specs.input_values import needs_unit, symbol_of
+from symroof.specs.fields import ValueRange, in_unit
+from symroof.specs.input_values import needs_unit, setting, symbol_of
 from symroof.specs.model import ModelSpec
 from symroof.specs.study_fields import precision_names
-from symroof.sweep.axis_values import MOST_ON_AXIS, TooManyValues, Values, numbers, single, split
 from symroof.symbolic.blocks import Array
-from symroof.symbolic.expressions import is_condition_or_label, number
+from symroof.symbolic.expressions import fraction, is_condition_or_label, is_number, number
 from symroof.symbolic.reading import parse
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.layout import SHAPING
+from symroof.theory.quantity import Quantity
 from symroof.theory.switches import SWITCHES, expand_detail
-from symroof.theory.symbols import ALIASES, Symbol, canonical
+from symroof.theory.symbols import ALIASES, SHARES, Symbol, canonical
+from symroof.units import NUMBER, UnitError, parse_number, with_usual_unit
 
 LABELLED = {
     "model": "model",
@@ -36,20 +42,27 @@ LABELLED = {
     "detail": "what is counted",
 }
 """Axes of labels that are no switch, with their long names."""
+MOST_ON_AXIS = 1_000_000
+"""Values of one axis: more of them than this is a slip of the pen, or belongs on two axes."""
+FORMS = "a:b, a:b:x2, a:b:+128, or a list such as 1,2,4"
+GROUPED = re.compile(r"0\d+(\.\d*)?$")
+"""What a comma that was to group thousands leaves behind: ``1,024`` is 1 and 024."""
+Numbers = Sequence[int | Fraction]
+"""Values of a numeric axis in base units while it is read: exact, so that steps of 0.1 meet 0.3."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Axis:
     """One axis: a name and its values, in order.
 
     Attributes:
-        values: exact numbers in base units, or labels as they were written.
+        values: labels as they were written, whole numbers where all are, else floats, in base units.
         choices: what each value that makes a case of its own chooses; empty where an input moves.
         symbol: what a number is of.
     """
 
     name: str
-    values: Values | tuple[str, ...]
+    values: Array
     choices: tuple[Request, ...] = ()
     symbol: Symbol | None = None
 
@@ -67,15 +80,6 @@ class Axis:
         if self.symbol:
             return {"units": self.symbol.unit or "1", "long_name": self.symbol.meaning}
         return {"long_name": LABELLED.get(self.name, f"counting choice: {self.name}")}
-
-    @cached_property
-    def array(self) -> Array:
-        """The values as labels, whole numbers where all are, else floats."""
-        if self.symbol is None or isinstance(self.values, range):
-            return np.array(self.values, dtype=None if self.symbol is None else np.int64)
-        each = [Fraction(value) for value in self.values]
-        whole = all(value.denominator == 1 and abs(value) < 2**53 for value in each)
-        return np.array(list(map(int if whole else float, each)))
 
 
 def read_over(texts: Iterable[str], own: Declarations = NONE) -> list[Axis]:
@@ -125,9 +129,8 @@ def axes_of(
 def axis(name: str, values: Any, own: Declarations = NONE) -> Axis:
     """One axis by its printed name; a ValueError says what cannot be read."""
     if name in LABELLED or name in SWITCHES:
-        items = split(values) if isinstance(values, str) else _items(values)
-        choices = {_label(item): _choice(name, item) for item in items}
-        return Axis(name, tuple(choices), tuple(choices.values()))
+        items = _split(values) if isinstance(values, str) else _items(values)
+        return labels(name, {_label(item): _choice(name, item) for item in items})
     try:
         symbol = symbol_of(name, own)
     except ValueError:
@@ -140,17 +143,38 @@ def axis(name: str, values: Any, own: Declarations = NONE) -> Axis:
     return numeric(symbol, _numbers(symbol, values, own))
 
 
-def numeric(symbol: Symbol, values: Values) -> Axis:
-    """An axis of numbers; degrees that shape formulas make a case each.
+def labels(name: str, choices: dict[str, Request]) -> Axis:
+    """An axis of labels, with what each chooses."""
+    return Axis(name, np.array(list(choices)), tuple(choices.values()))
+
+
+def numeric(symbol: Symbol, values: Numbers) -> Axis:
+    """An axis of numbers, each once; degrees that shape formulas make a case each.
 
     Raises:
         ValueError: more degrees than cases that can be bound.
     """
-    shaping = values if symbol.name in SHAPING else ()
-    if len(shaping) > MOST_CASES:
-        raise TooManyValues("the axis", len(shaping))
-    choices = (Request(values={symbol.name: (number(Fraction(degree)),)}) for degree in shaping)
-    return Axis(symbol.name, values, tuple(choices), symbol)
+    distinct = list(dict.fromkeys(values))
+    shaping: Numbers = distinct if symbol.name in SHAPING else ()
+    _limit("the axis", len(shaping), MOST_CASES)
+    whole = all(x.denominator == 1 and -(2**53) < x < 2**53 for x in distinct)
+    return Axis(
+        symbol.name,
+        np.array(list(map(int if whole else float, distinct))),
+        tuple(Request(values={symbol.name: (number(Fraction(degree)),)}) for degree in shaping),
+        symbol,
+    )
+
+
+def _limit(text: str, count: int, most: int = MOST_ON_AXIS) -> None:
+    if count > most:
+        raise ValueError(
+            f"{text[:40]} has {count:,} values, an axis at most {most:,}; take larger "
+            "steps, such as :x2, and a file, such as -o FILE.parquet, for a large grid"
+        )
+
+
+# ------------------------------------------------------------------------------------------------ labels
 
 
 def _label(item: Any) -> str:
@@ -176,29 +200,138 @@ def _choice(name: str, item: Any) -> Request:
     return Request(assume={name: label})
 
 
+# ------------------------------------------------------------------------------------------------ numbers
+
+
+def _split(text: str) -> list[str]:
+    """What stands between commas."""
+    items = [item.strip() for item in text.split(",")]
+    if not all(items):
+        fault = f"{text.strip()[:60]!r} has an empty place" if any(items) else "has no values"
+        raise ValueError(f"{fault}; write {FORMS}")
+    return items
+
+
 def _items(values: Any) -> list[Any]:
     """One value or an iterable of them as a list; arrays give plain numbers."""
     values = values.tolist() if hasattr(values, "tolist") else values
     if isinstance(values, str | ModelSpec) or not isinstance(values, Iterable):
         return [values]
-    if isinstance(values, range) and len(values) > MOST_ON_AXIS:
-        raise TooManyValues("the axis", len(values))
+    if isinstance(values, range):
+        _limit("the axis", len(values))
     if not (items := list(values)):
         raise ValueError("has no values; an axis has at least one")
     return items
 
 
-def _numbers(symbol: Symbol, values: Any, own: Declarations) -> Values:
+def _numbers(symbol: Symbol, values: Any, own: Declarations) -> Numbers:
+    """The values in base units, in written order."""
     if isinstance(values, range) and values and values.step > 0 and not needs_unit(symbol):
-        values = f"{values[0]}:{values[-1]}:{values.step}"
-    if isinstance(values, str):
-        return numbers(symbol, values, own)
-    read: list[Fraction] = []
+        values = f"{values[0]}:{values[-1]}:{values.step}"  # much faster than one by one
+    read: list[int | Fraction] = []
     for item in _items(values):
-        text = isinstance(item, str)
-        read += map(
-            Fraction, numbers(symbol, item, own) if text else [single(symbol, exact(item), own)]
-        )
-    if len(read) > MOST_ON_AXIS:
-        raise TooManyValues("the axis", len(read))
-    return tuple(dict.fromkeys(read))
+        if isinstance(item, str):
+            read += _listed(symbol, item, own)
+        else:
+            read.append(_single(symbol, exact(item), own))
+    _limit("the axis", len(read))
+    return read
+
+
+def _listed(symbol: Symbol, text: str, own: Declarations) -> Numbers:
+    """The values of a text: ranges and single numbers between commas."""
+    if ":" in text and "," not in text:
+        return _progression(symbol, text.strip(), own)
+    read: list[int | Fraction] = []
+    for item in _split(text):
+        if GROUPED.match(item):
+            plain = text.replace(",", "").strip()[:40]
+            raise ValueError(f"commas stand between values; write {plain} without them")
+        if re.fullmatch(r"\d{1,15}-\d{1,15}", item):
+            steps = item.replace("-", ":")
+            raise ValueError(f"{item!r} is not a range; write {symbol.name}='{steps}'")
+        read += _progression(symbol, item, own) if ":" in item else [_single(symbol, item, own)]
+        _limit(text, len(read))
+    return read
+
+
+def _single(symbol: Symbol, value: object, own: Declarations) -> Fraction:
+    """One value of an axis, in base units."""
+    read = setting(symbol.name, value, formulas=False, bare=True, own=own)
+    if isinstance(read, ValueRange):
+        steps = read.text.replace("..", ":")
+        raise ValueError(f"an axis takes single values; write {steps}:+STEP for steps between them")
+    assert is_number(read)
+    return fraction(read)
+
+
+def _progression(symbol: Symbol, text: str, own: Declarations) -> Numbers:
+    """``a:b`` with its step; the unit of the last number is that of all."""
+    parts = [part.strip() for part in text.split(":")]
+    if not 2 <= len(parts) <= 3 or not all(parts):
+        raise ValueError(f"{text[:60]!r} is not a range; write {FORMS}")
+    written = re.match(rf"{NUMBER}\s*", parts[1])
+    unit = parts[1][written.end() :] if written else ""
+    if not unit and needs_unit(symbol) and re.fullmatch(NUMBER, parts[1]):
+        last_one = with_usual_unit(parse_number(parts[1]), symbol.unit, symbol.written_in)
+        spelled = ":".join((parts[0], last_one, *(parts[2:] or ["+1"])))
+        raise ValueError(f"write the unit behind the last number; write '{spelled}'")
+    first, last = _single(symbol, _with_unit(parts[0], unit), own), _single(symbol, parts[1], own)
+    if first > last:
+        turned = ":".join((parts[1], parts[0], *parts[2:]))
+        raise ValueError(f"{text[:60]!r} runs backwards; write {turned}")
+    step = parts[2] if len(parts) == 3 else _plain_step(symbol, parts)
+    if factor := re.fullmatch(r"[x×*]\s*(.*)", step):
+        values = _times(first, last, factor[1])
+    else:
+        amount = _amount(symbol, step.removeprefix("+").strip(), unit)
+        count = int((last - first) // amount) + 1
+        _limit(text, count)
+        if first.denominator == amount.denominator == 1:
+            return range(first.numerator, int(last) + 1, amount.numerator)
+        values = [first + i * amount for i in range(count)]
+    counted = symbol.counted and not isinstance(symbol, Quantity)
+    if counted and any(value.denominator != 1 for value in values):
+        raise ValueError(f"counts whole {symbol.display_unit or 'thing'}s: take whole steps")
+    return values
+
+
+def _with_unit(text: str, unit: str) -> str:
+    """``2`` of ``2:8 TB/s`` is in TB/s."""
+    return f"{text} {unit}" if unit and re.fullmatch(NUMBER, text) else text
+
+
+def _plain_step(symbol: Symbol, ends: list[str]) -> str:
+    """The step of ``a:b``: 1, where steps are whole."""
+    bare = all(re.fullmatch(r"\+?\d+", end) for end in ends)
+    if symbol.counted or (bare and symbol.name not in SHARES):
+        return "1"
+    text = ":".join(ends)
+    raise ValueError(f"{text!r} needs a step: {text}:x2 times two, or {text}:+1 plus one")
+
+
+def _amount(symbol: Symbol, text: str, unit: str) -> Fraction:
+    """What is added at each step."""
+    try:
+        amount = in_unit(_with_unit(text, unit), symbol.unit, symbol.written_in).value
+    except ValueError as error:
+        raise ValueError(f"the step {text[:40]!r}: {error}") from None
+    if amount <= 0:
+        raise ValueError(f"the step {text[:40]!r} is not more than 0")
+    return amount
+
+
+def _times(first: Fraction, last: Fraction, written: str) -> list[Fraction]:
+    """What is multiplied at each step, to 15 digits: exact powers of 1.0001 have thousands."""
+    try:
+        factor = parse_number(written)
+    except UnitError:
+        raise ValueError(f"the factor {written[:40]!r} is not a number; write x2") from None
+    if factor <= 1:
+        raise ValueError(f"times {written} leads nowhere; the factor is more than 1, such as x2")
+    if first == 0:
+        raise ValueError(f"0 times {written} stays 0; start above it, or write 0,1:{last}:x2")
+    count = int(math.log(last / first) / math.log1p(factor - 1) + 1e-9) + 1
+    if count > MOST_ON_AXIS:
+        raise ValueError(f"x{written} makes too small steps; take a larger factor, such as x2")
+    return [Fraction(f"{float(first) * float(factor) ** i:.15g}") for i in range(count)]

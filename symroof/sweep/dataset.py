@@ -1,23 +1,32 @@
-"""A sweep as an ``xarray.Dataset``, by dask where it is larger than memory, and as the JSON of the command line."""
+"""A sweep as an ``xarray.Dataset``, by dask where it is larger than memory, and as the JSON of the command line; and what stands beside
+the numbers in every format: assumptions, inputs and their sources, warnings."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
 from collections.abc import Sequence
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from symroof.analysis.case_warnings import published_mismatch
 from symroof.analysis.verdict import basis_lines
+from symroof.cases.quantity_result import Result
 from symroof.errors import InputError, Problem, require
-from symroof.sweep.grid import TRUTHS, Grid, Variable
-from symroof.sweep.metadata import assumptions, attributes, inputs, warnings
+from symroof.specs.fields import ValueRange
+from symroof.sweep.grid import FITS, Grid, Variable
 from symroof.symbolic.blocks import Array, blocks
+from symroof.theory.switches import SWITCHES
+from symroof.version import __version__
 
 if TYPE_CHECKING:
     import xarray
+
+T = TypeVar("T")
 
 IN_MEMORY = 2**27
 """Numbers, a gigabyte of them: more are dask arrays."""
@@ -47,24 +56,21 @@ def dataset(grid: Grid) -> xarray.Dataset:
             variable.name: (grid.dims, array, variable.attributes)
             for variable, array in zip(grid.variables, values, strict=True)
         },
-        {axis.name: (axis.name, axis.array, axis.attributes) for axis in grid.axes},
+        {axis.name: (axis.name, axis.values, axis.attributes) for axis in grid.axes},
         attributes(grid, counted=not lazy),
     )
 
 
 def _chunked(grid: Grid) -> list[Any]:
-    """The variables as dask arrays, each chunk computed from its places along the axes when it is needed."""
+    """The variables as dask arrays, each chunk computed from its place on the grid when it is needed."""
     import dask.array
 
-    first = next(blocks(grid.shape, CHUNK))
-    places: list[Any] = []
-    for k, (length, part) in enumerate(zip(grid.shape, first, strict=True)):
-        places += [dask.array.arange(length, chunks=part.stop), (k,)]
+    largest = [part.stop for part in next(blocks(grid.shape, CHUNK))]
+    chunks = dask.array.core.normalize_chunks(largest, grid.shape)  # type: ignore[no-untyped-call]
     return [
-        dask.array.blockwise(  # type: ignore[no-untyped-call]
+        dask.array.map_blocks(  # type: ignore[no-untyped-call]
             partial(_chunk, grid, variable),
-            tuple(range(len(grid.shape))),
-            *places,
+            chunks=chunks,
             dtype=variable.dtype,
             meta=np.empty((0,) * len(grid.shape), variable.dtype),
         )
@@ -72,10 +78,10 @@ def _chunked(grid: Grid) -> list[Any]:
     ]
 
 
-def _chunk(grid: Grid, variable: Variable, *places: Array) -> Array:
+def _chunk(grid: Grid, variable: Variable, block_info: Any = None) -> Array:
+    place = [slice(*ends) for ends in block_info[None]["array-location"]]
     with ONE_AT_A_TIME:
-        (codes,) = grid.at(places, [variable])
-    return variable.spelled(codes)
+        return grid.at(place, [variable])[0]
 
 
 def as_json(grid: Grid) -> dict[str, Any]:
@@ -92,8 +98,8 @@ def as_json(grid: Grid) -> dict[str, Any]:
     return {
         "schema": "symroof/sweep/2",
         "dims": list(grid.dims),
-        "coords": {axis.name: _listed(axis.array.tolist()) for axis in grid.axes},
-        "data": {v.name: _listed(codes.tolist(), v.words) for v, codes in values},
+        "coords": {axis.name: _listed(axis.values.tolist()) for axis in grid.axes},
+        "data": {each.name: _listed(array.tolist()) for each, array in values},
         "units": {
             **{a.name: a.symbol.unit for a in grid.axes if a.symbol and not a.labelled},
             **{variable.name: variable.units for variable in grid.variables},
@@ -106,15 +112,130 @@ def as_json(grid: Grid) -> dict[str, Any]:
     }
 
 
-def _listed(value: Any, words: Sequence[str] = ()) -> Any:
+NAMED = {"": None, "true": True, "false": False}
+"""What a text stands for where it is no label."""
+
+
+def _listed(value: Any) -> Any:
     """What JSON has: whole numbers stay whole, and no value is null."""
     if isinstance(value, list):
-        return [_listed(each, words) for each in value]
-    if words:
-        spelled = [*((False, True) if words == TRUTHS else words), None]
-        return spelled[value]
-    if isinstance(value, str) or (math.isfinite(value) and value % 1):
+        return [_listed(each) for each in value]
+    if isinstance(value, str):
+        return NAMED.get(value, value)
+    if isinstance(value, bool):
         return value
     if not math.isfinite(value):
         return None
-    return int(value) if abs(value) < 2**53 else value
+    return int(value) if value % 1 == 0 and abs(value) < 2**53 else value
+
+
+# ------------------------------------------------------------------------------------------------ beside the numbers
+
+
+def attributes(grid: Grid, counted: bool = True) -> dict[str, str]:
+    """The whole sweep's attributes, each a text: a nested one is JSON, as ``eval --json`` has it. No time of day.
+
+    What does not fit is only ``counted`` where that may take as long as the sweep.
+    """
+    named = {
+        kind: dict.fromkeys(spec.name for case in grid.cases if (spec := getattr(case, kind)))
+        for kind in ("model", "hardware")
+    }
+    texts = {
+        "title": grid.title,
+        "source": f"symroof {__version__}",
+        "models": ", ".join(named["model"]),
+        "hardware": ", ".join(named["hardware"]),
+        "assumptions": json.dumps(assumptions(grid), ensure_ascii=False),
+        "inputs": json.dumps(inputs(grid), ensure_ascii=False),
+        "basis": "; ".join(basis_lines(grid.cases)),
+        "warnings": "\n".join(warnings(grid, counted)),
+    }
+    return {name: text for name, text in texts.items() if text}
+
+
+def assumptions(grid: Grid) -> dict[str, Any]:
+    """Every switch with its value (a list where it varies) and whether it is the default; a user-defined theory alone has none."""
+    made = {}
+    for switch in () if grid.cases[0].theory_only else SWITCHES:
+        first, *others = dict.fromkeys(case.assumptions[switch] for case in grid.cases)
+        defaulted = all(case.assumptions.defaulted(switch) for case in grid.cases)
+        made[switch] = {"value": [first, *others] if others else first, "defaulted": defaulted}
+    return made
+
+
+def inputs(grid: Grid) -> dict[str, Any]:
+    """Every input that is no axis, with unit and source; one that differs between labels has a value for each, and says ``over`` which."""
+    each: list[dict[str, Any]] = []
+    for case in grid.cases:
+        names = tuple(name for name in grid.quantities if case.case.has(name))
+        known = case.inputs(names or grid.quantities, everything=False)
+        each.append({name: x.as_json() for name, x in known.items() if name not in grid.dims})
+    made = {}
+    for name in dict.fromkeys(itertools.chain.from_iterable(each)):
+        entries = _distinct(grid, [entries.get(name) for entries in each])
+        cases = [{"when": when, **entry} for when, entry in entries if entry is not None]
+        alone = len(entries) == 1 and entries[0][1]
+        made[name] = alone or {"over": list(entries[0][0]), "cases": cases}
+    return made
+
+
+def _distinct(grid: Grid, entries: Sequence[T]) -> list[tuple[dict[str, str], T]]:
+    """What the cases say, once for each combination of the labels along which they differ."""
+    shape = [len(axis) for axis in grid.labelled]
+    cube = np.array([json.dumps(entry) for entry in entries]).reshape(shape)
+    first = (np.take(cube, [0], axis=k) for k in range(cube.ndim))
+    differing = {a.name for a, at in zip(grid.labelled, first, strict=True) if (cube != at).any()}
+    distinct: dict[tuple[str, ...], tuple[dict[str, str], T]] = {}
+    combinations = itertools.product(*(axis.values for axis in grid.labelled))
+    for labels, entry in zip(combinations, entries, strict=True):
+        chosen = zip(grid.labelled, labels, strict=True)
+        when = {axis.name: str(label) for axis, label in chosen if axis.name in differing}
+        distinct.setdefault(tuple(when.values()), (when, entry))
+    return list(distinct.values())
+
+
+def warnings(grid: Grid, counted: bool = True) -> list[str]:
+    """Everything that limits the use of its numbers."""
+    lines = []
+    if counted and grid.unfit:
+        lines.append(
+            f"{grid.unfit:,} of {grid.points:,} points do not fit in memory: no latency, rate or cost of them can be reached (`fits`)"
+        )
+    lines += [*_evaluated_at(grid), *missing_values(grid)]
+    for case in grid.cases:
+        lines += [*case.warnings, *filter(None, [published_mismatch(case)])]
+    return list(dict.fromkeys(lines))
+
+
+def missing_values(grid: Grid) -> list[str]:
+    """What has no value for some of the labels: the first of them, how many more, and why."""
+    lines = []
+    for name in dict.fromkeys((*grid.quantities, FITS)):
+        found = _distinct(grid, [lacking.get(name) for lacking in grid.missing])
+        lack = [(when, why) for when, why in found if why is not None]
+        if not lack:
+            continue
+        when, why = lack[0]
+        labels = ", ".join(f"{axis}={label}" for axis, label in when.items())
+        where = f" where {labels}" if when else " anywhere"
+        more = f" (and for {len(lack) - 1} more)" if len(lack) > 1 else ""
+        what = "whether it fits in memory is not known" if name == FITS else f"{name} has no value"
+        lines.append(f"{what}{where}{more}: {why}")
+    return lines
+
+
+def _evaluated_at(grid: Grid) -> list[str]:
+    """Ranged inputs are at their middle on a grid, and list prices at their median; these and measured efficiencies have their ends beside."""
+    lines = []
+    for case in grid.cases:
+        for name in case.box:
+            given, symbol = case.given[name], case.case.theory.symbol(name)
+            if not given.measured and isinstance(span := given.setting, ValueRange):
+                middle = Result(symbol, span.middle).text()
+                lines.append(f"{name} is given as {span.text}: evaluated at its middle, {middle}")
+    if any(case.priced(name) for case in grid.cases for name in grid.quantities):
+        lines.append(
+            "list prices of a device are several: evaluated at their median, between their ends"
+        )
+    return lines

@@ -14,12 +14,11 @@ from symroof.analysis.compile import Output, output
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import PRICE
 from symroof.sweep.axes import Axis
-from symroof.sweep.sweep_quantities import FITS
 from symroof.symbolic.blocks import Array, blocks
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 
-TRUTHS = ("false", "true")
+FITS = "fits"
 ENDS = {"low": np.fmin, "high": np.maximum}
 """The ends of what is expected; a high end is known where it is at every corner."""
 
@@ -29,15 +28,13 @@ class Variable:
     """A quantity on the grid, or one end of what is expected of it.
 
     Attributes:
-        words: what an integer stands for where it is no number; ``-1`` is no value.
-        truth: whether it is true or false at every point.
+        dtype: of its values: floats, truths, or texts, which are empty where there is no value.
     """
 
     quantity: str
     units: str
     long_name: str
-    words: tuple[str, ...] = ()
-    truth: bool = False
+    dtype: np.dtype[Any]
     end: str = ""
 
     @property
@@ -48,17 +45,6 @@ class Variable:
     def attributes(self) -> dict[str, str]:
         """Unit and meaning."""
         return {"units": self.units or "1", "long_name": self.long_name}
-
-    @property
-    def dtype(self) -> Any:
-        """Of what people use: floats, truths, and texts."""
-        return self.spelled(np.zeros(1, np.int8)).dtype if self.words else np.dtype(np.float64)
-
-    def spelled(self, codes: Array) -> Array:
-        """Values as people use them: floats, truths, and texts (empty where there is none)."""
-        if self.words and not self.truth:
-            return np.array([*self.words, ""])[codes]
-        return codes.astype(bool) if self.truth else codes
 
 
 @dataclass(frozen=True)
@@ -120,7 +106,7 @@ class Grid:
             made.append(own)
             timed = any(each.measured_box and each.case.theory.timed(name) for each in self.cases)
             priced = any(self._prices(i, name) for i in range(len(self.cases)))
-            for end in ENDS if (timed or priced) and not own.words else ():
+            for end in ENDS if (timed or priced) and own.dtype == float else ():
                 made.append(replace(own, end=end, long_name=f"{own.long_name}, {end} end"))
         return tuple(made)
 
@@ -131,43 +117,42 @@ class Grid:
         return tuple(float(x / case.case.value(PRICE)) for x in case.list_prices if priced)
 
     def _variable(self, name: str) -> Variable:
+        """A truth that some cases do not have is a text, as a label is: only texts can say that there is no value."""
         symbol = self.cases[0].case.theory.symbol(name)
         having = [known[name] for known in self._outputs if name in known]
-        words: tuple[str, ...] = tuple(dict.fromkeys(w for each in having for w in each.labels))
-        truth = any(each.truth for each in having)
-        everywhere = len(having) == len(self.cases)
-        said = TRUTHS if truth else words
-        return Variable(name, symbol.unit, symbol.meaning, said, truth and everywhere)
+        truth, words = any(each.truth for each in having), {w for x in having for w in x.labels}
+        dtype = np.dtype(bool if truth else float)
+        if words or (truth and len(having) < len(self.cases)):
+            dtype = np.array([*words, "false"]).dtype
+        return Variable(name, symbol.unit, symbol.meaning, dtype)
 
     # ---------------------------------------------------------------------------- values
 
     def blocks(self) -> Iterator[dict[str, Array]]:
         """The points in order, a block at a time: each axis and variable at all of its points."""
         for place in blocks(self.shape):
-            parts = (axis.array[part] for axis, part in zip(self.axes, place, strict=True))
-            columns = dict(zip(self.dims, np.meshgrid(*parts, indexing="ij"), strict=True))
-            for variable, codes in zip(self.variables, self.at(place), strict=True):
-                columns[variable.name] = variable.spelled(codes)
-            yield columns
+            parts = (axis.values[part] for axis, part in zip(self.axes, place, strict=True))
+            columns = np.meshgrid(*parts, indexing="ij")
+            names = (*self.dims, *(variable.name for variable in self.variables))
+            yield dict(zip(names, (*columns, *self.at(place)), strict=True))
 
     def whole(self) -> list[Array]:
         """Every variable at all points."""
         found = [np.empty(self.shape, variable.dtype) for variable in self.variables]
         for place in blocks(self.shape):
-            for variable, array, codes in zip(self.variables, found, self.at(place), strict=True):
-                array[place] = variable.spelled(codes)
+            for array, values in zip(found, self.at(place), strict=True):
+                array[place] = values
         return found
 
-    def at(self, place: Sequence[Any], only: Sequence[Variable] = ()) -> list[Array]:
-        """The variables at the points of a block: numbers, or places among their words."""
+    def at(self, place: Sequence[slice], only: Sequence[Variable] = ()) -> list[Array]:
+        """The variables at the points of a block."""
         asked, count = only or self.variables, len(self.labelled)
-        indices = [np.r_[part] for part in place]
-        shape = tuple(map(len, indices))
-        found = [np.empty(shape, np.int8 if each.words else np.float64) for each in asked]
-        moved = (axis.array[index] for axis, index in zip(self.axes, indices, strict=True))
-        ticks = dict(zip(self.dims[count:], np.ix_(*list(moved)[count:]), strict=True))
-        for corner in np.ndindex(shape[:count]):
-            labels = [index[i] for index, i in zip(indices, corner, strict=False)]
+        ranges = [range(length)[part] for length, part in zip(self.shape, place, strict=True)]
+        found = [np.empty([*map(len, ranges)], each.dtype) for each in asked]
+        moved = [axis.values[part] for axis, part in zip(self.axes, place, strict=True)][count:]
+        ticks = dict(zip(self.dims[count:], np.ix_(*moved), strict=True))
+        for corner in np.ndindex(*map(len, ranges[:count])):
+            labels = [each[i] for each, i in zip(ranges, corner, strict=False)]
             case = int(np.ravel_multi_index(labels, self.shape[:count])) if count else 0
             for array, value in zip(found, self._at(case, asked, ticks), strict=True):
                 array[corner] = value
@@ -185,7 +170,7 @@ class Grid:
         for variable in asked:
             own = outputs.get(variable.quantity)
             if own is None:
-                yield -1 if variable.words else np.nan
+                yield "" if variable.dtype.kind == "U" else np.nan
                 continue
             with np.errstate(all="ignore"):
                 value = own.of(here)
@@ -195,8 +180,10 @@ class Grid:
                     value = end(value, each)
                     if prices := self._prices(number, variable.quantity):
                         value = value * (min if variable.end == "low" else max)(prices)
-            if own.labels and own.labels != variable.words:
-                value = np.array([*map(variable.words.index, own.labels), -1])[value]
+            if own.labels:
+                value = np.array([*own.labels, ""])[np.asarray(value, int)]
+            elif variable.dtype.kind == "U":
+                value = np.where(value, "true", "false")
             yield value
 
     @cached_property
@@ -205,4 +192,5 @@ class Grid:
         fits = [variable for variable in self.variables if variable.name == FITS]
         if not fits:
             return 0
-        return sum(int((self.at(place, fits)[0] == 0).sum()) for place in blocks(self.shape))
+        no = False if fits[0].dtype == bool else "false"
+        return sum(int((self.at(place, fits)[0] == no).sum()) for place in blocks(self.shape))

@@ -9,9 +9,8 @@ from typing import Any
 
 from symroof.errors import InputError, Problem, nearest, require
 from symroof.output_files import PREFIX, destination, replace
-from symroof.sweep.dataset import dataset
+from symroof.sweep.dataset import attributes, dataset
 from symroof.sweep.grid import Grid
-from symroof.sweep.metadata import attributes
 
 
 def write_csv(grid: Grid, path: Path) -> None:
