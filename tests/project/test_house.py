@@ -43,12 +43,12 @@ BUDGETS = {
     "select": 2434,
     "simulate": 1960,
     "servers": 1514,
-    "sweep": 1207,
+    "sweep": 1144,
     "calibrate": 1252,
     "check": 5340,
     "report": 5229,
     "cli": 3637,
-    "tests": 30869,
+    "tests": 30868,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
