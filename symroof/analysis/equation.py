@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ import sympy
 
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.closed_forms import candidates
-from symroof.symbolic.crossings import Axis, Crossings, Sides, crossings
+from symroof.symbolic.crossings import SAME, Axis, Crossings, Sides, crossings
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import (
     ZERO,
@@ -47,6 +48,12 @@ Points = Sequence[Mapping[str, float]]
 KINDS = ("compute", "memory")
 """The times of which a step takes the longer."""
 TOO_LONG = "its closed form is too long to be written out"
+LIMIT, REACH = "limit", "reach"
+"""Which whole number a crossing allows: the last that keeps a limit, the first that reaches."""
+CLOSE = 1e-12
+"""How near a crossing lies to a whole number that it is, as a share of it."""
+MOST_DEGREES = 1024
+"""How many numbers of devices beyond a crossing are tried."""
 
 
 @dataclass
@@ -257,6 +264,45 @@ class Equation(DropsCaches):
 
         return of
 
+    # ------------------------------------------------------------------------------------------------ in whole numbers
+
+    def rounded(self, values: Sequence[float], value: float, kind: str) -> int:
+        """One of the crossings as the whole number it allows: the last that keeps a limit, the first that reaches.
+
+        The sides are evaluated at the candidate and its neighbours, as a jump may lie just behind a whole number.
+        """
+        down, up = to_whole(value, LIMIT), to_whole(value, REACH)
+        larger, devices = self.larger_before(values, value), self.unknown == "tp"
+        if not larger:
+            return to_whole(value, kind)
+        if kind == LIMIT and not devices:
+            kept = (n for n in (down, down - 1) if n < 1 or self.larger_at(n) in (larger, 0))
+            return next(kept, down)
+        least, may_be = max(up, 1), self.bound_case.case.can_split_heads
+        tried = filter(may_be, range(least, least + MOST_DEGREES)) if devices else (up, up + 1)
+        reached = (n for n in tried if n >= 1 and self.larger_at(n) in (-larger, 0))
+        return next(reached, least)
+
+    def larger_before(self, values: Sequence[float], value: float) -> int:
+        """Which side is the larger just before one of the crossings; 0 where that is undecided."""
+        axis = self.axis(self.bound_case.case)
+        earlier = max((v for v in values if v < value), default=axis.low)
+        larger = self.larger_at((earlier + value) / 2)
+        if larger is None and axis.counted:  # between whole numbers a sum has no value
+            larger = self.larger_at(math.ceil(value) - 1)
+        return larger or 0
+
+    def larger_at(self, point: float) -> int | None:
+        """The sign of left less right at a value of the unknown, by the definitions themselves."""
+        there = self.bound_case.case.changed({self.unknown: point})
+        try:
+            left, right = (float(there.evaluate(each)) for each in balanced(self.relation).args)
+        except (NoValue, OverflowError):
+            return None
+        if abs(left - right) <= SAME * max(abs(left), abs(right)):
+            return 0
+        return 1 if left > right else -1
+
     @cached_property
     def times_compared(self) -> Mapping[Any, Expr]:
         """The times that a roofline compares, by what they are as far as the unknown reaches: now, at the first and the last step."""
@@ -277,6 +323,14 @@ class Equation(DropsCaches):
                         if opened != tree:
                             times.setdefault(solvable(opened, self.bound_case), tree)
         return times
+
+
+def to_whole(value: float, kind: str) -> int:
+    """A crossing as a whole number: down to the last that keeps a limit, up to the first that reaches."""
+    near = round(value)
+    if abs(value - near) < CLOSE * max(near, 1):
+        return near
+    return math.floor(value) if kind == LIMIT else math.ceil(value)
 
 
 def _over(case: Case, side: Expr) -> Any:

@@ -1,39 +1,43 @@
-"""A solved equation of one case: its crossings, how far they move, the whole number to act on, and the answer as a SymPy expression."""
+"""A solution for people and programs: the answer in a few words, what it means or why there is none; as JSON, and as the lines of a screen."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+import re
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-import sympy
+from sympy import Symbol
+from sympy.printing.pretty.pretty_symbology import greek_unicode
 
-from symroof.analysis import closed_branches, in_sympy, solution_words, whole_numbers
-from symroof.analysis.closed_branches import Branch, Branches, Condition, solved_condition
-from symroof.analysis.equation import Equation
-from symroof.analysis.whole_numbers import LIMIT, Stretch, longest
-from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import Result
-from symroof.symbolic.crossings import Crossings
+from symroof.analysis.case_titles import case_title, range_position
+from symroof.analysis.case_warnings import case_warnings, unused_inputs
+from symroof.analysis.closed_branches import Branch, Condition
+from symroof.analysis.equation import to_whole
+from symroof.analysis.solved_equation import SolvedEquation
+from symroof.analysis.verdict import basis_of, measured_alone
+from symroof.cases.checks import LENGTHS, beyond_context, lengths
+from symroof.cases.quantity_result import Result, plain_value
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import Expr, changed_inputs, is_relation, names
-from symroof.symbolic.printing import text
-from symroof.symbolic.reading import as_written
-from symroof.symbols import symbol as public
-from symroof.theory.declarations import DropsCaches
-from symroof.theory.spellings import printed_name
-from symroof.theory.symbols import Symbol
-from symroof.theory.sympy_input import with_units
-from symroof.theory.thresholds import Threshold
+from symroof.symbolic.expressions import ZERO, Expr, fraction, is_number, names, operator_of
+from symroof.symbolic.printing import latex, shortened_formula, text
+from symroof.theory.symbols import NOUNS
+from symroof.units import COUNTED, format_quantity, plural, settled, significant
 
-COEFFICIENTS = ("c0", "c1", "c2")
-"""The names of the coefficients of a long root."""
-CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
-"""Unknowns that take memory: for these the answer is tested for whether the case still fits."""
+FAR = 1e9
+"""A value of the unknown so large that slower-growing terms no longer matter."""
+SETTLED = 1e-4
+LONGEST, LONGEST_SHOWN = 160, 80
+"""Characters of a side that a sentence holds, and that a solution shows of itself."""
 
 
-@dataclass(repr=False)
-class Solution(DropsCaches):
+LONGEST_LIMIT = 240
+"""Characters of a condition that is solved for the next symbol."""
+
+
+class Solution(SolvedEquation):
     """A solved equation of one case.
 
     >>> from symroof.analysis.study import Study
@@ -45,355 +49,352 @@ class Solution(DropsCaches):
     >>> solution.reason
     'from this batch on a decode step is limited by compute'
 
-    Attributes:
-        asked: what was asked: text, a name or SymPy; ``equation`` and ``relation`` are its equation, in SymPy and as a formula.
-        kind: ``reach`` or ``limit``: which way a crossing is rounded.
-        found: what the search found; None where the answer is symbolic.
-        threshold: the named threshold, where the equation is one.
-        missing: the input that lacks for an answer in numbers; the answer then contains nothing but inputs and quantities.
-        without_numbers: the closed forms of a symbolic answer.
-
     Solutions of the same equation in the same case are equal, whichever study they come from; they can be copied and pickled.
     """
 
-    asked: Any
-    posed: Equation
-    kind: str
-    found: Crossings | None = None
-    threshold: Threshold | None = None
-    missing: str | None = None
-    without_numbers: Branches | None = None
+    def shown(self) -> str:
+        """The whole number or value with its unit, or "never"."""
+        said = {"identical": "everywhere", "conditional": "depends on the inputs"}
+        if self.verdict in said:
+            return said[self.verdict]
+        if self.value is None:
+            return "always exists" if self.verdict == "crosses" else "never"
+        unit, integer = self.declared.display_unit, self.integer
+        if not integer:
+            return Result(self.declared, self.value).plain()
+        if self.threshold is None and ZERO in self.sides:
+            # a place, as an extremum: no whole number is asked for
+            exact = settled(self.value)
+            return f"{significant(exact)} {plural(unit, exact)}".rstrip()
+        ((word, last),) = integer.items()
+        return f"{word.replace('_', ' ')} {last:,} {plural(unit, last)}".rstrip()
 
-    def __hash__(self) -> int:
-        return hash((self.relation, self.unknown))
+    def in_ranges(self) -> str:
+        """The answer at the middle of the ranges, and how far it moves over them."""
+        value, (low, high, everywhere) = self.shown(), self.extent
+        if low is None or high is None:
+            return value
+        first, last = self._end(low), self._end(high)
+        if first == last and everywhere:
+            return value
+        digits, _, unit = first.partition(" ")
+        least = digits if unit and last.endswith(f" {unit}") else first
+        ends = first if first == last else f"{least} to {last}"
+        if self.value is None:
+            return f"never {range_position(self.bound_case)}; {ends} in part of them"
+        return f"{value} ({ends}{'' if everywhere else '; in part of the ranges only'})"
+
+    def _end(self, value: float) -> str:
+        if self.declared.counted:
+            return f"{to_whole(value, self.kind):,}"
+        return Result(self.declared, value).plain()
 
     def __repr__(self) -> str:
-        return solution_words.in_brief(self)
+        sides = " = ".join(shortened_formula(each, LONGEST_SHOWN) for each in self.written_sides)
+        peak = f", bound {self.at_peak.in_ranges()}" if self.at_peak is not None else ""
+        return f"<{sides} for {self.unknown}: {self.in_ranges()}{peak}>"
 
     def _repr_latex_(self) -> str | None:
-        return solution_words.answer_latex(self)
-
-    @property
-    def relation(self) -> Expr:
-        return self.posed.relation
-
-    @property
-    def unknown(self) -> str:
-        return self.posed.unknown
-
-    @property
-    def bound_case(self) -> BoundCase:
-        return self.posed.bound_case
-
-    @property
-    def sides(self) -> tuple[Expr, Expr]:
-        """Left and right as formulas."""
-        return self.relation.lhs, self.relation.rhs
-
-    @cached_property
-    def written(self) -> Expr:
-        """The equation as it was asked, its numbers with their units: for printing alone."""
-        asked = as_written(self.asked, printed_name)
-        if asked is not None and is_relation(asked):
-            return asked
-        return with_units(self.relation, self.bound_case.case.theory.own)
-
-    @property
-    def written_sides(self) -> tuple[str, str]:
-        """Both sides in the grammar of formulas, of a text in the order of the text."""
-        as_asked = isinstance(self.asked, str) and self.threshold is None
-        left, right = (text(side, as_written=as_asked) for side in self.written.args)
-        return left, right
-
-    @property
-    def declared(self) -> Symbol:
-        """The unknown as the theory declares it, with its unit."""
-        return self.bound_case.case.theory.symbol(self.unknown)
-
-    # ------------------------------------------------------------------------------------------- in numbers
-
-    @property
-    def verdict(self) -> str:
-        """Whether the sides meet, or which side stays the larger."""
-        return self.found.verdict if self.found else self.candidates.verdict
-
-    @property
-    def method(self) -> str:
-        """``closed_form``, or ``numeric`` where a crossing has none of readable size."""
-        return self.candidates.method
-
-    @property
-    def values(self) -> tuple[float, ...]:
-        """Every crossing, in rising order, in base units."""
-        return self.found.values if self.found else ()
-
-    @property
-    def value(self) -> float | None:
-        """The first crossing, in base units."""
-        return self.values[0] if self.values else None
-
-    @property
-    def domain(self) -> tuple[float, float | None]:
-        """Where the unknown can lie; of sides that never meet, up to where a denominator vanishes."""
-        if self.found is None:
-            return 0.0, None
-        axis = self.posed.axis(self.bound_case.case)
-        return axis.low, axis.high if self.found.pole is None else self.found.pole
-
-    @property
-    def low(self) -> float | None:
-        """The least first crossing over the ranges of the inputs; None where nothing is a range, or the sides meet nowhere in them."""
-        return self.extent[0]
-
-    @property
-    def high(self) -> float | None:
-        """The largest, as :attr:`low` is the least."""
-        return self.extent[1]
-
-    @cached_property
-    def corners(self) -> tuple[Crossings, ...]:
-        """What is found at each corner of the case's ranges; none where nothing is ranged, or the unknown itself is."""
-        if self.missing:
-            return ()
-        try:
-            return tuple(self.posed.everywhere[1:])
-        except NoValue:
-            return (Crossings("none"),) * len(self.bound_case.corner_points)
-
-    @cached_property
-    def extent(self) -> tuple[float | None, float | None, bool]:
-        """The least and the largest crossing over the ranges, and whether there is one in the middle and at every corner."""
-        later = bool(self.stretches) and "at_least" in (self.integer or ())
-        corners = () if later else self.corners  # the first crossing alone says nothing
-        firsts = [each.values[0] for each in corners if each.values]
-        met = [*firsts, *self.values[:1]]
-        if not corners or not met:
-            return None, None, not corners and self.value is not None
-        return min(met), max(met), len(firsts) == len(corners) and self.value is not None
-
-    @cached_property
-    def at_peak(self) -> Solution | None:
-        """The same solved at 100 % of peak; None where it is that already, or no side depends on efficiencies."""
-        own, timed = self.bound_case, self.bound_case.case.theory.timed
-        given = own if own.case.numbers else own.with_changes()
-        case = given.at_peak  # a degree that is solved for is open here, and again there
-        if case is None or self.missing or not any(map(timed, names(self.relation))):
+        """The closed forms of the answer with their conditions; None where there is none."""
+        spelled = self.spelled
+        forms = [
+            (latex(branch.shown, spelled), branch.conditions)
+            for branch in self.answering
+            if branch.shown is not None
+        ]
+        if not forms:
             return None
-        asked = {self.unknown, *names(self.relation), *changed_inputs(self.relation)}
-        posed = replace(self.posed, bound_case=case.without_values(asked))
-        try:
-            found = posed.everywhere[0]
-        except NoValue:
-            return None
-        made = replace(self, posed=posed, found=found, without_numbers=None)
-        return None if found.verdict == "none" else made
+        answer, both, row = forms[0][0], r" \wedge ", r" \\ "
+        if len(forms) > 1:
+            lines = (
+                rf"{form} & \text{{if }} {both.join(latex(c.shown, spelled) for c in met)}"
+                for form, met in forms
+            )
+            answer = rf"\begin{{cases}} {row.join(lines)} \end{{cases}}"
+        return rf"$\displaystyle {spelled(self.unknown)} = {answer}$"
 
-    @property
-    def bound(self) -> float | None:
-        """The value at 100 % of peak; None where there is none, or the case is there already."""
-        return self.at_peak.value if self.at_peak is not None else None
-
-    @cached_property
-    def stretches(self) -> tuple[Stretch, ...]:
-        """The runs of whole numbers at which a threshold holds that can start to hold more than once; else empty."""
-        return whole_numbers.stretches(self.posed, self.values, self.threshold)
-
-    @cached_property
-    def integer(self) -> dict[str, int] | None:
-        """The whole-number answer, from the values at it and at its neighbours."""
-        if not self.declared.counted or self.value is None:
-            return None
-        if stretch := longest(self.stretches):
-            first, last = stretch
-            most = {} if last is None else {"at_most": last}
-            return most | ({"at_least": first} if first > 1 or last is None else {})
-        way = "at_most" if self.kind == LIMIT else "at_least"
-        return {way: self.rounded(self.value)}
-
-    def rounded(self, value: float) -> int:
-        """A crossing as the whole number it allows."""
-        return whole_numbers.rounded(self.posed, self.values, value, self.kind)
-
-    @cached_property
-    def whole(self) -> float | None:
-        """The value to act on: the whole number where things are counted, else the crossing."""
-        return float(next(iter(self.integer.values()))) if self.integer else self.value
-
-    @cached_property
-    def within_memory(self) -> bool | None:
-        """Whether the case fits in memory with the unknown at its whole-number answer."""
-        if self.whole is None or self.whole < 1 or self.unknown not in CLAIMS_MEMORY:
-            return None
-        try:
-            return bool(self.bound_case.case.changed({self.unknown: self.whole}).value("fits"))
-        except NoValue:
-            return None
-
-    @cached_property
-    def defaults(self) -> dict[str, Result]:
-        """The inputs that the answer rests on and that nobody gave, by name; empty where the answer is symbolic."""
-        if self.missing:
-            return {}
-        given = self.bound_case.given  # of a formula that the answer moves no number was assumed
-        moved = {n for n, x in given.items() if x.is_formula and self.unknown in names(x.setting)}
-        asked = tuple(dict.fromkeys(name for side in self.sides for name in names(side)))
-        inputs = self.bound_case.inputs(asked, everything=False)
-        left_out = {self.unknown, *moved}
-        return {n: entry for n, entry in inputs.items() if entry.defaulted and n not in left_out}
-
-    # ------------------------------------------------------------------------------------------- closed forms
-
-    @cached_property
-    def candidates(self) -> Branches:
-        """The closed forms with their conditions, as formulas; found when they are first asked for."""
-        if self.without_numbers is not None or self.found is None:
-            return self.without_numbers or Branches()
-        if self.values:
-            return closed_branches.forms_at_crossings(self.posed, self.values)
-        if self.verdict == "identical":
-            return Branches()
-        return closed_branches.form_far_out(self.posed, self.found.searched[1])
-
-    @property
-    def answering(self) -> tuple[Branch, ...]:
-        """The closed forms that give the answer: of a case the one that holds, without numbers each that may."""
-        every = self.candidates.every
-        if self.missing:
-            return () if self.candidates.more else every
-        met = (b for b in every if b.value == self.value and b.closed_form is not None)
-        return tuple(met)[:1] if self.values else ()
-
-    @property
-    def branch(self) -> Branch | None:
-        """The branch that gives the value, or the first that would if its conditions held."""
-        return next(iter(self.answering or self.candidates.every), None)
-
-    def spelled(self, name: str) -> str:
-        """How formulas of the answer spell a name, the coefficients of a long one included."""
-        if name in COEFFICIENTS:
-            return f"{name[0]}_{name[1:]}"
-        return self.bound_case.case.theory.latex(name)
-
-    # ------------------------------------------------------------------------------------------- in SymPy
-
-    @property
-    def symbol(self) -> Any:
-        """The unknown as a symbol of :mod:`symroof.symbols`."""
-        return public(self.unknown, self.bound_case.case.theory.own)
-
-    @property
-    def equation(self) -> Any:
-        """The equation as it is named, a SymPy ``Eq``."""
-        sides = (in_sympy.in_sympy(side, self.bound_case) for side in self.sides)
-        return sympy.Eq(*sides, evaluate=False)
-
-    @cached_property
-    def sympy(self) -> Any:
-        """The answer as a SymPy expression in the symbols of :mod:`symroof.symbols`; None where there is none, and :attr:`why_numeric` says why.
-
-        In a case it is the form that holds there, and ``solution.sympy.xreplace(study.values())`` is :attr:`value`. Without numbers it has every
-        candidate, as a ``Piecewise`` whose conditions do not contain the unknown; no input is substituted.
-
-        >>> import symroof as sr
-        >>> sr.solve("kv_cache_bytes = weight_bytes", for_="context").sympy
-        weight_bytes/(batch*kv_bytes_per_token)
-        >>> sr.solve("max_batch_memory").sympy
-        Piecewise(((mem_capacity*memory_share - memory_reserve - weight_bytes)/(kv_bytes_per_token*peak_context), mem_capacity*memory_share - memory_reserve - weight_bytes > 0))
-        """
-        answering = self.answering
-        if self.missing and answering:
-            return in_sympy.piecewise(answering, self.unknown, self.bound_case)
-        return in_sympy.expression(answering[0].closed_form, self.bound_case) if answering else None
+    # ------------------------------------------------------------------------------------------- why
 
     @property
     def why_numeric(self) -> str:
         """Why :attr:`sympy` is None: there is no closed form, so that values were bracketed, or no answer at all; empty where it is an expression."""
-        return solution_words.why_numeric(self)
-
-    @property
-    def expanded(self) -> Any:
-        """The answer in inputs alone, so that its derivative by an input is whole; None where there is no closed form."""
-        return None if self.sympy is None else self.sympy.xreplace(self.where)
-
-    @property
-    def _conditions(self) -> tuple[Condition, ...]:
-        """The conditions that all closed forms of the answer need."""
-        branches = self.answering or self.candidates.every[:1]
-        shared = branches[0].conditions if branches else ()
-        return tuple(c for c in shared if all(c in branch.conditions for branch in branches))
-
-    @property
-    def conditions(self) -> tuple[Any, ...]:
-        """What the answer rests on, as SymPy relations that may contain the unknown: in a case all that the form that holds needs, or that one
-        which does not would need; without numbers what every candidate needs, or else that one of them holds. Those that declared signs decide
-        are left out."""
-        trees = (condition.tree for condition in self._conditions)
-        shared = in_sympy.relations(trees, self.bound_case)
-        if shared or self.verdict != "conditional":
-            return shared
-        if isinstance(self.sympy, sympy.Piecewise):
-            return (sympy.Or(*(met for _, met in self.sympy.args)),)
-        return (self.equation,)
-
-    @property
-    def branches(self) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
-        """Every candidate, a choice of arms each: its closed form (None where there is none) and its conditions, in SymPy."""
-        own = self.bound_case
-        return tuple(
-            (
-                None if each.closed_form is None else in_sympy.expression(each.closed_form, own),
-                in_sympy.relations((c.tree for c in each.conditions), own),
-            )
-            for each in self.candidates.every
-        )
-
-    @cached_property
-    def where(self) -> dict[Any, Any]:
-        """Symbol -> expression in inputs, for every derived quantity in the closed forms, the conditions and the limits: one ``xreplace`` substitutes them all.
-
-        >>> import symroof as sr
-        >>> list(sr.solve("kv_cache_bytes = 1 GB", for_="batch").where.items())
-        [(kv_bytes_per_token, 2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers), (context, prompt)]
-        """
-        branches = self.candidates.every
-        forms = (branch.closed_form for branch in branches if branch.closed_form is not None)
-        conditions = (condition.tree for branch in branches for condition in branch.conditions)
-        whole = self.sides if self.conditions == (self.equation,) else ()
-        every = (*forms, *conditions, *self._limits, *whole)
-        complete = False if self.missing else None
-        return in_sympy.definitions(every, self.unknown, self.bound_case, complete)
-
-    @property
-    def _limits(self) -> list[Expr]:
-        solved = (self.limit_of(condition) for condition in self._conditions)
-        return [limit for limit in solved if limit is not None]
-
-    def limit_of(self, condition: Condition) -> Expr | None:
-        """A condition solved for the next symbol; None where it is linear in none."""
-        return solved_condition(condition, self.unknown, self.bound_case, bool(self.missing))
-
-    @property
-    def limits(self) -> tuple[Any, ...]:
-        """The conditions solved for the next symbol, as SymPy relations: a ridge batch exists below some context."""
-        return in_sympy.relations(self._limits, self.bound_case)
-
-    @property
-    def assumed(self) -> dict[Any, Any]:
-        """Symbol -> number, of each input that the answer rests on and that nobody gave: its default; empty without numbers."""
-        own, number = self.bound_case.case.theory.own, in_sympy.number
-        return {public(name, own): number(entry.value) for name, entry in self.defaults.items()}
-
-    # ------------------------------------------------------------------------------------------- in words
+        found = self.candidates
+        if self.answering:
+            return ""
+        if self.value is not None and found.because:
+            return str(found.because).replace("the unknown", self.unknown)
+        if self.missing and found.more:
+            return "there are more choices of arms than are listed, or powers that no root of readable size undoes"
+        same = self.verdict == "identical"
+        return "the two sides are the same" if same else "the two sides do not meet"
 
     @cached_property
     def reason(self) -> str:
         """A plain sentence: the meaning of the number, or why there is none."""
-        return solution_words.explain(self)
+        sentence = self._reason() + self._beyond_context()
+        if self.missing and self.candidates.more:
+            sentence += "; more cases are possible than are listed"
+        if self.missing and self.verdict in ("crosses", "conditional"):
+            sentence += f"; a number needs {self.missing}"
+        return sentence
 
-    def shown(self) -> str:
-        """The answer in a few words: the whole number or value with its unit, or "never"."""
-        return solution_words.shown(self)
+    def _beyond_context(self) -> str:
+        """The remark where the answer is a request longer than the model's context."""
+        model, unknown = self.bound_case.model, self.unknown
+        together = next((names for names in LENGTHS if unknown in names), None)
+        if self.whole is None or together is None or model is None:
+            return ""
+        sizes = {**lengths(self.bound_case.given), unknown: self.whole}
+        if not beyond_context(model, {name: sizes[name] for name in together if name in sizes}):
+            return ""
+        return f"; beyond {model.shown_name}'s maximum context of {model.max_context:,} tokens"
 
-    def in_ranges(self) -> str:
-        """The answer at the middle of the ranges, and how far it moves over them."""
-        return solution_words.in_ranges(self)
+    def _reason(self) -> str:
+        verdict = self.verdict
+        means: str = self.threshold.means if self.threshold else ""
+        start = f"{means}; " if means else ""
+        if verdict == "identical":
+            return "both sides are the same"
+        if verdict == "conditional":
+            if self.candidates.every or self.candidates.more:
+                return f"{start}it exists while the conditions below hold"
+            return f"{start}the two sides meet at no positive {self.unknown}, unless they are the same at every one"
+        if self.value is None and verdict == "crosses":
+            return means or "an answer always exists"
+        if self.value is None:
+            return self._never()
+        if self.integer and round(self.value, 9) < 1:
+            return f"{start}the exact crossing is below one, at {format_quantity(self.value, '')}"
+        return means or self._sides()
+
+    def _never(self) -> str:
+        """Which side stays the larger, for which values of the unknown, and why."""
+        (lhs, rhs), growth, unknown = self._shown_sides, self._growth(), self.unknown
+        larger = "above" if self.verdict == "lhs_above" else "below"
+        why = f": {self.threshold.never(self.verdict)}" if self.threshold else ""
+        reach, found = f"every {unknown}", self.found
+        if found and found.pole is not None:
+            reach = (
+                f"{unknown} up to {format_quantity(found.pole, '')}, where a denominator is zero,"
+            )
+        elif found and found.searched[1] < self.posed.axis(self.bound_case.case).end:
+            reach += f" up to {with_unit(found.searched[1], self.declared.display_unit)}"
+        return f"{lhs} stays {larger} {rhs} for {reach}{why}{f' ({growth})' if growth else ''}"
+
+    @property
+    def _shown_sides(self) -> list[str]:
+        """The sides as they are written; a number with the unit of both, a long one by its place."""
+        unit, said = self._unit, []
+        pairs = zip(self.sides, self.written_sides, ("left", "right"), strict=True)
+        for tree, written, place in pairs:
+            if is_number(tree):
+                said.append(text(tree) if unit is None else with_unit(fraction(tree), unit))
+            else:
+                said.append(written if len(written) <= LONGEST else f"the {place} side")
+        return said
+
+    @property
+    def _unit(self) -> str | None:
+        """The unit of both sides, where one of them is a name."""
+        of, sides = self.bound_case.case.theory.symbol, self.sides
+        return next(
+            (of(side.name).display_unit for side in sides if isinstance(side, Symbol)), None
+        )
+
+    def _growth(self) -> str:
+        """What each further unit of the unknown adds to the sides far out, where that is settled: why they never meet. Over ranges there is no one number to report."""
+        unit, unknown, case = self._unit, self.unknown, self.bound_case
+        if not self.posed.moves:
+            return f"this does not depend on {unknown} here"
+        if unit is None or not self.declared.counted or not measured_alone(case):
+            return ""
+        grown = []
+        for tree, name in zip(self.sides, self._shown_sides, strict=True):
+            try:
+                first, second, third = (
+                    float(case.case.changed({unknown: k * FAR}).evaluate(tree)) for k in (1, 2, 3)
+                )
+            except NoValue:
+                return ""
+            if abs(third - 2 * second + first) > SETTLED * abs(second - first):
+                return ""
+            if first != second:
+                grown.append(f"{with_unit((second - first) / FAR, unit)} to {name}")
+        each = self.declared.display_unit or unknown
+        return f"each {each} adds {' and '.join(grown)}" if grown else ""
+
+    def _sides(self) -> str:
+        """Which side is the larger before and after the crossing."""
+        (lhs, rhs), value = self._shown_sides, self.value
+        if value is not None and len(self.values) == 1:
+            sooner = self.posed.larger_before(self.values, value)
+            later = self.posed.larger_at(2 * value)
+            if sooner and later == -sooner:
+                words = ("below", "above") if sooner < 0 else ("above", "below")
+                return f"{lhs} is {words[0]} {rhs} before this value and {words[1]} it after"
+        return f"{lhs} and {rhs} meet here"
+
+
+def with_unit(number: Any, unit: str) -> str:
+    """A value with its unit; counted units take an s."""
+    value = settled(number)
+    if unit in COUNTED | NOUNS and value.denominator == 1:
+        return f"{int(value):,} {plural(unit, value)}"
+    return format_quantity(value, unit)
+
+
+def solution_json(solution: Solution) -> dict[str, Any]:
+    """The form of the contract, ``symroof/solve/2``."""
+    low, high, everywhere = solution.extent
+    over_ranges: dict[str, Any] = {}
+    if low is not None:
+        over_ranges = {"low": plain_value(low), "high": plain_value(high), "everywhere": everywhere}
+    if solution.at_peak is not None:
+        over_ranges["bound"] = plain_value(solution.bound)
+    return {
+        "schema": "symroof/solve/2",
+        "equation": dict(zip(("lhs", "rhs"), solution.written_sides, strict=True)),
+        "unknown": solution.unknown,
+        "verdict": solution.verdict,
+        "method": solution.method,
+        "domain": [plain_value(end) for end in solution.domain],
+        "branches": [_branch_json(branch, solution) for branch in solution.candidates.every],
+        "values": [plain_value(value) for value in solution.values],
+        "value": plain_value(solution.value),
+        **over_ranges,
+        "integer": solution.integer,
+        "within_memory": solution.within_memory,
+        "unit": solution.declared.unit,
+        "reason": solution.reason,
+        "assumed": {name: plain_value(entry.value) for name, entry in solution.defaults.items()},
+        "warnings": [*without_effect(solution), *case_warnings(solution.bound_case)],
+    }
+
+
+def _branch_json(branch: Branch, solution: Solution) -> dict[str, Any]:
+    def both(tree: Expr) -> dict[str, Any]:
+        return {"text": text(tree), "latex": latex(tree, solution.spelled)}
+
+    return {
+        "closed_form": None if branch.shown is None else both(branch.shown),
+        "where": {name: both(tree) for name, tree in where(branch, solution).items()},
+        "conditions": [{**both(c.shown), "holds": c.holds} for c in branch.conditions],
+        "value": plain_value(branch.value),
+        "holds": branch.holds,
+    }
+
+
+def where(branch: Branch, solution: Solution) -> dict[str, Expr]:
+    """The definitions of the names in a closed form: its coefficients, and the derived quantities in it."""
+    case, definitions = solution.bound_case.case, dict(branch.named)
+    for tree in (branch.shown, *definitions.values()):
+        for name in names(tree) if tree is not None else ():
+            known = name in definitions or name == solution.unknown
+            if not known and case.theory.definition(name) is not None:
+                definitions[name] = case.readable_formula(name)
+    return definitions
+
+
+# ------------------------------------------------------------------------------------------- lines of a screen
+
+
+def question(solution: Solution) -> list[str]:
+    """What is asked, the equation, the case, and the basis of its times."""
+    case, asked = solution.bound_case, " = ".join(solution.written_sides)
+    timed = sorted(names(solution.relation)) if case.hardware else []
+    threshold = solution.threshold
+    first = [f"{threshold.name}: {threshold.means}", f"  {asked}"] if threshold else []
+    first = first or [f"{asked}, solved for {solution.unknown}"]
+    title = case_title(case) if case.model or case.hardware else ""
+    return [*first, *(f"  {line}" for line in filter(None, (title, *basis_of(case, timed))))]
+
+
+def answer(solution: Solution) -> list[str]:
+    """The number, predicted and at the peak, and the sentence where it says more than the question."""
+    first, at_peak = solution.in_ranges(), solution.at_peak
+    least = at_peak.in_ranges() if at_peak is not None else ""
+    peak = f"; at 100 % of peak: {least}" if least and least != first else ""
+    asked = solution.threshold.means if solution.threshold else ""
+    reason = solution.reason.removeprefix(asked).removeprefix("; ")
+    return [f"{solution.unknown}: {first}{peak}", *([f"  {reason}"] if reason else [])]
+
+
+def remarks(solution: Solution) -> list[str]:
+    """All crossings, whether it fits, why there is no closed form."""
+    lines = []
+    if len(solution.values) > 1:
+        unit = solution.declared.display_unit
+        every = ", ".join(with_unit(value, unit) for value in solution.values)
+        lines.append(f"all crossings: {every}")
+    if solution.within_memory is not None:
+        fits = "fits" if solution.within_memory else "does not fit"
+        lines.append(f"{fits} in memory at this value")
+    if solution.method == "numeric":
+        why = solution.why_numeric or "crossings beyond the first have no closed form"
+        lines.append(f"solved numerically: {why}")
+    return lines
+
+
+def without_effect(solution: Solution) -> list[str]:
+    """What somebody set and this equation does not depend on, in one sentence."""
+    asked = {solution.unknown, *names(solution.relation)}
+    unused = unused_inputs(solution.bound_case, asked, targets_decide=False)
+    return [f"no effect on this answer: {', '.join(unused)}"] if unused else []
+
+
+GREEK = re.compile(r"\\(?:var)?([A-Za-z]+)")
+
+
+def closed_form_lines(solution: Solution, short: bool) -> list[str]:
+    """The closed forms with their conditions and what their names are: the first in ``short`` letters, or each over names and as LaTeX."""
+    branches = [  # those that hold; of sides that never meet all
+        branch
+        for branch in solution.candidates.every
+        if branch.shown is not None and (branch.holds or solution.value is None)
+    ]
+    letters, defined = dict[str, str](), dict[str, Expr]()
+
+    def letter(name: str) -> str:
+        """The letter of a name in print; the name where another has its letter, or it has none."""
+        if name not in letters:
+            spelled = re.sub(r"\\(?:mathrm|text|operatorname)|[{}]", "", solution.spelled(name))
+            found = GREEK.sub(lambda letter: greek_unicode.get(letter[1], letter[0]), spelled)
+            taken = len(found) >= len(name) or "\\" in found or found in letters.values()
+            letters[name] = name if taken else found
+        return letters[name]
+
+    def written(tree: Expr) -> str:
+        if not short:
+            return text(tree)
+        return text(tree, letter).replace("**", "^").replace("*", "·").replace(" - ", " − ")
+
+    lines: list[str] = []
+    for branch in branches[: 1 if short else None]:
+        lines.append(f"  {solution.unknown} = {written(branch.shown)}")
+        named = dict(branch.named) if short else where(branch, solution)
+        fresh = {name: tree for name, tree in named.items() if defined.get(name) != tree}
+        lines += [f"    with {name} = {written(tree)}" for name, tree in fresh.items()]
+        defined |= fresh
+        asked = (c for c in branch.conditions if not (short and c.holds))
+        lines += [f"    if {_condition_text(each, solution, written)}" for each in asked]
+    told = [f"{one} {name}" for name, one in letters.items() if one != name]
+    lines += [f"  where {' · '.join(told)}"] if told else []
+    spelled = solution.spelled
+    forms = [f"  {spelled(solution.unknown)} = {latex(b.shown, spelled)}" for b in branches]
+    return [*lines, "as LaTeX", *forms] if forms and not short else lines
+
+
+def _condition_text(
+    condition: Condition, solution: Solution, written: Callable[[Expr], str]
+) -> str:
+    """A condition, solved for the next symbol where that is readable, in numbers where they are known; and whether it holds."""
+    said, limit = written(condition.shown), solution.limit_of(condition)
+    if limit is not None and len(text(limit)) <= LONGEST_LIMIT:
+        said, name = written(limit), limit.lhs.name
+        with suppress(NoValue):
+            value = float(solution.bound_case.case.evaluate(limit.rhs))
+            declared = solution.bound_case.case.theory.symbol(name)
+            whole = math.floor(value) if declared.counted else value
+            if value >= 1:
+                said = f"{name} {operator_of(limit)} {Result(declared, whole).plain(3)}"
+    return f"{said}{', which does not hold here' * (condition.holds is False)}"

@@ -6,10 +6,9 @@ from typing import Any
 from sympy import Symbol
 
 from symroof.analysis.closed_branches import Branches, forms_without_numbers
-from symroof.analysis.equation import Equation
+from symroof.analysis.equation import REACH, Equation
 from symroof.analysis.solution import Solution
 from symroof.analysis.verdict import under_load
-from symroof.analysis.whole_numbers import REACH
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
 from symroof.symbolic.crossings import Crossings

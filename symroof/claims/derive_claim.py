@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.equation import LIMIT
 from symroof.analysis.study import Study
-from symroof.analysis.whole_numbers import LIMIT
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.claims.catalogue_figures import catalogue_figure

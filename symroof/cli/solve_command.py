@@ -44,7 +44,7 @@ def command(
 
     `symroof list thresholds` has the names. Several cases are compared in a table.
     """
-    from symroof.analysis.solution_text import closed_form_lines, solution_json
+    from symroof.analysis.solution import closed_form_lines, solution_json
 
     equation = re.sub(r"[<>]=?|≤|≥", "=", equation)  # the answer says on which side it holds
     solutions: list[Solution] = study_from(study, options, needs_case=False).solutions(
@@ -67,22 +67,22 @@ MOST_OF_FORM = 3
 
 def screen(solution: Solution, everything: bool) -> str:
     """The question, the answer, warnings, and the closed form in short letters with its conditions; with ``everything`` each form over names."""
-    from symroof.analysis import solution_text as told
+    from symroof.analysis import solution as told
     from symroof.analysis.case_warnings import case_warnings
     from symroof.cli.case_screen import assumed, option_for
     from symroof.symbolic.expressions import names
 
-    said, case = told.remarks(solution), solution.bound_case
+    case = solution.bound_case
     one_sided = solution.verdict in ("lhs_above", "lhs_below", "identical")
     option = "" if one_sided or not solution.missing else option_for(case, solution.missing)
     warned = [f"add {option} to get a number"] if option else []
-    warned += [text.removeprefix("! ") for text in said if text.startswith("! ")]
+    warned += told.without_effect(solution)
     warned += case_warnings(case) if case.fits is not None else case.warnings
     lines = [*told.question(solution), "", *told.answer(solution)]
-    lines += [f"  {text}" for text in said if not text.startswith("! ")]
-    lines += [f"  {text}" for text in told.assumed(solution) if everything]
-    lines = reflowed(lines)
-    lines += warning_lines(warned)
+    lines += [f"  {text}" for text in told.remarks(solution)]
+    rests = ", ".join(f"{name} {entry.text()}" for name, entry in solution.defaults.items())
+    lines += [f"  assumed: {rests}"] if everything and rests else []
+    lines = [*reflowed(lines), *warning_lines(warned)]
     form = told.closed_form_lines(solution, short=not everything)
     remark = "--formula writes it out over inputs, and as LaTeX." if form else ""
     if not everything and len(reflowed(form[:1])) > MOST_OF_FORM:
@@ -90,8 +90,8 @@ def screen(solution: Solution, everything: bool) -> str:
     lines += [""] * bool(form) + reflowed(form)
     if everything:
         return "\n".join(lines)
-    mentioned = {name for side in solution.sides for name in names(side)}
-    here = () if solution.missing else sorted(mentioned)  # of all quantities it takes a second
+    # of all quantities it takes a second
+    here = () if solution.missing else sorted(names(solution.relation))
     shown = [name for name in here if not case.case.is_input(name) and case.case.has_value(name)]
     rest = assumed(case, shown, but=(solution.unknown,), remark=remark) if shown else [remark]
     return "\n".join([*lines, *filter(None, rest)])

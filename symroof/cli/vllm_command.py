@@ -84,7 +84,7 @@ def _reviewed(
 def review_json(advised: Review, idle: list[str]) -> dict[str, Any]:
     """The review as JSON; ``idle`` are warnings of what has no effect."""
     from symroof.analysis.case_warnings import case_warnings
-    from symroof.analysis.solution_text import solution_json
+    from symroof.analysis.solution import solution_json
     from symroof.analysis.verdict import efficiency_basis
 
     answers, made = advised.served.study.first, advised.served

@@ -28,7 +28,6 @@ class Threshold:
         means: the meaning of the value.
         below, above: why there is no crossing if the left side stays below, or above, the right one for all values of the unknown.
         needs: additional inputs, such as a target.
-        holds: the verdict whose side is the larger one where ``means`` is true, of a threshold whose sides can change over more than once; else empty.
         under_load: the equation where targets apply to a server under load; empty where it is the same.
         when: inputs that a case must set for a review to report it: without chunks, no thresholds of chunks.
         reference: the source of the question.
@@ -45,7 +44,6 @@ class Threshold:
     needs: tuple[str, ...] = ()
     when: tuple[str, ...] = ()
     reference: str = ""
-    holds: str = ""
     under_load: str = ""
 
     def never(self, verdict: str) -> str:
@@ -65,7 +63,6 @@ def declared_threshold(fields: Mapping[str, Any]) -> Threshold:
         needs=tuple(fields.get("needs", ())),
         when=tuple(fields.get("when", ())),
         reference=cited(fields.get("source", "")) or SUBJECTS[group][1],
-        holds=fields.get("holds", ""),
         under_load=fields.get("under_load", ""),
     )
 

@@ -6,7 +6,6 @@ import sympy
 
 import symroof as sr
 from symroof import symbols as s
-from symroof.analysis.solution_words import shown
 
 from ..near import near
 
@@ -67,7 +66,7 @@ def test_an_extremum_is_a_place():
         sympy.Eq(sympy.diff(s.batch / case.sympy("itl") ** 2, s.batch), 0), for_=s.batch
     )
     assert solution.value == near(best, 1e-9)
-    assert shown(solution) == f"{float(best):.2f} requests"
+    assert solution.shown() == f"{float(best):.2f} requests"
     assert len(repr(solution)) < 250 and len(solution.reason) < 250
 
 

@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.analysis.solution_words import shown
 from symroof.analysis.study import Study
 from symroof.cases.quantity_result import Result, as_written
 from symroof.symbolic.expressions import number
@@ -41,7 +40,7 @@ def test_replicas_for_an_arrival_rate_are_not_devices():
     solution = Study(**SERVED, arrival_rate="1000/s").solve("min_copies_arrival")
     count = next(iter(solution.integer.values()))
     assert count > 1  # of 4 devices each
-    assert shown(solution) == f"at least {count:,} replicas"
+    assert solution.shown() == f"at least {count:,} replicas"
     assert solution.declared.unit == "device"
 
 

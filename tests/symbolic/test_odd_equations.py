@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from symroof.analysis.solution_text import solution_json
+from symroof.analysis.solution import solution_json
 from symroof.api import Study, solve_symbolic
 from symroof.errors import InputError
 from symroof.symbolic.expressions import mentions

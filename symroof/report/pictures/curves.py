@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from symroof.analysis.equation import LIMIT, to_whole
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
-from symroof.analysis.whole_numbers import LIMIT, to_whole
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import Input
 from symroof.errors import InputError
