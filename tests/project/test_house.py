@@ -36,10 +36,10 @@ SAME_THING = {"study", "claims", "symbols"}
 BUDGETS = {
     "top level": 1863,
     "symbolic": 4918,
-    "theory": 5358,
+    "theory": 5355,
     "specs": 5365,
     "checkpoints": 3557,
-    "study": 7441,
+    "study": 7314,
     "select": 2434,
     "simulate": 1960,
     "servers": 1514,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5340,
     "report": 5229,
     "cli": 3637,
-    "tests": 30868,
+    "tests": 30862,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
