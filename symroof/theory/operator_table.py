@@ -10,11 +10,9 @@ import sympy
 from symroof.symbolic.expressions import ONE, Expr, mentions, rename, substitute, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.architecture import Architecture, Layer
-from symroof.theory.block_rows import SCAN
 from symroof.theory.layer_rows import layer_rows, outer_rows
 from symroof.theory.layout import SINGLE, Layout
-from symroof.theory.rows import OperatorRow
-from symroof.theory.sparse_rows import CORES
+from symroof.theory.rows import CORES, SCAN, OperatorRow
 from symroof.theory.steps import AttentionReach, DriverScope, ExpertPool
 from symroof.theory.switches import Assumptions
 
@@ -100,7 +98,8 @@ def _placed_rows(
 ) -> Iterator[PlacedRow]:
     for layer in architecture.layers:
         for row in filter(counts, layer_rows(layer, architecture.norm)):
-            count = symbol(layer.symbol(row.copies or "n_layers"))
+            copies = row.copies if row.stream == "params" else ""
+            count = symbol(layer.symbol(copies or "n_layers"))
             yield _placed(row, layer, count, architecture, layout)
     for row in filter(counts, outer_rows(architecture)):
         yield _placed(row, Layer(label=""), ONE, architecture, layout)

@@ -8,7 +8,7 @@ import sympy
 from symroof.symbolic.expressions import ONE, ZERO, Expr, Max
 from symroof.theory.operator_table import PlacedRow
 from symroof.theory.quantity import work_time
-from symroof.theory.sparse_rows import CORE
+from symroof.theory.rows import CORE
 from symroof.theory.switches import Assumptions
 
 

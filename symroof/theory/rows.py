@@ -1,20 +1,27 @@
-"""Rows of the operator table, and those that every matrix product makes.
+"""Rows of the operator table, and how they are read from ``specs/theories/inference/blocks.yaml``, which says what its entries mean."""
 
-A row is the cost of an operator in one stream, per unit of a driver. A step supplies the drivers: ``tokens``,
-``pairs`` (query, key), ``span`` (cached tokens read or written), ``logit_rows``, ``experts_read``, ``state_moves``, or
-``once``. FLOPs are exact; bytes are a model. A row that exists only under an assumption names it in ``when``.
-"""
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from symroof.resources import data_folder
+from symroof.strict_yaml import load
+from symroof.theory.theory_files import INFERENCE
+
+CORE, INDEX, SCAN = "attention", "index_scores", "scan"
+CORES = (CORE, INDEX)
+"""Operators whose work grows with pairs of queries and keys."""
+SHARED_COPIES = "shared_blocks"
+"""The symbol of how many blocks there are whose weights several layers share, for layers to take in turn."""
 
 
 class MatrixShape(NamedTuple):
     """``times`` equal matrices of ``rows`` outputs and ``columns`` inputs, each a formula over widths."""
 
     rows: str
-    columns: str
+    columns: str = "d_model"
     times: str = "1"
 
 
@@ -25,15 +32,15 @@ class OperatorRow:
     Attributes:
         operator, stream: the operator, and one of ``params``, ``flops``, ``weights``, ``kv``, ``kv_again`` (read without
             being stored here), ``state``, ``activations``.
+        own: the part of one of ``tp`` devices, if that does not follow from the widths it names.
+        shapes: the matrices of a row of parameters, as checkpoints store them: the parts of a fused product separately.
         reaching: whether the layer's own reach (a window, a chunk, a choice of keys) limits its count.
         reach: the reach that limits it, where that is not the layer's.
         phase: ``prompt`` or ``token`` if the row exists only for segments that prefill a prompt, or that generate tokens.
         when: switch values under which the row counts.
         kept: whether its parameters are never quantized: norms, biases, tables of scalars.
-        own: the part of one of ``tp`` devices, if that does not follow from the widths it names.
         pooled: whether all devices of an instance share it evenly, whichever group the tokens belong to: routed experts.
         copies: the symbol of how many there are of what a row of parameters holds, if layers share it.
-        shapes: the matrices of a row of parameters, as checkpoints store them: the parts of a fused product separately.
         end: ``last`` for a row after the layers; ``tied`` for a table that is stored once, but at both ends of a pipeline.
     """
 
@@ -41,16 +48,16 @@ class OperatorRow:
     stream: str
     amount: str
     per: str
+    own: str = ""
+    shapes: tuple[MatrixShape, ...] = ()
     reaching: bool = False
     reach: str | None = None
     phase: str | None = None
     when: tuple[tuple[str, str], ...] = ()
     kept: bool = False
-    own: str = ""
     pooled: bool = False
-    end: str = ""
     copies: str = ""
-    shapes: tuple[MatrixShape, ...] = ()
+    end: str = ""
 
     @property
     def copied(self) -> bool:
@@ -58,14 +65,12 @@ class OperatorRow:
         return self.operator.endswith("norm")
 
 
-def stacked(outputs: Iterable[str]) -> list[MatrixShape]:
-    """Matrices over the residual that are computed as one product."""
-    return [MatrixShape(rows, "d_model") for rows in outputs]
+# ------------------------------------------------------------------------------------------------------- rows of each kind of entry
 
 
-def stored(operator: str, elements: str, per: str = "once") -> OperatorRow:
+def stored(operator: str, elements: str, per: str = "once") -> Iterator[OperatorRow]:
     """Parameters that are resident but neither multiplied as a matrix nor streamed: norms, biases, tables."""
-    return OperatorRow(operator, "params", elements, per, kept=True)
+    yield OperatorRow(operator, "params", elements, per, kept=True)
 
 
 def gemm(
@@ -86,25 +91,21 @@ def gemm(
     part = {"inner": (f"({inner})/tp", outer), "outer": (inner, f"({outer})/tp")}.get(cut)
     elements, moved = f"({inner})*({outer})", f"({inner}) + ({outer})"
     own = (f"({part[0]})*({part[1]})", f"({part[0]}) + ({part[1]})") if part else ("", "")
-    yield from matrix(
-        operator, elements, tuple(parts) or (MatrixShape(outer, inner),), bias, own[0]
-    )
-    yield from product(operator, elements, moved, per, own=own)
+    shapes = tuple(parts) or (MatrixShape(outer, inner),)
+    yield from matrix(operator, elements, shapes, bias, own[0])
+    yield from product(operator, elements, moved, per, own)
 
 
 def matrix(
     operator: str, elements: str, shapes: tuple[MatrixShape, ...], bias: str = "", own: str = ""
 ) -> Iterator[OperatorRow]:
     """A matrix that is resident and read by every step."""
-    yield OperatorRow(operator, "params", elements, "once", own=own, shapes=shapes)
+    yield OperatorRow(operator, "params", elements, "once", own, shapes)
     if bias:
-        yield stored(operator, bias)
+        yield from stored(operator, bias)
+    width = "weight_bytes_per_param"
     yield OperatorRow(
-        operator,
-        "weights",
-        f"{elements}*weight_bytes_per_param",
-        "once",
-        own=_scaled(own, "weight_bytes_per_param"),
+        operator, "weights", f"({elements})*{width}", "once", own and f"({own})*{width}"
     )
 
 
@@ -113,30 +114,118 @@ def product(
     elements: str,
     moved: str,
     per: str = "tokens",
-    phase: str | None = None,
-    when: tuple[tuple[str, str], ...] = (),
     own: tuple[str, str] = ("", ""),
 ) -> Iterator[OperatorRow]:
     """``per`` rows through a matrix of so many ``elements``, with so many input and output elements ``moved`` by each."""
-    yield OperatorRow(
-        operator,
-        "flops",
-        f"2 FLOP*{elements}",
-        per,
-        phase=phase,
-        when=when,
-        own=f"2 FLOP*{own[0]}" if own[0] else "",
-    )
-    yield OperatorRow(
-        operator,
-        "activations",
-        f"({moved})*act_bytes_per_element",
-        per,
-        phase=phase,
-        when=when,
-        own=_scaled(own[1], "act_bytes_per_element"),
-    )
+    width = "act_bytes_per_element"
+    multiplied, carried = own[0] and f"2 FLOP*{own[0]}", own[1] and f"({own[1]})*{width}"
+    yield OperatorRow(operator, "flops", f"2 FLOP*{elements}", per, multiplied)
+    yield OperatorRow(operator, "activations", f"({moved})*{width}", per, carried)
 
 
-def _scaled(elements: str, width: str) -> str:
-    return f"({elements})*{width}" if elements else ""
+def row(operator: str, **fields: Any) -> Iterator[OperatorRow]:
+    """One row as it is."""
+    yield OperatorRow(operator, **fields)
+
+
+KINDS: dict[str, Callable[..., Iterator[OperatorRow]]] = {
+    made.__name__: made for made in (gemm, matrix, product, stored, row)
+}
+FORMULAS = ("amount", "elements", "moved", "inner", "outer", "bias", "own")
+WORDS = ("stream", "per", "cut")
+MARKS = ("reaching", "reach", "phase", "kept", "pooled", "copies", "end")
+"""Fields of an entry: formulas, words, and those that every row of the entry gets."""
+
+
+# ------------------------------------------------------------------------------------------------------------ entries of blocks.yaml
+
+NAME = re.compile(r"\b[a-z]\w*")
+
+
+@lru_cache(maxsize=1)
+def tables() -> Mapping[str, Any]:
+    """The blocks, the traits of layers, and the groups of operators in the parameter table."""
+    return load(data_folder("specs") / "theories" / INFERENCE / "blocks.yaml").data  # type: ignore[no-any-return]
+
+
+def block_rows(
+    name: str, traits: frozenset[str], given: Mapping[str, str] | None = None
+) -> Iterator[OperatorRow]:
+    """The rows of a block in a layer of some traits; ``given`` are formulas by the names that the block has for them.
+
+    >>> [(row.operator, row.stream, row.amount) for row in block_rows("hyper", frozenset(), {"around": "hyper_ffn"})][1:3]
+    [('hyper_ffn', 'weights', '((hyper_copies*d_model)*((2*hyper_copies)))*weight_bytes_per_param'), ('hyper_ffn', 'params', '(2*hyper_copies) + 2')]
+    """
+    reader = _BlockReader(traits, given or {})
+    for entry in tables()["blocks"][name]:
+        if reader.counts(entry):
+            yield from reader.rows(entry)
+
+
+class _BlockReader:
+    """Reads the entries of a block for a layer of some traits."""
+
+    def __init__(self, traits: frozenset[str], given: Mapping[str, str]) -> None:
+        self.traits, self.known = traits, traits | given.keys()
+        self.names = {name: _bracketed(formula) for name, formula in given.items()}
+
+    def counts(self, entry: Mapping[str, Any]) -> bool:
+        """Whether an entry counts for these traits."""
+        if "if" in entry and self.known.isdisjoint(entry["if"].split()):
+            return False
+        return self.known.isdisjoint(entry.get("unless", "").split())
+
+    def chosen(self, field: Any) -> Any:
+        """A field, or of one by traits the first that holds; empty where none does."""
+        if not isinstance(field, Mapping):
+            return field
+        holding = (
+            value
+            for traits, value in field.items()
+            if traits == "otherwise" or not self.known.isdisjoint(traits.split())
+        )
+        return next(holding, "")
+
+    def formula(self, field: Any) -> str:
+        """The formula of a field, with what its names stand for."""
+        return NAME.sub(lambda name: self.names.get(name[0], name[0]), str(self.chosen(field)))
+
+    def rows(self, entry: Mapping[str, Any]) -> Iterator[OperatorRow]:
+        kind, what = next(iter(entry.items()))
+        if kind == "let":
+            for name, field in what.items():
+                self.names[name] = _bracketed(self.formula(field))
+            return
+        marks = {key: self.chosen(entry[key]) for key in MARKS if key in entry}
+        when = tuple(entry.get("when", {}).items())
+        for made in self.used(entry) if kind == "use" else self.made(kind, entry):
+            yield replace(made, when=(*when, *made.when), **marks)
+
+    def used(self, entry: Mapping[str, Any]) -> Iterator[OperatorRow]:
+        """The rows of another block."""
+        own = {"use", "if", "unless", "when", *MARKS}
+        given = {key: self.formula(field) for key, field in entry.items() if key not in own}
+        filled = {key: formula for key, formula in given.items() if formula}
+        return block_rows(entry["use"], self.traits, filled)
+
+    def made(self, kind: str, entry: Mapping[str, Any]) -> Iterator[OperatorRow]:
+        """The rows of an entry of one kind."""
+        fields: dict[str, Any] = {key: self.chosen(entry[key]) for key in WORDS if key in entry}
+        for key in ("parts", "shapes"):
+            if key in entry:
+                fields[key] = tuple(self.shapes(entry[key]))
+        if "parts" in entry and "outer" not in entry:
+            fields["outer"] = " + ".join(part.rows for part in fields["parts"])
+        fields |= {key: self.formula(entry[key]) for key in FORMULAS if key in entry}
+        if fields.get("bias") == "outer":
+            fields["bias"] = fields["outer"]
+        return KINDS[kind](self.formula(entry[kind]), **fields)
+
+    def shapes(self, parts: Iterable[Any]) -> Iterator[MatrixShape]:
+        for part in map(self.chosen, parts):
+            if part:
+                yield MatrixShape(*map(self.formula, part if isinstance(part, list) else [part]))
+
+
+def _bracketed(formula: str) -> str:
+    return formula if re.fullmatch(r"\w*", formula) else f"({formula})"

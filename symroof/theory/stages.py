@@ -33,7 +33,7 @@ from symroof.theory.links import busy_time, exchange_time, link_time, message, s
 from symroof.theory.operator_table import PlacedRow, total
 from symroof.theory.operators import Operator, operators
 from symroof.theory.quantity import WORK_TIMES, work_time
-from symroof.theory.sparse_rows import SHARED_COPIES
+from symroof.theory.rows import SHARED_COPIES
 from symroof.theory.steps import STEPS, Step
 from symroof.theory.symbols import base_name
 from symroof.theory.totals import resident

@@ -38,7 +38,7 @@ from symroof.theory.operator_table import LINEAR
 from symroof.theory.operators import PARTS, Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
-from symroof.theory.sparse_rows import CACHE_NAMES, CORE, attention_sources
+from symroof.theory.rows import CORE, tables
 from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
@@ -69,6 +69,12 @@ TIMES = frozenset(f"{step.name}_{part}" for step in STEPS for part in TIME_PARTS
 """Parts of a step's time: a quantity that depends on one is a latency, a rate or a cost."""
 
 
+CACHE_NAMES = (
+    "kv_bytes_per_token",
+    "kv_cache_bytes",
+    "kv_cache_bytes_per_device",
+    "peak_kv_cache_bytes",
+)
 VANISHING = ("state_bytes", "expert_layers")
 """Quantities that formulas leave out if an architecture has none of them."""
 
@@ -130,7 +136,10 @@ class Theory:
         declared = self.own.quantity(name)
         if base_name(name) in CACHE_NAMES:
             kinds = dict.fromkeys(
-                source for layer in self.architecture.layers for source in attention_sources(layer)
+                source
+                for layer in self.architecture.layers
+                for part, source in tables()["cache_sources"].items()
+                if part in {*layer.mixers, *layer.traits}
             )
             return "; ".join(map(cited, kinds)) or (declared.reference if declared else "")
         return declared.reference if declared else ""

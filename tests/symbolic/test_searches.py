@@ -53,14 +53,6 @@ def test_an_end_that_stands_still_does_not_hold_the_other_back(sharp, bend):
     assert bodies[bend](reached) == pytest.approx(reached, rel=1e-12)
 
 
-def test_one_of_a_stretch_of_fixed_points():
-    """All from 3 to 5 are."""
-    reached = fixed_points(
-        lambda x: x + np.maximum(3 - x, 0) - np.maximum(x - 5, 0), np.array([10.0])
-    )
-    assert 3 <= reached <= 5
-
-
 def test_a_body_above_the_bound_stands_at_the_bound_and_its_neighbours_are_found():
     a = np.array([9.0, 8.0, 7.99, 0.0])
     assert fixed_points(lambda x: a + 0 * x, np.full(4, 8.0)) == pytest.approx(

@@ -2,10 +2,12 @@
 
 import pytest
 
+from symroof.symbolic.expressions import names
 from symroof.symbolic.reading import parse
 from symroof.theory.declarations import OWN, Declarations
 from symroof.theory.quantity import Quantity
-from symroof.theory.symbols import ExpressionName, Symbol, base_name
+from symroof.theory.rows import block_rows, tables
+from symroof.theory.symbols import INPUTS, ExpressionName, Symbol, base_name
 from symroof.theory.theory import theory
 from symroof.theory.thresholds import Threshold
 
@@ -70,3 +72,19 @@ def test_which_quantities_are_times_rates_and_costs_of_serving():
     own = theory(own=STUDY)
     named = words("wait served loaded seats itl")
     assert [name for name in named if own.timed(name)] == ["served", "loaded", "itl"]
+
+
+BLOCKS = words("gqa mla compressed shared mamba kimi_delta rwkv7 conv dense moe layer")
+
+
+def test_every_trait_changes_some_row_and_rows_speak_of_inputs():
+    """A misspelt trait would never hold, and a misspelt width would be an input that nothing gives."""
+
+    def rows(*own):
+        given = frozenset(own), {"norm_vectors": "2"}
+        return [row for name in BLOCKS for row in block_rows(name, *given)]
+
+    traits = {*tables()["traits"]}
+    assert [t for t in traits if rows(t) == rows() and rows(*traits) == rows(*traits - {t})] == []
+    known = {name for row in rows() + rows(*traits) for name in names(parse(row.amount))}
+    assert known <= {*INPUTS}

@@ -13,27 +13,18 @@ from symroof.units import describe
 
 UNSAID = [  # as SymPy has it, and what it is measured in
     ("itl + 1/20", "s"),
-    ("itl*3 + 5 + ttft", "s"),
     ("max(itl, 1/20)", "s"),
-    ("min(2*itl, 3, ttft)", "s"),
     ("itl = 1/20", ""),
-    ("3 + 4 = itl", ""),
     ("itl = 0", ""),
     ("of_largest(itl, 1, 2, ttft)", "s"),
-    ("of_largest(prompt, itl, 8, 2)", "s"),
-    ("kv_cache_bytes + 3", "byte"),
     # FLOPs are numbers in what people write
     ("prefill_flops + 2*params*prompt", "FLOP"),
-    ("prefill_flops + 2*params*prompt*(3*prompt + 2*batch)", "FLOP"),
-    ("prefill_flops + 2*params = 7", ""),
     ("2*params*prompt/peak_flops + itl", "s"),
     ("max(2*params*prompt, 3*params)/peak_flops + itl", "s"),
     ("(2*params/peak_flops)**2 + itl**2", "s^2"),
     # a number makes the argument of an exponential plain
     ("exp(-100*itl)", ""),
-    ("log2(itl/ttft)", ""),
     ("2 + exp(3*itl + 7*ttft)", ""),
-    ("batch + 1", ""),
 ]
 UNLIKE = [
     ("prefill_flops + 2*itl", "prefill_flops is FLOP but 2*itl is s"),
@@ -41,8 +32,6 @@ UNLIKE = [
     ("kv_cache_bytes + 2*linear_flops_per_token*weight_bytes", "is byte but"),
     ("max(5*prompt, itl)", "5*prompt is a plain number but itl is s"),
     ("exp(itl)", "must be a plain number, but itl is s"),
-    ("exp(-itl)", "must be a plain number"),
-    ("exp(max(0, itl))", "must be a plain number"),
 ]
 
 

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from symroof.specs.checkpoints.family import family_of
-from symroof.theory.block_rows import SCAN
 from symroof.theory.operator_table import placed_rows, total
-from symroof.theory.sparse_rows import CORE
+from symroof.theory.rows import CORE, SCAN
 from symroof.theory.switches import assume
 
 from ...tables import words
