@@ -36,7 +36,7 @@ SAME_THING = {"study", "claims", "symbols"}
 BUDGETS = {
     "top level": 1863,
     "symbolic": 4918,
-    "theory": 5355,
+    "theory": 4666,
     "specs": 5365,
     "checkpoints": 3557,
     "study": 7314,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5340,
     "report": 5229,
     "cli": 3637,
-    "tests": 30862,
+    "tests": 30860,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
