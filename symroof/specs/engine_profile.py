@@ -19,11 +19,11 @@ from symroof.specs import catalogue
 from symroof.specs.efficiencies import EngineClass, engine_class
 from symroof.specs.fields import (
     NAME,
+    Amount,
     Fault,
     Source,
     Spec,
     ValueRange,
-    amount,
     build,
     raise_faults,
 )
@@ -31,6 +31,7 @@ from symroof.specs.input_values import setting, symbol_of
 from symroof.strict_yaml import Location
 from symroof.symbolic.expressions import Expr, fraction
 from symroof.theory.switches import SWITCHES
+from symroof.units import Quantity
 
 DEFAULT = "vllm"
 """The engine of every command where none is named."""
@@ -47,7 +48,7 @@ Version = Annotated[str, BeforeValidator(str), Field(pattern=r"^[0-9]{1,4}(\.[0-
 class ByMemory(Spec):
     """A value for devices with at least so much memory, except for some families of parts, by what their names contain."""
 
-    least: amount("byte") | None = None  # type: ignore[valid-type]
+    least: Annotated[Quantity, Amount("byte")] | None = None
     other_than: tuple[str, ...] = ()
     value: Number
 
@@ -101,7 +102,7 @@ class EngineCache(Sourced):
     of: Literal["compressed", "indexer"]  # of DeepSeek-V4, of DeepSeek-V3.2
     only: tuple[str, ...] = ()
     auto: str | None = None
-    fp8_extra: amount("byte") | None = None  # type: ignore[valid-type]
+    fp8_extra: Annotated[Quantity, Amount("byte")] | None = None
 
 
 class EngineMeasurement(Sourced):

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
+from pydantic_core import core_schema
 
 from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.strict_yaml import Document, Location
@@ -195,26 +196,31 @@ def example(unit: str, written_in: str | None = None) -> str:
     return repr(EXAMPLES.get(unit, f"1 {written_in or unit}".strip()))
 
 
-def amount(unit: str, written_in: str | None = None, bare: bool = False) -> Any:
-    """A pydantic field type: a quantity of one unit; ``bare`` where a plain number can mean one thing only."""
-    kinds = ["string", "number"] if bare or not strict(parse_unit(unit).dimension) else ["string"]
-    schema = {
-        "anyOf": [{"type": kind} for kind in kinds],
-        "description": f"a quantity in {unit or 'a plain number'}",
-        "examples": [EXAMPLES.get(unit, unit)],
-    }
+@dataclass(frozen=True)
+class Amount:
+    """Marks a field as a positive quantity of one unit, ``Annotated[Quantity, Amount("byte/s")]``; ``bare`` where a plain number can mean one thing only."""
 
-    def check(value: object) -> Quantity:
-        read = in_unit(value, unit, written_in, bare)
+    unit: str
+    written_in: str | None = None
+    bare: bool = False
+
+    def read(self, value: object) -> Quantity:
+        """The quantity that a file has in the field."""
+        read = in_unit(value, self.unit, self.written_in, self.bare)
         if read.value <= 0:
             raise ValueError("must be positive")
         return read
 
-    return Annotated[
-        Any,
-        BeforeValidator(check),
-        WithJsonSchema(schema),
-    ]
+    def __get_pydantic_core_schema__(self, *_: object) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, *_: object) -> dict[str, Any]:
+        plain = self.bare or not strict(parse_unit(self.unit).dimension)
+        return {
+            "anyOf": [{"type": kind} for kind in ("string", "number")[: 1 + plain]],
+            "description": f"a quantity in {self.unit or 'a plain number'}",
+            "examples": [EXAMPLES.get(self.unit, self.unit)],
+        }
 
 
 STATISTICS = {"mean": None, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import statistics
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
-from symroof.specs.fields import NAME, Source, Spec, ValueRange, amount
+from symroof.specs.fields import NAME, Amount, Source, Spec, ValueRange
 from symroof.units import Quantity, format_quantity, parse_unit
 
 Precision = Literal["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8", "int4"]
@@ -25,24 +25,9 @@ Text = Annotated[
 ]
 
 
-if TYPE_CHECKING:
-    BytesPerSecond: TypeAlias = Quantity
-    Bytes: TypeAlias = Quantity
-    FlopsPerSecond: TypeAlias = Quantity
-    Watts: TypeAlias = Quantity
-    DollarsPerHour: TypeAlias = Quantity
-    Number: TypeAlias = Quantity
-    Devices: TypeAlias = Quantity
-    Hertz: TypeAlias = Quantity
-else:
-    BytesPerSecond, Bytes, FlopsPerSecond = amount("byte/s"), amount("byte"), amount("FLOP/s")
-    Watts, DollarsPerHour, Number, Hertz = (
-        amount("W"),
-        amount("USD/s", "USD/hour"),
-        amount(""),
-        amount("Hz"),
-    )
-    Devices = amount("device")
+Bytes = Annotated[Quantity, Amount("byte")]
+BytesPerSecond = Annotated[Quantity, Amount("byte/s")]
+FlopsPerSecond = Annotated[Quantity, Amount("FLOP/s")]
 
 
 class Sourced(Spec):
@@ -72,7 +57,7 @@ class Capacity(Sourced):
 
 
 class Power(Sourced):
-    value: Watts
+    value: Annotated[Quantity, Amount("W")]
 
 
 class ListPrice(Sourced):
@@ -81,7 +66,7 @@ class ListPrice(Sourced):
     Its source has a date. The price is that of one device in a whole server where it depends on how many are rented together.
     """
 
-    price: DollarsPerHour
+    price: Annotated[Quantity, Amount("USD/s", "USD/hour")]
     kind: Literal["on_demand", "reserved", "spot"]
     provider: str
 
@@ -92,13 +77,13 @@ class ListPrice(Sourced):
 
 
 class Count(Sourced):
-    value: Number
+    value: Annotated[Quantity, Amount("")]
 
 
 class DeviceCount(Sourced):
     """How many devices."""
 
-    value: Devices
+    value: Annotated[Quantity, Amount("device")]
 
     @field_validator("value")
     @classmethod
@@ -109,7 +94,7 @@ class DeviceCount(Sourced):
 
 
 class Clock(Sourced):
-    value: Hertz
+    value: Annotated[Quantity, Amount("Hz")]
 
 
 class Memory(Spec):

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from symroof.specs.checkpoint_precisions import precision_name, precision_width
 from symroof.specs.efficiencies import EngineClass, engine_class, link_group
-from symroof.specs.fields import NAME, Fault, Faults, Source, Spec, Whole, amount, raise_faults
+from symroof.specs.fields import NAME, Amount, Fault, Faults, Source, Spec, Whole, raise_faults
 from symroof.specs.model import ModelSpec
 from symroof.units import Quantity, UnitError, parse_quantity, parse_unit, strict
 
@@ -27,17 +27,6 @@ METRICS = {
 """What was measured, and its unit. ``response_rate`` divides all generated tokens by the whole time, ``decode_rate`` by the time after the prefill.
 ``loop_tpot`` is ``tpot`` in a closed loop: each of ``batch`` requests is followed by another, whose prompt the others wait for; ``loop_rate`` are its responses."""
 
-Metric = Literal[
-    "ttft",
-    "tpot",
-    "loop_tpot",
-    "loop_rate",
-    "itl",
-    "response_time",
-    "response_rate",
-    "decode_rate",
-    "prefill_rate",
-]
 NEEDS_OUTPUT = frozenset(
     {"tpot", "loop_tpot", "loop_rate", "response_time", "response_rate", "decode_rate"}
 )
@@ -63,7 +52,7 @@ def _precision(value: object) -> str:
     return text
 
 
-Amount = Annotated[
+Value = Annotated[
     Any,
     BeforeValidator(_amount),
     WithJsonSchema(
@@ -78,7 +67,7 @@ class MeasuredRow(Spec):
 
     engine: str
     device: str
-    value: Amount
+    value: Value
     place: str
     note: str | None = None
 
@@ -106,7 +95,7 @@ class Measurement(MeasuredRow):
     batch: Whole
     prompt: Whole
     output: Whole | None = None
-    metric: Metric
+    metric: Literal[tuple(METRICS)]  # type: ignore[valid-type]
 
     @model_validator(mode="after")
     def _complete(self) -> Measurement:
@@ -184,8 +173,8 @@ class ServedRate(MeasuredRow):
     pp: Whole | None = None
     attention_dp: Whole | None = None
     concurrency: Whole | None = None
-    prompt: amount("token") | None = None  # type: ignore[valid-type]
-    output: amount("token")  # type: ignore[valid-type]
+    prompt: Annotated[Quantity, Amount("token")] | None = None
+    output: Annotated[Quantity, Amount("token")]
 
     @model_validator(mode="after")
     def _complete(self) -> ServedRate:

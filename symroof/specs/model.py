@@ -6,12 +6,12 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from symroof.errors import nearest
-from symroof.specs.fields import NAME, Source, Spec, Whole, amount, raise_faults
+from symroof.specs.fields import NAME, Amount, Source, Spec, Whole, raise_faults
 from symroof.specs.layer_order import (
     in_listed_order,
     order_faults,
@@ -25,10 +25,7 @@ from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.layer_rows import PARAMETER_GROUPS
 from symroof.units import Quantity
 
-if TYPE_CHECKING:
-    Parameters: TypeAlias = Quantity
-else:
-    Parameters = amount("parameter")
+Parameters = Annotated[Quantity, Amount("parameter")]
 
 
 class Norm(Spec):

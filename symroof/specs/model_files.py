@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from symroof.errors import nearest
 from symroof.specs import catalogue
@@ -16,10 +15,6 @@ from symroof.strict_yaml import Document, load
 
 if TYPE_CHECKING:
     from symroof.specs.model import ModelSpec
-
-
-class Read(Protocol):
-    def __call__(self, path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]: ...
 
 
 def read_model(
@@ -34,7 +29,13 @@ def read_model(
     if path is None:
         spec, document = _built(catalogue.find("models", name, base))
         return _as_named(spec, name), document
-    return READERS.get(_ending(path), _spec)(path, assume_family)
+    if not holds_config(path):
+        return _built(load(path))
+    reader = "gguf" if path.suffix.lower() == ".gguf" else "config_reader"
+    made: tuple[ModelSpec, Document] = import_module(f"symroof.specs.checkpoints.{reader}").read(
+        path, assume_family
+    )
+    return made
 
 
 def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
@@ -102,29 +103,13 @@ def _words(name: str) -> dict[str, None]:
 def model_path(name: str, base: Path | None = None) -> Path | None:
     """The path that a name means, looked up from ``base`` first; None for a name of the catalogue."""
     path = Path(catalogue.resolve_path(name, base))
-    own = _is_folder(path) and not catalogue.has_entry("models", name)
+    own = os.path.isdir(path) and not catalogue.has_entry("models", name)
     return path if own or catalogue.is_path(name, base) else None
 
 
-FOLDER = "/"
-"""The ending of a folder's name, so to speak."""
-
-
-def _ending(path: Path) -> str:
-    return FOLDER if _is_folder(path) else path.suffix.lower()
-
-
-def _is_folder(path: Path) -> bool:
-    return os.path.isdir(path)  # False of a name that no file can have
-
-
 def holds_config(path: Path) -> bool:
-    """Whether a path leads to a model's own file rather than to a spec."""
-    return READERS.get(_ending(path), _spec) is not _spec
-
-
-def _spec(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
-    return _built(load(str(path)))
+    """Whether a path leads to a model's own file, or a folder with one, rather than to a spec."""
+    return os.path.isdir(path) or path.suffix.lower() in (".json", ".gguf")
 
 
 def _built(document: Document) -> tuple[ModelSpec, Document]:
@@ -132,26 +117,3 @@ def _built(document: Document) -> tuple[ModelSpec, Document]:
     from symroof.specs.model import ModelSpec
 
     return build(document, ModelSpec), document
-
-
-def _later(module: str) -> Read:
-    """The reader of a module that is loaded when a file asks for it."""
-
-    def read(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
-        made: tuple[ModelSpec, Document] = import_module(
-            f"symroof.specs.checkpoints.{module}"
-        ).read(path, assume_family)
-        return made
-
-    return read
-
-
-_config, _gguf = _later("config_reader"), _later("gguf")
-READERS: Mapping[str, Read] = {
-    FOLDER: _config,
-    ".json": _config,
-    ".gguf": _gguf,
-    ".yaml": _spec,
-    ".yml": _spec,
-}
-"""A reader for each kind of file by its ending; a folder holds a ``config.json``."""

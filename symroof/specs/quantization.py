@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import Field, model_validator
 
 from symroof.errors import nearest
-from symroof.specs.fields import Spec, Whole, amount
+from symroof.specs.fields import Amount, Spec, Whole
 from symroof.specs.precision import BITS, Width
 from symroof.symbolic.expressions import Expr, number
 from symroof.symbolic.reading import parse
@@ -19,9 +19,7 @@ from symroof.units import Quantity, parse_unit
 if TYPE_CHECKING:
     from symroof.specs.layers import LayerKind
 
-    Bits: TypeAlias = Quantity
-else:
-    Bits = amount("byte", "bit", bare=True)
+Bits = Annotated[Quantity, Amount("byte", "bit", bare=True)]
 
 
 class Matrix(NamedTuple):
