@@ -23,33 +23,15 @@ def repeat_to_length(pattern: Sequence[T], length: int) -> tuple[T, ...]:
     return tuple(islice(cycle(pattern), length))
 
 
-def in_listed_order(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """All layers of the first kind, then all of the second.
-
-    >>> in_listed_order({"dense": 1, "moe": 2})
-    ('dense', 'moe', 'moe')
-    """
-    return tuple(Counter(counts).elements())
-
-
 def shortest_pattern(sequence: Sequence[T]) -> tuple[T, ...]:
     """The fewest first entries that make the whole sequence by repeating; all of them where no pattern comes twice.
-
-    A sequence that ends with its own first m entries repeats all but m of them (Knuth, Morris, Pratt): linear time.
 
     >>> shortest_pattern("aabaabaa")
     ('a', 'a', 'b')
     """
-    borders = [
-        0
-    ]  # of every beginning: how many of its first entries it also ends with, not counting itself
-    for i in range(1, len(sequence)):
-        border = borders[-1]
-        while border and sequence[i] != sequence[border]:
-            border = borders[border - 1]
-        borders.append(border + (sequence[i] == sequence[border]))
-    period = len(sequence) - borders[-1]
-    return tuple(sequence[:period] if 2 * period <= len(sequence) else sequence)
+    whole, length = tuple(sequence), len(sequence)
+    periods = (n for n in range(1, length // 2 + 1) if whole[n:] == whole[:-n])
+    return whole[: next(periods, length)]
 
 
 def distinct_layers(layers: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[int]]:
@@ -74,18 +56,13 @@ def order_faults(order: Sequence[str], counts: Mapping[str, int]) -> list[Fault]
     """What keeps a pattern from being the order of a model's layers, at its place in the spec."""
     n_layers = sum(counts.values())
     if n_layers > MOST_LAYERS:
-        return [
-            (
-                ("layers",),
-                f"hold {n_layers:,} layers in all; at most {MOST_LAYERS:,} can be laid out",
-            )
-        ]
+        most = f"at most {MOST_LAYERS:,} can be laid out"
+        return [(("layers",), f"hold {n_layers:,} layers in all; {most}")]
     unknown: list[Fault] = []
     for i, label in enumerate(order):
         if label not in counts:
-            hint = nearest(label, counts)
-            message = f"no kind of layer has the label {label[:40]!r}"
-            unknown.append((("order", i), f"{message}; {hint}" if hint else message))
+            message = f"no kind of layer has the label {label[:40]!r}; {nearest(label, counts)}"
+            unknown.append((("order", i), message.removesuffix("; ")))
     if unknown or not order:
         return unknown
     if len(order) > n_layers:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
 from symroof.specs.fields import Spec, Whole, raise_faults
 from symroof.theory.architecture import Layer
-
-GATED_MATRICES, PLAIN_MATRICES = 3, 2
 
 Number = int | Fraction
 """A width: only the experts that a token draws on average may be no whole number."""
@@ -48,7 +46,26 @@ class LayerBlock(Spec):
         return next((word for field, word in fields if getattr(self, field, None)), None)
 
 
-class GroupedAttention(LayerBlock):
+class ChoosingAttention(LayerBlock):
+    """``index_topk`` keys are chosen for a query where it is given; ``index_heads`` of ``index_dim`` score them, or an earlier layer's have."""
+
+    window: Whole | None = None
+    index_heads: Whole | None = None
+    index_dim: Whole | None = None
+    index_topk: Whole | None = None
+
+    @model_validator(mode="after")
+    def _index(self) -> Self:
+        if (self.index_heads is None) != (self.index_dim is None):
+            raise ValueError("index_heads and index_dim belong together")
+        if self.index_heads and not self.index_topk:
+            raise ValueError("an indexer needs index_topk")
+        if self.window and self.index_topk:
+            raise ValueError("a layer has a window or chooses its keys, not both")
+        return self
+
+
+class GroupedAttention(ChoosingAttention):
     """Grouped-query attention; multi-head has as many KV heads as heads, multi-query has one."""
 
     GIVES = {"value_dim": "value_dim", "index_heads": "indexer", "q_lora_rank": "q_lora"}
@@ -58,7 +75,6 @@ class GroupedAttention(LayerBlock):
     n_kv_heads: Whole
     head_dim: Whole
     value_dim: Whole | None = None
-    window: Whole | None = None
     chunk_size: Whole | None = None
     qkv_bias: bool = False
     out_bias: bool = False
@@ -74,13 +90,9 @@ class GroupedAttention(LayerBlock):
     value_is_key: bool = False
     result_norm: bool = False
     images_only: bool = False
-    index_heads: Whole | None = None
-    index_dim: Whole | None = None
-    index_topk: Whole | None = None
 
     @model_validator(mode="after")
     def _groups(self) -> GroupedAttention:
-        check_indexer(self)
         if self.n_heads % self.n_kv_heads:
             raise ValueError(
                 f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.n_kv_heads}"
@@ -92,23 +104,8 @@ class GroupedAttention(LayerBlock):
         return self
 
 
-def check_indexer(block: Any) -> None:
-    """``index_topk`` chooses keys; ``index_heads`` of ``index_dim`` score them, or an earlier layer's have.
-
-    Raises:
-        ValueError: one of them without what it needs, or beside a window.
-    """
-    if (block.index_heads is None) != (block.index_dim is None):
-        raise ValueError("index_heads and index_dim belong together")
-    if block.index_heads and not block.index_topk:
-        raise ValueError("an indexer needs index_topk")
-    if block.window and block.index_topk:
-        raise ValueError("a layer has a window or chooses its keys, not both")
-
-
-class LatentAttention(LayerBlock):
-    """Multi-head latent attention; without ``q_lora_rank`` queries are made from the residual at once. ``index_topk`` keys are chosen
-    for a query where it is given, by ``index_heads`` of its own or as an earlier layer chose."""
+class LatentAttention(ChoosingAttention):
+    """Multi-head latent attention; without ``q_lora_rank`` queries are made from the residual at once."""
 
     GIVES = {"q_lora_rank": "q_lora", "index_heads": "indexer"}
 
@@ -119,10 +116,6 @@ class LatentAttention(LayerBlock):
     qk_rope_dim: Whole
     value_dim: Whole
     q_lora_rank: Whole | None = None
-    window: Whole | None = None
-    index_heads: Whole | None = None
-    index_dim: Whole | None = None
-    index_topk: Whole | None = None
     qkv_bias: bool = False
     out_bias: bool = False
     out_gate: bool = False
@@ -131,8 +124,7 @@ class LatentAttention(LayerBlock):
     rope_norm: bool = False
 
     @model_validator(mode="after")
-    def _index(self) -> LatentAttention:
-        check_indexer(self)
+    def _queries(self) -> LatentAttention:
         if self.index_heads and self.q_lora_rank is None:
             raise ValueError(
                 "the indexer makes its queries out of those of q_lora_rank, which is missing"
@@ -315,7 +307,7 @@ class FeedForward(LayerBlock):
         return self
 
     def widths(self) -> dict[str, Number]:
-        matrices = {"gated": GATED_MATRICES, "plain": PLAIN_MATRICES}.get(self.kind)
+        matrices = {"gated": 3, "plain": 2}.get(self.kind)
         return {"d_ff": self.d_ff or 0, "ffn_matrices": matrices} if matrices else {}
 
 
@@ -372,21 +364,11 @@ Attention = Annotated[
     GroupedAttention | LatentAttention | CompressedAttention | SharedBlock | NoAttention,
     Field(discriminator="kind"),
 ]
-Mixer = Annotated[
-    Mamba | Mamba2 | RgLru | Rwkv4 | LinearAttention | Rwkv7 | ShortConvolution,
-    Field(discriminator="kind"),
-]
-MIXER_KINDS = (
-    "mamba",
-    "mamba2",
-    "rg_lru",
-    "rwkv4",
-    "linear",
-    "gated_delta",
-    "kimi_delta",
-    "rwkv7",
-    "conv",
-)
+Mixers = Mamba | Mamba2 | RgLru | Rwkv4 | LinearAttention | Rwkv7 | ShortConvolution
+Mixer = Annotated[Mixers, Field(discriminator="kind")]
+MIXER_KINDS = {
+    kind for block in get_args(Mixers) for kind in get_args(block.model_fields["kind"].annotation)
+}
 
 
 class LayerKind(Spec):

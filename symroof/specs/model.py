@@ -13,7 +13,6 @@ from pydantic import Field, model_validator
 from symroof.errors import nearest
 from symroof.specs.fields import NAME, Amount, Source, Spec, Whole, raise_faults
 from symroof.specs.layer_order import (
-    in_listed_order,
     order_faults,
     repeat_to_length,
     shortest_pattern,
@@ -240,7 +239,7 @@ class ModelSpec(Spec):
         if len(counts) < 2:
             return ()
         if not self.order:
-            return in_listed_order(counts)
+            return tuple(Counter(counts).elements())
         return repeat_to_length(self.order, sum(counts.values()))
 
     def in_order(self, kinds: Sequence[int]) -> ModelSpec:
