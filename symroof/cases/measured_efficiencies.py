@@ -164,7 +164,7 @@ def add_measured_efficiencies(case: BoundCase) -> None:
         beside = beside | {"verify_slowdown": _between(1, 1, width, OF_DRAFTS)}
     beside = beside | (OF_GROUPS if spread and groups else {}) | (OF_NETWORK if grouped else {})
     for name, entry in profile.spec.measured.items():  # times that its servers were seen to take
-        source = f"measured: {profile.source(entry.source)}"
+        source = f"measured: {profile.spec.source_of(entry)}"
         beside[name] = Input(entry.range_of(name), source, measured=True)
     case.add(beside)
 

@@ -14,13 +14,13 @@ from symroof.cases.input import AT_PEAK, HEADS, ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
 from symroof.specs.engine_profile import IDEAL, chosen_engine
-from symroof.specs.fields import Faults, build, split_statistic
+from symroof.specs.fields import Faults, build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting, device_input, device_setting, settings
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.specs.preset import PresetSpec
-from symroof.specs.study import StudySpec
+from symroof.specs.study import StudySpec, split_statistic
 from symroof.specs.study_fields import (
     efficiency_basis,
     precision_names,

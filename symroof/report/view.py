@@ -122,9 +122,8 @@ def sources(study: Study) -> list[list[str]]:
     found: dict[str, list[str]] = {}
     for case in study.cases:
         named = []
-        if case.hardware:
-            values = [valued for _, valued in case.hardware.numbers()]
-            named = [(case.hardware.title, case.hardware.source_of(each)) for each in values]
+        if device := case.hardware:
+            named = [(device.title, device.source_of(each)) for _, each in device.numbers()]
         if case.model and case.model.source:
             named.append((case.model.shown_name, case.model.source))
         if case.preset:

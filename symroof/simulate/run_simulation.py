@@ -28,7 +28,7 @@ from symroof.simulate.workload import (
     Workload,
     checked,
 )
-from symroof.specs.fields import STATISTICS
+from symroof.specs.study import STATISTICS
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 

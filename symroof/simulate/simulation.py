@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symroof.specs.fields import STATISTICS
+from symroof.specs.study import STATISTICS
 
 if TYPE_CHECKING:
     from symroof.cases.bound_case import BoundCase

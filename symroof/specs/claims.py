@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 
-from symroof.specs.definition_entries import titled
-from symroof.specs.fields import Fault, Faults, Source, Spec, raise_faults
+from symroof.specs.fields import Fault, Faults, Spec, raise_faults
+from symroof.specs.sources import AnySource
 
 FORMS = {
     "quantity": "a value, a row of values, or a formula of a quantity",
@@ -132,7 +132,7 @@ class ClaimSpec(Spec):
 class ClaimsSpec(Spec):
     """A file of claims about one source."""
 
-    source: Annotated[Source | None, BeforeValidator(titled)] = None
+    source: AnySource = None
     title: str | None = None
     claims: tuple[ClaimSpec, ...]
     notes: tuple[str, ...] = ()

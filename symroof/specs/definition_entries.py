@@ -6,21 +6,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from sympy import Basic
 
-from symroof.specs.fields import Source, Spec
+from symroof.specs.fields import Spec
+from symroof.specs.sources import AnySource
 from symroof.symbolic.expressions import Expr, number
 from symroof.symbolic.printing import is_spelling
 from symroof.symbolic.reading import LONGEST
 from symroof.units import Unit, UnitError, parse_unit
 
-
-def titled(value: object) -> object:
-    """A source given as its title only."""
-    return {"title": value} if isinstance(value, str) else value
-
-
-AnySource = Annotated[
-    Source | None, BeforeValidator(titled), WithJsonSchema({"type": ["string", "object"]})
-]
 Equation = Annotated[str, Field(max_length=LONGEST)]
 Formula = Annotated[
     Any,

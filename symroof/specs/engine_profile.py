@@ -7,10 +7,9 @@ and which class of efficiencies the engine is of. ``ideal`` sets nothing: it is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -21,14 +20,13 @@ from symroof.specs.fields import (
     NAME,
     Amount,
     Fault,
-    Source,
     Spec,
     ValueRange,
     build,
     raise_faults,
 )
 from symroof.specs.input_values import setting, symbol_of
-from symroof.strict_yaml import Location
+from symroof.specs.sources import Sourced, SourcedFile
 from symroof.symbolic.expressions import Expr, fraction
 from symroof.theory.switches import SWITCHES
 from symroof.units import Quantity
@@ -51,13 +49,6 @@ class ByMemory(Spec):
     least: Annotated[Quantity, Amount("byte")] | None = None
     other_than: tuple[str, ...] = ()
     value: Number
-
-
-class Sourced(Spec):
-    """What every entry has: its source, by its key in ``sources``, and perhaps a remark."""
-
-    source: str
-    note: str = ""
 
 
 class EngineValue(Sourced):
@@ -126,6 +117,22 @@ class OneVersion(Spec):
     assume: dict[str, EngineChoice] = {}
     arithmetic: dict[str, EngineArithmetic] = {}
 
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        faults: list[Fault] = []
+        for name, choice in self.assume.items():
+            if name not in SWITCHES or choice.value not in SWITCHES[name].values:
+                message = f"no such counting choice or value; {nearest(name, SWITCHES)}"
+                faults.append((("assume", name), message))
+        for name, entry in self.inputs.items():
+            try:
+                for row in [row.value for row in entry.by_memory] or [entry.of(None, "")]:
+                    setting(symbol_of(name).name, row)
+            except ValueError as error:
+                faults.append((("inputs", name), str(error)))
+        raise_faults(faults)
+        return self
+
 
 class EarlierVersion(OneVersion):
     """What versions before one did otherwise."""
@@ -134,7 +141,7 @@ class EarlierVersion(OneVersion):
     engine_class: Annotated[EngineClass | None, Field(alias="class")] = None
 
 
-class EngineSpec(OneVersion):
+class EngineSpec(SourcedFile, OneVersion):
     """A serving engine: its defaults, each with its source, at one version; ``versions`` says what earlier ones did."""
 
     name: Annotated[str, Field(pattern=NAME)]
@@ -143,50 +150,11 @@ class EngineSpec(OneVersion):
     version: Version | None = None
     date: Annotated[str, BeforeValidator(str)] | None = None
     engine_class: Annotated[EngineClass, Field(alias="class")] = "compiled"
-    sources: dict[str, Source] = {}
     measured: dict[str, EngineMeasurement] = {}
     caches: tuple[EngineCache, ...] = ()
     data_parallel: Literal["copies", "groups", "inside"] = "copies"
     versions: tuple[EarlierVersion, ...] = ()
     notes: tuple[str, ...] = ()
-
-    @model_validator(mode="after")
-    def _consistent(self) -> EngineSpec:
-        raise_faults(
-            [
-                *self._faults(self, ()),
-                *(
-                    each
-                    for i, it in enumerate(self.versions)
-                    for each in self._faults(it, ("versions", i))
-                ),
-            ]
-        )
-        return self
-
-    def _faults(self, part: OneVersion, place: Location) -> Iterator[Fault]:
-        """Unknown names, values and sources of one version."""
-        for name, choice in part.assume.items():
-            if name not in SWITCHES or choice.value not in SWITCHES[name].values:
-                message = f"no such counting choice or value; {nearest(name, SWITCHES)}"
-                yield (*place, "assume", name), message
-        for name, entry in part.inputs.items():
-            try:
-                for row in [row.value for row in entry.by_memory] or [entry.of(None, "")]:
-                    setting(symbol_of(name).name, row)
-            except ValueError as error:
-                yield (*place, "inputs", name), str(error)
-        named = ("inputs", "assume", "arithmetic", "measured")
-        entries: list[tuple[Location, Sourced]] = [
-            ((section, name), it)
-            for section in named
-            for name, it in getattr(part, section, {}).items()
-        ]
-        entries += [(("caches", i), it) for i, it in enumerate(getattr(part, "caches", ()))]
-        for at, it in entries:
-            if it.source not in self.sources:
-                near = nearest(it.source, self.sources)
-                yield (*place, *at, "source"), f"is none of the sources of this file; {near}"
 
 
 @dataclass(frozen=True)
@@ -240,11 +208,7 @@ class EngineProfile:
 
     def quoted(self, entry: Sourced) -> str:
         """What the engine says and where that is written, as the source of an input."""
-        return f"{self.said}: {self.source(entry.source)}"
-
-    def source(self, key: str) -> str:
-        """A source as a line of text."""
-        return str(self.spec.sources[key])
+        return f"{self.said}: {self.spec.source_of(entry)}"
 
     @property
     def _earlier(self) -> list[EarlierVersion]:

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    WithJsonSchema,
+)
 from pydantic_core import core_schema
 
 from symroof.errors import InputError, Problem, nearest, split_hint
@@ -223,32 +230,16 @@ class Amount:
         }
 
 
-STATISTICS = {"mean": None, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
-"""What a limit on a latency may be of: the mean, or the share of times that are no longer."""
+def one_of(known: Callable[[], Iterable[str]]) -> AfterValidator:
+    """Marks a text field as one of some names, which are asked for when one is read."""
 
+    def check(name: str) -> str:
+        names = list(known())
+        if name not in names:
+            raise ValueError(f"unknown name {name[:40]!r}; {nearest(name, names)}".rstrip("; "))
+        return name
 
-def split_statistic(value: object) -> tuple[str, object]:
-    """The statistic that a limit is of, and the limit: ``{p99: 2 s}`` or ``p99 2 s``; without one it is of the mean.
-
-    >>> split_statistic("p99 2 s"), split_statistic({"p90": "50 ms"}), split_statistic("200 ms")
-    (('p99', '2 s'), ('p90', '50 ms'), ('mean', '200 ms'))
-
-    Raises:
-        ValueError: no such statistic, or more than one.
-    """
-    if isinstance(value, dict):
-        if len(value) != 1:
-            raise ValueError("one statistic and its limit, as in {p99: 2 s}")
-        ((name, limit),) = value.items()
-    else:
-        text = value.strip() if isinstance(value, str) else ""
-        found = re.fullmatch(r"(mean|p\d+)[\s:]+(\S.*)", text)
-        if not found:
-            return "mean", value
-        name, limit = found.groups()
-    if name not in STATISTICS:
-        raise ValueError(f"no statistic {str(name)[:20]!r}; there are: {', '.join(STATISTICS)}")
-    return str(name), limit
+    return AfterValidator(check)
 
 
 def parse_range(
@@ -287,23 +278,8 @@ def _whole(value: object) -> int:
     return value
 
 
-_TEXT = Annotated[str, BeforeValidator(str), WithJsonSchema({"type": ["string", "integer"]})]
 Whole = Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 1})]
 """A pydantic field type: a positive whole number."""
-
-
-class Source(Spec):
-    """Where a number comes from."""
-
-    title: str
-    address: str | None = None
-    document: str | None = None
-    date: _TEXT | None = None
-    consulted: _TEXT | None = None
-
-    def __str__(self) -> str:
-        when = self.date or (f"consulted {self.consulted}" if self.consulted else None)
-        return ", ".join(part for part in (self.title, self.document, when) if part)
 
 
 def build(document: Document, kind: type[S], context: object = None) -> S:

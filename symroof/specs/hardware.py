@@ -4,37 +4,18 @@ from __future__ import annotations
 
 import statistics
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from symroof.specs.fields import NAME, Amount, Source, Spec, ValueRange
+from symroof.specs.fields import NAME, Amount, Faults, Spec, ValueRange
+from symroof.specs.sources import Sourced, SourcedFile, Text
 from symroof.units import Quantity, format_quantity, parse_unit
 
 Precision = Literal["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8", "int4"]
-Text = Annotated[
-    str,
-    BeforeValidator(
-        lambda value: (
-            str(value)
-            if isinstance(value, (int, Fraction)) and not isinstance(value, bool)
-            else value
-        )
-    ),
-    WithJsonSchema({"type": ["string", "number"]}),
-]
-
-
 Bytes = Annotated[Quantity, Amount("byte")]
 BytesPerSecond = Annotated[Quantity, Amount("byte/s")]
 FlopsPerSecond = Annotated[Quantity, Amount("FLOP/s")]
-
-
-class Sourced(Spec):
-    """What every number has: a source, by its key in ``sources`` or in full, and perhaps a remark."""
-
-    source: str | Source
-    note: str | None = None
 
 
 class Peak(Sourced):
@@ -133,7 +114,7 @@ OF_VENDOR = {"AMD": "cdna", "Intel": "gaudi", "Google": "tpu", "AWS": "neuron"}
 """The families of server parts with HBM whose kernels are not NVIDIA's."""
 
 
-class HardwareSpec(Spec):
+class HardwareSpec(SourcedFile):
     """One accelerator, as its sources say."""
 
     name: Annotated[str, Field(pattern=NAME)]
@@ -142,7 +123,6 @@ class HardwareSpec(Spec):
     vendor: str
     architecture: str | None = None
     released: Text | None = None
-    sources: dict[str, Source]
     peaks: dict[Precision, Peak]
     memory: Memory
     link: DeviceLink | None = None
@@ -154,41 +134,17 @@ class HardwareSpec(Spec):
     notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _sources_resolve(self) -> HardwareSpec:
-        for where, valued in self.numbers():
-            if isinstance(valued.source, str) and valued.source not in self.sources:
-                raise ValueError(f"{where}: source {valued.source!r} is not listed under sources")
-        return self
-
-    @model_validator(mode="after")
     def _prices_dated(self) -> HardwareSpec:
         seen = set()
         for place, listed in enumerate(self.prices):
             source = self.source_of(listed)
             if not (source.date or source.consulted):
-                raise ValueError(f"prices.{place}: the source of a price needs a date")
+                raise Faults([(("prices", place), "the source of a price needs a date")])
             if (listed.provider, listed.kind) in seen:
-                raise ValueError(
-                    f"prices.{place}: {listed.provider} already has a price of the kind {listed.kind}"
-                )
+                message = f"{listed.provider} already has a price of the kind {listed.kind}"
+                raise Faults([(("prices", place), message)])
             seen.add((listed.provider, listed.kind))
         return self
-
-    def numbers(self) -> list[tuple[str, Any]]:
-        """Every number with its path."""
-        numbers: list[tuple[str, Any]] = [(f"peaks.{name}", it) for name, it in self.peaks.items()]
-        memory, chip = self.memory, self.chip
-        numbers += [
-            (f"memory.{name}", getattr(memory, name))
-            for name in ("bandwidth", "capacity", "reported")
-        ]
-        numbers.append(("link.devices", self.link and self.link.devices))
-        for name in ("link", "host_link", "network"):
-            numbers.append((f"{name}.bandwidth", getattr(getattr(self, name), "bandwidth", None)))
-        numbers.append(("power", self.power))
-        numbers += [(f"chip.{name}", getattr(chip, name, None)) for name in Chip.model_fields]
-        numbers += [(f"prices.{place}", listed) for place, listed in enumerate(self.prices)]
-        return [(where, valued) for where, valued in numbers if valued]
 
     @property
     def price(self) -> ValueRange | None:
@@ -224,7 +180,3 @@ class HardwareSpec(Spec):
         if self.family not in ("hbm", "cdna") or not self.architecture:
             return self.family
         return self.architecture.lower().replace("cdna ", "cdna").split()[0]
-
-    def source_of(self, valued: Any) -> Source:
-        """The source of a number."""
-        return self.sources[valued.source] if isinstance(valued.source, str) else valued.source

@@ -10,18 +10,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from symroof.errors import nearest
-from symroof.specs.fields import NAME, Amount, Source, Spec, Whole, raise_faults
+from symroof.specs.fields import NAME, Amount, Spec, Whole, one_of, raise_faults
 from symroof.specs.layer_order import (
     order_faults,
     repeat_to_length,
     shortest_pattern,
 )
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind, Number
-from symroof.specs.precision import BITS, described
-from symroof.specs.quantization import Matrix, Quantization, StoredPart, matrices
+from symroof.specs.precision import described
+from symroof.specs.quantization import Format, Matrix, Operator, Quantization, StoredPart, matrices
+from symroof.specs.sources import Source
 from symroof.theory.architecture import GENERIC, Architecture
-from symroof.theory.layer_rows import PARAMETER_GROUPS
 from symroof.units import Quantity
 
 Parameters = Annotated[Quantity, Amount("parameter")]
@@ -93,24 +92,11 @@ class Checkpoint(Spec):
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,96}/[A-Za-z0-9_.-]{1,96}$")]
-    precision: str
-    kept: tuple[str, ...] = ()
+    precision: Annotated[str, one_of(described)]
+    kept: tuple[Operator, ...] = ()
     parts: tuple[StoredPart, ...] = ()
-    kv: str | None = None
+    kv: Format | None = None
     source: Source
-
-    @model_validator(mode="after")
-    def _known(self) -> Checkpoint:
-        operators = (*self.kept, *(name for part in self.parts for name in part.operators))
-        asked = [
-            (self.precision, tuple(described())),
-            (self.kv or "fp16", tuple(BITS)),
-            *((name, tuple(PARAMETER_GROUPS)) for name in operators),
-        ]
-        for name, known in asked:
-            if name not in known:
-                raise ValueError(f"unknown name {name[:40]!r}; {nearest(name, known)}".rstrip("; "))
-        return self
 
     def laid_over(self, plain: Quantization) -> Quantization:
         """What its precision says, with what this one has instead."""

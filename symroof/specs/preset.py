@@ -11,8 +11,9 @@ import sympy
 from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
 
 from symroof.errors import nearest
-from symroof.specs.fields import NAME, Source, Spec, in_unit, read_at, read_each
+from symroof.specs.fields import NAME, Spec, in_unit, read_at, read_each
 from symroof.specs.input_values import Setting, formula_for
+from symroof.specs.sources import Source
 from symroof.specs.study_fields import Assume, Precision, Settings, any_names
 from symroof.symbolic.expressions import Expr, substitute
 from symroof.symbolic.reading import FormulaError, parse, written

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import Field, model_validator
 
-from symroof.errors import nearest
-from symroof.specs.fields import Amount, Spec, Whole
+from symroof.specs.fields import Amount, Spec, Whole, one_of
 from symroof.specs.precision import BITS, Width
 from symroof.symbolic.expressions import Expr, number
 from symroof.symbolic.reading import parse
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
     from symroof.specs.layers import LayerKind
 
 Bits = Annotated[Quantity, Amount("byte", "bit", bare=True)]
+
+Format = Annotated[str, one_of(BITS.keys)]
+Operator = Annotated[str, one_of(PARAMETER_GROUPS.keys)]
+"""A number format, and an operator of the theory that has parameters, by their names."""
 
 
 class Matrix(NamedTuple):
@@ -103,7 +106,7 @@ class Storage(Spec):
 class StoredPart(Storage):
     """Operators that are stored otherwise than the rest: in ``layers`` of the ``of`` layers that have them, or in all."""
 
-    operators: tuple[str, ...]
+    operators: tuple[Operator, ...]
     layers: Whole | None = None
     of: Whole | None = None
 
@@ -129,40 +132,20 @@ class Quantization(Storage):
     """
 
     method: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,31}$")]
-    format: str
-    compute: str | None = None
-    kv: str | None = None
-    kept: tuple[str, ...] = ("embedding", "lm_head")
+    format: Format
+    compute: Format | None = None
+    kv: Format | None = None
+    kept: tuple[Operator, ...] = ("embedding", "lm_head")
     kept_bits: Bits = Quantity(Fraction(2), parse_unit("byte").dimension, "16 bit")
     parts: tuple[StoredPart, ...] = ()
-    widths: dict[str, Bits] = Field(default_factory=dict)
+    widths: dict[Operator, Bits] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _known(self) -> Quantization:
-        asked = [
-            *(
-                (name, tuple(BITS))
-                for name in (self.format, self.compute or self.format, self.kv or self.format)
-            ),
-            *(
-                (name, tuple(PARAMETER_GROUPS))
-                for name in (
-                    *self.kept,
-                    *self.widths,
-                    *(name for part in self.parts for name in part.operators),
-                )
-            ),
-        ]
-        for name, known in asked:
-            if name not in known:
-                raise ValueError(f"unknown name {name[:40]!r}; {nearest(name, known)}".rstrip("; "))
+    def _once(self) -> Quantization:
         for operator in {name for part in self.parts for name in part.operators}:
-            if (
-                sum((part.share for part in self.parts if operator in part.operators), Fraction(0))
-                > 1
-            ):
+            if self._others(operator) > 1:
                 raise ValueError(f"{operator} is stored otherwise in more layers than there are")
         if both := set(self.kept) & set(self.widths):
             raise ValueError(f"{min(both)} is kept and has a width of its own; say one of them")
@@ -188,11 +171,14 @@ class Quantization(Storage):
 
     def bytes_of(self, matrix: Matrix) -> Fraction:
         """One matrix with all that is stored beside it, as the mean over the layers where it is not stored alike in all."""
-        parts = [part for part in self.parts if matrix.operator in part.operators]
-        others = sum((part.share * part.bytes_of(matrix) for part in parts), Fraction(0))
-        return others + (1 - sum((part.share for part in parts), Fraction(0))) * super().bytes_of(
-            matrix
-        )
+        own = (part for part in self.parts if matrix.operator in part.operators)
+        others = sum((part.share * part.bytes_of(matrix) for part in own), Fraction(0))
+        return others + (1 - self._others(matrix.operator)) * super().bytes_of(matrix)
+
+    def _others(self, operator: str) -> Fraction:
+        """The share of an operator's layers in which it is stored otherwise."""
+        shares = (part.share for part in self.parts if operator in part.operators)
+        return sum(shares, Fraction(0))
 
     def width(self, own: Mapping[str, Fraction] | None = None) -> Width:
         """The width of a weight, with the formulas it sets; ``own`` are operators with widths of their own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -17,7 +18,7 @@ from pydantic import (
 
 from symroof.errors import meant_by
 from symroof.specs.definition_entries import FormulaSpec, ThresholdSpec
-from symroof.specs.fields import STATISTICS, Faults, Spec, in_unit, split_statistic
+from symroof.specs.fields import Faults, Spec, in_unit
 from symroof.specs.input_values import Setting, in_domain
 from symroof.specs.study_fields import (
     Assume,
@@ -43,6 +44,34 @@ BLOCKS = ("workload", "parallel", "efficiency")
 
 NEEDED: Any = Field(default=None, validate_default=True)
 """A field that a study needs unless it is about a theory of its own."""
+
+
+STATISTICS = {"mean": None, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+"""What a limit on a latency may be of: the mean, or the share of times that are no longer."""
+
+
+def split_statistic(value: object) -> tuple[str, object]:
+    """The statistic that a limit is of, and the limit: ``{p99: 2 s}`` or ``p99 2 s``; without one it is of the mean.
+
+    >>> split_statistic("p99 2 s"), split_statistic({"p90": "50 ms"}), split_statistic("200 ms")
+    (('p99', '2 s'), ('p90', '50 ms'), ('mean', '200 ms'))
+
+    Raises:
+        ValueError: no such statistic, or more than one.
+    """
+    if isinstance(value, dict):
+        if len(value) != 1:
+            raise ValueError("one statistic and its limit, as in {p99: 2 s}")
+        ((name, limit),) = value.items()
+    else:
+        text = value.strip() if isinstance(value, str) else ""
+        found = re.fullmatch(r"(mean|p\d+)[\s:]+(\S.*)", text)
+        if not found:
+            return "mean", value
+        name, limit = found.groups()
+    if name not in STATISTICS:
+        raise ValueError(f"no statistic {str(name)[:20]!r}; there are: {', '.join(STATISTICS)}")
+    return str(name), limit
 
 
 def _limit(target: str, example: str) -> Any:

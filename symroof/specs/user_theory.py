@@ -13,12 +13,12 @@ from sympy import Basic
 
 from symroof.errors import InputError
 from symroof.specs.definition_entries import (
-    AnySource,
     FormulaSpec,
     InputSpec,
     ThresholdSpec,
 )
 from symroof.specs.fields import NAME, Spec, build, read_at
+from symroof.specs.sources import AnySource
 from symroof.strict_yaml import Document
 from symroof.symbolic.dimensions import DimensionError, dimension
 from symroof.symbolic.expressions import names

@@ -7,7 +7,7 @@ import pytest
 
 from symroof import Study, select
 from symroof.errors import InputError
-from symroof.specs.fields import split_statistic
+from symroof.specs.study import split_statistic
 from symroof.symbolic.expressions import fraction
 
 from ..tables import case_of

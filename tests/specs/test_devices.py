@@ -145,7 +145,7 @@ network: {name: NIC, bandwidth: {value: 50 GB/s, source: sheet}}
 devices: {value: 8, | devices: {value: 7.5, | whole number
 devices: {value: 8, | devices: {value: 0, | positive
 devices: {value: 8, | devices: {value: 8 GB/s, | device
-81559 MiB, source: sheet | 81559 MiB, source: shet | source 'shet' is not listed
+81559 MiB, source: sheet | 81559 MiB, source: shet | reported.source: is none of the sources
 81559 MiB, | 81559 MiB/s, | byte
 50 GB/s, | 400 GB, | byte/s
 host_link: { | host_link: {devices: {value: 8, source: sheet}, | unknown key
