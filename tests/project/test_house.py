@@ -37,7 +37,7 @@ BUDGETS = {
     "top level": 1863,
     "symbolic": 4918,
     "theory": 4666,
-    "specs": 5365,
+    "specs": 5238,
     "checkpoints": 3557,
     "study": 7314,
     "select": 2434,
