@@ -1,12 +1,10 @@
-"""What a person looks for first of a case: times as expected and at their bounds, what limits them, memory, rates, cost; and its targets."""
+"""A case for people: its title, what to know before its numbers, and what they look for first: times, what limits them, memory, rates, cost, targets."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from symroof.analysis.case_titles import case_title
-from symroof.analysis.case_warnings import case_warnings
 from symroof.analysis.verdict import (
     ISOLATED_METRICS,
     LOAD,
@@ -14,16 +12,183 @@ from symroof.analysis.verdict import (
     target_checks,
     waits_without_end,
 )
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.input import VARIANT
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
+from symroof.cases.request import RECOMMENDED, VLLM_LINE
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import is_number
+from symroof.symbolic.printing import number_text, text
 from symroof.table_formats import FAILS, IN_PART, PASSES, card, html_table
-from symroof.theory.symbols import INPUTS
+from symroof.theory.layout import DEGREES, shapes_layout
+from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS
 from symroof.theory.theory_files import column, listed
-from symroof.units import format_quantity
+from symroof.units import format_quantity, is_whole, settled
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
-    from symroof.cases.bound_case import BoundCase
+def devices(bound_case: BoundCase) -> int:
+    """Devices of one instance."""
+    return int(bound_case.case.value("instance_devices"))
+
+
+def case_devices(bound_case: BoundCase) -> str:
+    """The devices of an instance: their number, where it has a value, and title."""
+    device = bound_case.hardware
+    count = devices(bound_case) if bound_case.case.has_value("instance_devices") else 0
+    return f"{f'{count} × ' if count > 1 else ''}{device.title if device else 'no hardware'}"
+
+
+def case_title(bound_case: BoundCase) -> str:
+    """The case in a line: model on devices, and what varies."""
+    model, draft = bound_case.model, bound_case.chosen_draft.spec
+    varied = dict(bound_case.varied)
+    if bound_case.theory_only:
+        title = bound_case.case.theory.own.title
+        return ", ".join([title, *(f"{name} {value}" for name, value in varied.items())])
+    drafts = "draft_tokens" in bound_case.given
+    drafted = f" drafted by {draft.shown_name}" if draft and drafts else ""
+    named = ("batch", "prompt", "output")
+    return ", ".join(
+        [
+            f"{model.shown_name if model else 'no model'}{drafted} on {case_devices(bound_case)}",
+            *(f"{name} {_span(bound_case, name)}" for name in named if bound_case.chosen(name)),
+            *degrees(bound_case),
+            *(f"{name} {x}" for name, x in varied.items() if name not in {*named, *DEGREES}),
+        ]
+    )
+
+
+def _span(bound_case: BoundCase, name: str) -> str:
+    """The value of an input or its range; a formula that varies with a range, or lacks a value, is shown itself."""
+    box, own = bound_case.box, bound_case.given[name]
+    if name in box:
+        return " to ".join(map(_count, box[name]))
+    if box.keys() - bound_case.measured_box.keys() and not is_number(own.setting):
+        return text(own.middle(name))
+    try:
+        return _count(bound_case.case.value(name))
+    except NoValue:
+        return text(own.middle(name))
+
+
+def _count(value: float) -> str:
+    return f"{int(value):,}" if is_whole(value) else number_text(settled(value))
+
+
+def degrees(bound_case: BoundCase) -> list[str]:
+    """The parallel degrees above one, where the number of devices does not say them: ``attention_dp 8``."""
+    case = bound_case.case
+    above = {name: case.value(name) for name in DEGREES if name in case.given}
+    above = {name: value for name, value in above.items() if value != 1}
+    shown = [f"{name} {_count(value)}" for name, value in above.items()]
+    prefill = " ".join(f"{name} {value}" for name, value in bound_case.request.prefill.items())
+    of_decode = [] if list(above) in ([], ["tp"]) else shown
+    return [*of_decode, *([f"prefill {prefill}"] if prefill else [])]
+
+
+def case_label(bound_case: BoundCase) -> str:
+    """The case by its differences from the others: the device, and the listed values."""
+    parts = [case_devices(bound_case)] if bound_case.hardware else []
+    if bound_case.several_models and bound_case.model:
+        parts.insert(0, bound_case.model.shown_name)
+    parts += degrees(bound_case)
+    parts += [f"{name} {value}" for name, value in bound_case.varied if name not in DEGREES]
+    return ", ".join(parts) or case_title(bound_case)
+
+
+def range_position(bound_case: BoundCase) -> str:
+    """Where in its ranges a case is evaluated, in words."""
+    measured = bound_case.measured_box
+    if measured and measured == bound_case.box:
+        return "at the predicted values"
+    both = " and the predicted efficiencies" if measured else ""
+    return f"at the middle of the ranges{both}"
+
+
+PUBLISHED_TOLERANCE = 0.001
+
+
+def case_warnings(bound_case: BoundCase) -> list[str]:
+    """Everything a reader must know before a number of this case."""
+    warnings, targets = [], {TARGET_SYMBOLS[target] for target in bound_case.targets}
+    if bound_case.does_not_fit:
+        word = "does not fit" if bound_case.never_fits else "does not fit in part of the range"
+        reach = "no latency, rate or cost of it can be reached"
+        warnings.append(f"{word}: {memory_needed(bound_case)}; {reach}")
+    elif bound_case.fits is None and bound_case.model and bound_case.hardware:
+        why = bound_case.why_unknown("fits")
+        warnings.append(f"whether this fits in memory is not known: {why}")
+    warnings += [
+        *bound_case.warnings,
+        *(
+            f"{name} has no effect: no formula of this case uses it"
+            for name, used in _set_by_hand(bound_case, *BY_TOOLS)
+            if not used and name not in targets
+        ),
+    ]
+    case = bound_case.case
+    warnings += [
+        f"impossible: {share} is {bound_case.result(share).plain()}, above 100 %"
+        for share in ACHIEVED
+        if case.has_value(share) and case.value(share) > ROOF
+    ]
+    return [*warnings, *filter(None, [published_mismatch(bound_case)])]
+
+
+USUAL = ("ttft", "itl", "response_time", "memory_bytes_per_device", "loaded_itl", "cost_per_mtok")
+BY_TOOLS = ("preset", VLLM_LINE, RECOMMENDED)
+"""How the origins of values begin that a tool or a preset sets for every model."""
+
+
+def unused_inputs(
+    bound_case: BoundCase, shown: Collection[str], targets_decide: bool = True
+) -> list[str]:
+    """Inputs that somebody set and that none of the quantities shown depends on, though others of the case do; a target counts as used where it decides."""
+    targets = {TARGET_SYMBOLS[target] for target in bound_case.targets}
+    reached = frozenset().union(*map(bound_case.case.dependencies, shown))
+    return [
+        name
+        for name, used in _set_by_hand(bound_case, *BY_TOOLS, VARIANT)
+        if name not in reached and (not targets_decide if name in targets else used)
+    ]
+
+
+def _set_by_hand(bound_case: BoundCase, *tools: str) -> Iterator[tuple[str, bool]]:
+    """Inputs that somebody set here, layouts aside, and not one of the tools, by how the origins of their values begin; and whether a quantity uses each."""
+    chosen, dependencies = bound_case.request, bound_case.case.dependencies
+    # nearly all inputs move one of the usual: the others are then not even read
+    every = bound_case.quantity_names
+    names = (*(name for name in USUAL if name in every), *every)
+    for name in chosen.values:
+        if not shapes_layout(name) and not chosen.origin.get(name, "").startswith(tools):
+            yield name, any(name in dependencies(each) for each in names)
+
+
+ACHIEVED = ("prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu")
+ROOF = 1 + 1e-9
+"""A share above it is above the roof, and not rounded there."""
+
+
+def memory_needed(bound_case: BoundCase) -> str:
+    """The memory that the most loaded device needs, of the memory it may use."""
+    needed, usable = map(bound_case.result, MEMORY_OF_A_DEVICE)
+    count = devices(bound_case)
+    who = f"the most loaded of {count} GPUs needs" if count > 1 else "needs"
+    return f"{who} {needed.plain()}, and {usable.plain()} of memory are usable"
+
+
+def published_mismatch(bound_case: BoundCase) -> str | None:
+    """A warning where the engine's own parameter count is not the published one."""
+    model = bound_case.model
+    published = model.published_params if model and model.layers else None
+    if model is None or not published or "params" in bound_case.given:
+        return None
+    counted = bound_case.get("params")
+    if counted is None or abs(counted.value - published) <= PUBLISHED_TOLERANCE * published:
+        return None
+    both = (format_quantity(count, "parameter") for count in (counted.value, published))
+    return f"{model.name}: counted {', published '.join(both)}"
+
 
 DIGITS = 3
 """Significant digits of a first screen; ``--all`` and ``--json`` have more."""

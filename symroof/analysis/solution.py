@@ -12,8 +12,7 @@ from typing import Any
 from sympy import Symbol
 from sympy.printing.pretty.pretty_symbology import greek_unicode
 
-from symroof.analysis.case_titles import case_title, range_position
-from symroof.analysis.case_warnings import case_warnings, unused_inputs
+from symroof.analysis.case_summary import case_title, case_warnings, range_position, unused_inputs
 from symroof.analysis.closed_branches import Branch, Condition
 from symroof.analysis.equation import to_whole
 from symroof.analysis.solved_equation import SolvedEquation

@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from symroof.analysis.case_titles import case_title
 from symroof.cases.bind_cases import MOST_CASES, bound_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Number, Result
@@ -216,6 +215,8 @@ class Study:
         return {name: value for name, value in vars(self).items() if name != "cases"}
 
     def __repr__(self) -> str:
+        from symroof.analysis.case_summary import case_title
+
         titles = [case_title(case) for case in self.cases[:MOST_SHOWN]]
         more = ["..."] if len(self.cases) > MOST_SHOWN else []
         return f"Study({'; '.join([*titles, *more])})"

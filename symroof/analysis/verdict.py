@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from symroof.cases.bound_case import BOUND, EXPECTED, BoundCase
+from symroof.cases.engine_inputs import beyond_measurements
 from symroof.cases.input import AT_PEAK
-from symroof.cases.measured_efficiencies import beyond_measurements
 from symroof.cases.quantity_result import Result
 from symroof.specs.efficiencies import CLASSES, DEFAULT_ENGINE, FITTED, engine_class
 from symroof.symbolic.evaluation import NoValue, UndefinedValue

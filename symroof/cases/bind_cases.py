@@ -21,9 +21,8 @@ from symroof.cases.checks import (
     check_together,
     lengths,
 )
-from symroof.cases.engine_defaults import add_engine_defaults, assumed
+from symroof.cases.engine_inputs import add_engine_defaults, add_measured_efficiencies, assumed
 from symroof.cases.input import HEADS, ROLE_INPUT, VARIANT, Input, LoadedSpec, number_of
-from symroof.cases.measured_efficiencies import add_measured_efficiencies
 from symroof.cases.other_cases import (
     DRAFTING,
     OF_TARGET,
@@ -41,6 +40,7 @@ from symroof.cases.spec_inputs import (
     load_model,
     load_preset,
     preset_for,
+    preset_request,
     stored_size,
 )
 from symroof.errors import InputError, Problem
@@ -61,65 +61,51 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
     Raises:
         InputError: a name that is not in the catalogue, a file that cannot be read, more combinations.
     """
-    loaded_preset = load_preset(chosen)
-    preset = loaded_preset.spec
+    preset = load_preset(chosen)
     models = [load_model(name, chosen.base, chosen.assume_family) for name in chosen.models]
     devices = [load_device(name, chosen.base) for name in chosen.hardware]
     known = {name: d.spec.name for d in devices if d.spec for name in (d.name, d.spec.name)}
-    request = _with_known_devices(chosen, known)
-    if preset:
-        precision = {role: value for role, value in preset.precision if value}
-        values, assume = dict(preset.set), dict(preset.assume)
-        origin = dict.fromkeys((*values, *assume, *precision), f"preset {preset.name}")
-        request = request.over(
-            Request(precision=precision, values=values, assume=assume, origin=origin)
-        )
+    request = _with_known_devices(chosen, known).over(preset_request(preset.spec))
     lists: list[Any] = [models, devices, *request.precision.values(), *request.values.values()]
     count = math.prod(max(len(each), 1) for each in lists)
     if count > most:
         message = f"its lists multiply to {count:,} cases; at most {most:,} are computed"
         raise InputError(Problem("study", message, hint="give fewer values"))
-    stored = [role for role, names in request.precision.items() if len(names) > 1]
-    idle = tuple(
+    idle = [
         f"no effect on any device here: {name}"
         for name in request.of_devices
         if not any(name.startswith(f"{device}.") for device in known.values())
-    )
-    listed = {name: values for name, values in request.values.items() if len(values) > 1}
-    singles = [
-        dict(zip(listed, values, strict=True)) for values in itertools.product(*listed.values())
     ]
-    of_roles = (request.precision.get(role) or (None,) for role in ROLE_INPUT)
-    roles = [dict(zip(ROLE_INPUT, names, strict=True)) for names in itertools.product(*of_roles)]
-    for model, device, role in itertools.product(
-        models or [LoadedSpec()], devices or [LoadedSpec()], roles
+    roles = {role: request.precision[role] for role in ROLE_INPUT if request.precision.get(role)}
+    formats = list(itertools.product(*roles.values()))
+    for model, device, names in itertools.product(
+        models or [LoadedSpec()], devices or [LoadedSpec()], formats
     ):
-        stored_as = {name: (chosen,) for name, chosen in role.items() if chosen}
-        one = replace(request, precision=stored_as)
-        specs = inputs_of_specs(one, loaded_preset, model, device)
-        shown = tuple((name, specs.precisions[name]) for name in stored if name in specs.precisions)
-        for single in singles:
-            values = {**request.values, **{name: (value,) for name, value in single.items()}}
-            made = _bound(specs, replace(one, values=values))
+        precision = {role: (name,) for role, name in zip(roles, names, strict=True)}
+        specs = inputs_of_specs(replace(request, precision=precision), preset, model, device)
+        shown = tuple((name, specs.precisions[name]) for name in roles if len(roles[name]) > 1)
+        for picked in itertools.product(*request.values.values()):
+            single = dict(zip(request.values, picked, strict=True))
+            values = {name: (value,) for name, value in single.items()}
+            made = _bound(specs, replace(specs.request, values=values))
             check_formulas(made)
-            written = ((name, as_written(name, x, bare=True)) for name, x in single.items())
             made.warn(*idle)
+            listed = (name for name, each in request.values.items() if len(each) > 1)
+            written = ((name, as_written(name, single[name], bare=True)) for name in listed)
             made.varied, made.several_models = (*shown, *written), len(models) > 1
             yield made
 
 
-def variant(bound_case: BoundCase, *, on: BoundCase | None = None, **changes: Any) -> BoundCase:
-    """The same request on the device of another case, or with other precisions by role and values by name."""
+def variant(bound_case: BoundCase, **changes: Any) -> BoundCase:
+    """The same request with other precisions by role and values by name."""
     precision = {role: (changes.pop(role),) for role in ROLE_INPUT if role in changes}
     values = {name: (number(value),) for name, value in changes.items()}
     origin = dict.fromkeys([*precision, *values], VARIANT)
     line = Request(precision=precision, values=values, origin=origin)
-    request = line.over(bound_case.request)
-    model, device = bound_case.chosen_model, (on or bound_case).chosen_device
-    specs = bound_case.specs
-    same = specs and specs.chosen_model is model and specs.chosen_device is device
-    if specs is None or precision or not same:
-        specs = inputs_of_specs(request, bound_case.chosen_preset, model, device)
+    request, specs = line.over(bound_case.request), bound_case.specs
+    if specs is None or precision:
+        loaded = (bound_case.chosen_preset, bound_case.chosen_model, bound_case.chosen_device)
+        specs = inputs_of_specs(request, *loaded)
     return _bound(specs, request)
 
 

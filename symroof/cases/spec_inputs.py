@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.engine_defaults import profile_of
+from symroof.cases.engine_inputs import profile_of
 from symroof.cases.input import ROLE_INPUT, Input, LoadedSpec
 from symroof.cases.request import Request, Values
 from symroof.specs import catalogue
@@ -106,6 +106,16 @@ def inputs_of_specs(
         made = {name: own.for_model(case.given) for name, own in preset.definitions.items()}
         case.given |= {n: Input(own.tree, source, definition=own) for n, own in made.items() if own}
     return case
+
+
+def preset_request(preset: PresetSpec | None) -> Request:
+    """What a preset sets for every model and device."""
+    if preset is None:
+        return Request()
+    precision = {role: value for role, value in preset.precision if value}
+    values, assume = dict(preset.set), dict(preset.assume)
+    origin = dict.fromkeys((*values, *assume, *precision), f"preset {preset.name}")
+    return Request(precision=precision, values=values, assume=assume, origin=origin)
 
 
 def preset_for(case: BoundCase) -> Values:

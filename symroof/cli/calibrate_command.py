@@ -113,7 +113,7 @@ MORE = "--all shows every row and the inputs held fixed with sources; -o FILE wr
 
 def calibration_lines(fit: Calibration, everything: bool) -> list[str]:
     """Parameters, how well they fit, the rows that fit least or all, what the fit holds constant, and the block for a study."""
-    from symroof.analysis.case_titles import case_title
+    from symroof.analysis.case_summary import case_title
     from symroof.cli.case_screen import assumed, ledger
 
     most = len(fit.residuals) if everything else FARTHEST

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from symroof.analysis.case_summary import (
     DIGITS,
     WORDS,
+    case_title,
+    case_warnings,
     headed,
     shown_first,
     summary_rows,
     verdict_lines,
     words_for,
 )
-from symroof.analysis.case_titles import case_title
-from symroof.analysis.case_warnings import case_warnings
 from symroof.analysis.verdict import basis_lines, under_load, unjudged
+from symroof.cases.engine_inputs import beyond_measurements
 from symroof.cases.input import ROLE_INPUT
-from symroof.cases.measured_efficiencies import beyond_measurements
 from symroof.cli.output import inputs_table, starred
 from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
 from symroof.symbolic.evaluation import NoValue

@@ -11,11 +11,11 @@ from symroof.analysis.case_summary import (
     MEMORY_SHARE,
     added_token,
     both,
+    case_label,
     compact,
     endless,
     used_memory,
 )
-from symroof.analysis.case_titles import case_label
 from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_checks
 from symroof.cli.case_screen import ALL, assumed
 from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped

@@ -55,8 +55,7 @@ ALL = "--all shows every step, the expansion to inputs, all elasticities, inputs
 
 def derivation_lines(derivation: Derivation, everything: bool) -> list[str]:
     """The value, the formula, the steps next to it and what moves it; all of each with ``everything``."""
-    from symroof.analysis.case_titles import case_title
-    from symroof.analysis.case_warnings import case_warnings
+    from symroof.analysis.case_summary import case_title, case_warnings
     from symroof.cli.case_screen import assumed, chosen, ledger
 
     name, case = derivation.name, derivation.bound_case
@@ -154,7 +153,7 @@ def _steps(derivation: Derivation, everything: bool) -> list[str]:
 
 def _elasticities(derivation: Derivation, everything: bool) -> list[str]:
     """The largest elasticities in a sentence, or that to each input."""
-    from symroof.analysis.sensitivity import span_text
+    from symroof.analysis.derivation import span_text
     from symroof.report.field_names import name_in_words
 
     found = derivation.elasticities

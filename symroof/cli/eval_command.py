@@ -59,7 +59,7 @@ def command(
 
 def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything: bool) -> str:
     """The cases for people: some quantities, all there is, one screen, or one row a case."""
-    from symroof.analysis.case_titles import case_label
+    from symroof.analysis.case_summary import case_label
     from symroof.cli.case_screen import screen, screen_warnings
     from symroof.cli.cases_table import comparison, single
 
@@ -84,9 +84,9 @@ def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything
 
 def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
     """One case as JSON, with all quantities or those chosen; warnings are of the case and of missed targets."""
-    from symroof.analysis.case_warnings import case_warnings
+    from symroof.analysis.case_summary import case_warnings
     from symroof.analysis.verdict import target_warnings, unjudged
-    from symroof.cases.measured_efficiencies import beyond_measurements
+    from symroof.cases.engine_inputs import beyond_measurements
 
     said = filter(None, [beyond_measurements(answers)])
     shown = [name for name in answers.known if not chosen or name in chosen]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from symroof.analysis.case_summary import compact
-from symroof.analysis.case_warnings import case_warnings, unused_inputs
+from symroof.analysis.case_summary import case_warnings, compact, unused_inputs
 from symroof.analysis.verdict import basis_lines, limit_of, metrics_of
 from symroof.cases.quantity_result import Result
 from symroof.cli.case_screen import assumed, ledger

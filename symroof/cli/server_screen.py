@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symroof.analysis.case_summary import DIGITS, compact
-from symroof.analysis.case_titles import case_title
-from symroof.analysis.case_warnings import case_warnings
+from symroof.analysis.case_summary import DIGITS, case_title, case_warnings, compact
 from symroof.analysis.verdict import efficiency_basis, target_warnings, unjudged
 from symroof.cli.case_screen import marked, switches
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped

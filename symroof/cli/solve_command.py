@@ -68,7 +68,7 @@ MOST_OF_FORM = 3
 def screen(solution: Solution, everything: bool) -> str:
     """The question, the answer, warnings, and the closed form in short letters with its conditions; with ``everything`` each form over names."""
     from symroof.analysis import solution as told
-    from symroof.analysis.case_warnings import case_warnings
+    from symroof.analysis.case_summary import case_warnings
     from symroof.cli.case_screen import assumed, option_for
     from symroof.symbolic.expressions import names
 
@@ -99,7 +99,7 @@ def screen(solution: Solution, everything: bool) -> str:
 
 def solutions_table(solutions: list[Solution]) -> str:
     """One row per case: the answer, and whether it fits in memory."""
-    from symroof.analysis.case_titles import case_label
+    from symroof.analysis.case_summary import case_label
 
     both = any(s.at_peak is not None for s in solutions)
     rows = [

@@ -62,7 +62,7 @@ def _reviewed(
     line: ServeCommand, everything: bool, strict: bool, as_json: bool, options: dict[str, Any]
 ) -> int:
     """Print the review of a parsed command; the exit code."""
-    from symroof.analysis.case_warnings import unused_inputs
+    from symroof.analysis.case_summary import unused_inputs
     from symroof.analysis.verdict import findings
     from symroof.cli.server_screen import screen
     from symroof.vllm.advice import review
@@ -83,7 +83,7 @@ def _reviewed(
 
 def review_json(advised: Review, idle: list[str]) -> dict[str, Any]:
     """The review as JSON; ``idle`` are warnings of what has no effect."""
-    from symroof.analysis.case_warnings import case_warnings
+    from symroof.analysis.case_summary import case_warnings
     from symroof.analysis.solution import solution_json
     from symroof.analysis.verdict import efficiency_basis
 

@@ -1,7 +1,6 @@
 """A diagnosis as text: the figure, what was predicted, and the causes that explain it, on one screen."""
 
-from symroof.analysis.case_summary import DIGITS, compact
-from symroof.analysis.case_titles import case_title
+from symroof.analysis.case_summary import DIGITS, case_title, compact
 from symroof.analysis.diagnosis import ALIKE, Diagnosis
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result

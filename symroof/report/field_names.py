@@ -1,6 +1,6 @@
 """Readable names of inputs, quantities and operators for the first pages of a review."""
 
-from symroof.analysis.case_titles import degrees, devices
+from symroof.analysis.case_summary import degrees, devices
 from symroof.cases.bound_case import BoundCase
 from symroof.specs.catalogue import has_entry
 from symroof.specs.hardware import HardwareSpec

@@ -23,7 +23,7 @@ from symroof.analysis.verdict import (
     waits_without_end,
 )
 from symroof.cases.bound_case import BOUND, BoundCase
-from symroof.cases.measured_efficiencies import kind_of
+from symroof.cases.engine_inputs import kind_of
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import quantity_name
 from symroof.report.markup import Code

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from symroof.analysis.verdict import LOAD, MEMORY, limit_of, target_checks
-from symroof.cases.measured_efficiencies import beyond_measurements
+from symroof.cases.engine_inputs import beyond_measurements
 from symroof.report.field_names import short_device
 from symroof.report.markup import Ranged
 from symroof.theory.layout import DEGREES

@@ -9,8 +9,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from symroof.analysis.case_titles import case_title
-from symroof.analysis.case_warnings import case_warnings
+from symroof.analysis.case_summary import case_title, case_warnings
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import efficiency_basis, under_load
 from symroof.cases.bound_case import BoundCase

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
-from symroof.analysis.case_titles import degrees
+from symroof.analysis.case_summary import degrees
 from symroof.analysis.verdict import (
     LOAD,
     MEMORY,

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from symroof.analysis.case_warnings import case_warnings
+from symroof.analysis.case_summary import case_warnings
 from symroof.analysis.study import Track, untracked
 from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, metrics_of
 from symroof.cases.quantity_result import plain_value

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symroof.analysis.case_titles import case_title
+from symroof.analysis.case_summary import case_title
 from symroof.analysis.study import Track, untracked
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem, nearest

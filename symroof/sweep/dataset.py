@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from symroof.analysis.case_warnings import published_mismatch
+from symroof.analysis.case_summary import published_mismatch
 from symroof.analysis.verdict import basis_lines
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError, Problem, require

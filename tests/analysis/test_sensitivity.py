@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.analysis.sensitivity import elasticities, elasticities_over_ranges
+from symroof.analysis.derivation import elasticities, elasticities_over_ranges
 from symroof.api import Study
 
 from ..near import near

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from symroof.analysis.case_warnings import case_warnings
+from symroof.analysis.case_summary import case_warnings
 from symroof.api import Study
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"

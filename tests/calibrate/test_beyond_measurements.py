@@ -3,7 +3,7 @@
 import pytest
 
 from symroof.api import Study
-from symroof.cases.measured_efficiencies import beyond_measurements
+from symroof.cases.engine_inputs import beyond_measurements
 from symroof.specs.efficiencies import MeasuredKind, shipped_efficiencies
 
 from ..tables import case_of, table

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from symroof.analysis.case_warnings import case_warnings
+from symroof.analysis.case_summary import case_warnings
 from symroof.analysis.verdict import target_checks
 from symroof.api import Study
 from symroof.errors import InputError

@@ -7,7 +7,7 @@ from typing import Any
 
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.measured_efficiencies import OF_EXPERTS, OF_NETWORK, kind_of, share_of_tile
+from symroof.cases.engine_inputs import OF_EXPERTS, OF_NETWORK, kind_of, share_of_tile
 from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.specs.catalogue import entries, find

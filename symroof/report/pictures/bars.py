@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from symroof.analysis.case_titles import case_title
-from symroof.analysis.sensitivity import FIXED
+from symroof.analysis.case_summary import case_title
+from symroof.analysis.derivation import FIXED
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import at_rate, under_load
 from symroof.analysis.waterfall import Waterfall, signed_text

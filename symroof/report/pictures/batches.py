@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symroof.analysis.case_titles import case_title
+from symroof.analysis.case_summary import case_title
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import under_load
 from symroof.cases.bound_case import BoundCase

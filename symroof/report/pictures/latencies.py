@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from symroof.analysis.case_titles import case_title
+from symroof.analysis.case_summary import case_title
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.report.pictures.chart import Axis, Chart, lacking, seconds

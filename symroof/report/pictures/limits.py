@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from symroof.analysis.case_titles import case_title, range_position
+from symroof.analysis.case_summary import case_title, range_position
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study

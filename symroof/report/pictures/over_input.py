@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symroof.analysis.case_titles import case_title, range_position
+from symroof.analysis.case_summary import case_title, range_position
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import basis_of
 from symroof.cases.bound_case import EXPECTED, BoundCase
