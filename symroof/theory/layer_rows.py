@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 
 from symroof.theory.architecture import Architecture, Layer
-from symroof.theory.rows import OperatorRow, block_rows, tables
+from symroof.theory.rows import OperatorRow, block_rows
+from symroof.theory.theory_files import table
 
 PLAIN_NORM_VECTORS = {"rms": 1, "layer": 2, "none": 0}
 """Vectors of one normalisation module: a weight, or a weight and a bias."""
@@ -12,7 +13,7 @@ FEED_FORWARDS = {"gated": "dense", "plain": "dense", "moe": "moe"}
 """The block of each kind of feed-forward layer; the others have none."""
 PARAMETER_GROUPS: dict[str, str] = {
     operator: group
-    for group, operators in tables()["parameter_groups"].items()
+    for group, operators in table("blocks")["parameter_groups"].items()
     for operator in operators
 }
 """The group of an operator's parameters in the parameter table."""

@@ -13,7 +13,7 @@ from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.layer_rows import layer_rows, outer_rows
 from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.rows import CORES, SCAN, OperatorRow
-from symroof.theory.steps import AttentionReach, DriverScope, ExpertPool
+from symroof.theory.steps import REACHES, AttentionReach, DriverScope, ExpertPool
 from symroof.theory.switches import Assumptions
 
 STREAM_FILTERS = {
@@ -29,13 +29,6 @@ GATHERED = ("layer_inputs", "positions")
 """Tables from which a token only gathers one row, besides the embedding unless the head shares it."""
 EXPERT_DRIVERS = frozenset({"experts_read", "experts_held"})
 
-REACH_SYMBOLS = {
-    "window": ("window",),
-    "chunk": ("chunk_size",),
-    "top": ("index_topk",),
-    "compressed": ("compress_rate",),
-    "top_compressed": ("index_topk", "compress_rate"),
-}
 WIDTH, KEPT_WIDTH = "weight_bytes_per_param", "unquantized_bytes_per_param"
 
 
@@ -115,7 +108,7 @@ def _placed(
     if row.per in EXPERT_DRIVERS:
         scope = ExpertPool(layer.symbol("n_experts"), layer.symbol("experts_per_token"))
     elif reach and row.per in ("pairs", "span"):
-        scope = AttentionReach(reach, *map(layer.symbol, REACH_SYMBOLS[reach]))
+        scope = AttentionReach(reach, *map(layer.symbol, REACHES[reach]["symbols"]))
     own = {name: layer.symbol(name) for name in layer.own} | {WIDTH: width}
     written, held = parse(row.amount), _held(row, layer, layout)
     amount = rename(written, own)

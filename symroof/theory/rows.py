@@ -3,12 +3,9 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from symroof.resources import data_folder
-from symroof.strict_yaml import load
-from symroof.theory.theory_files import INFERENCE
+from symroof.theory.theory_files import table
 
 CORE, INDEX, SCAN = "attention", "index_scores", "scan"
 CORES = (CORE, INDEX)
@@ -142,12 +139,6 @@ MARKS = ("reaching", "reach", "phase", "kept", "pooled", "copies", "end")
 NAME = re.compile(r"\b[a-z]\w*")
 
 
-@lru_cache(maxsize=1)
-def tables() -> Mapping[str, Any]:
-    """The blocks, the traits of layers, and the groups of operators in the parameter table."""
-    return load(data_folder("specs") / "theories" / INFERENCE / "blocks.yaml").data  # type: ignore[no-any-return]
-
-
 def block_rows(
     name: str, traits: frozenset[str], given: Mapping[str, str] | None = None
 ) -> Iterator[OperatorRow]:
@@ -157,7 +148,7 @@ def block_rows(
     [('hyper_ffn', 'weights', '((hyper_copies*d_model)*((2*hyper_copies)))*weight_bytes_per_param'), ('hyper_ffn', 'params', '(2*hyper_copies) + 2')]
     """
     reader = _BlockReader(traits, given or {})
-    for entry in tables()["blocks"][name]:
+    for entry in table("blocks")["blocks"][name]:
         if reader.counts(entry):
             yield from reader.rows(entry)
 

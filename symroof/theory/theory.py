@@ -38,7 +38,7 @@ from symroof.theory.operator_table import LINEAR
 from symroof.theory.operators import PARTS, Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
-from symroof.theory.rows import CORE, tables
+from symroof.theory.rows import CORE
 from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
@@ -51,7 +51,7 @@ from symroof.theory.symbols import (
     default_latex,
     slope_symbol,
 )
-from symroof.theory.theory_files import cited
+from symroof.theory.theory_files import cited, table
 from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension, describe
 
@@ -138,7 +138,7 @@ class Theory:
             kinds = dict.fromkeys(
                 source
                 for layer in self.architecture.layers
-                for part, source in tables()["cache_sources"].items()
+                for part, source in table("blocks")["cache_sources"].items()
                 if part in {*layer.mixers, *layer.traits}
             )
             return "; ".join(map(cited, kinds)) or (declared.reference if declared else "")

@@ -19,6 +19,12 @@ DEFINITION = "definition"
 """The source of a formula that is the meaning of its names, such as a ratio or a sum: there is nothing to look up."""
 
 
+@lru_cache(maxsize=4)
+def table(name: str) -> Mapping[str, Any]:
+    """A file beside the parts: ``blocks``, the rows of the operator table; ``passes``, the steps and what drives them."""
+    return load(data_folder("specs") / "theories" / INFERENCE / f"{name}.yaml").data  # type: ignore[no-any-return]
+
+
 class SectionEntry(NamedTuple):
     """One entry of a section: the part it stands in, its name, and its fields."""
 

@@ -29,10 +29,9 @@ from symroof.theory.operator_table import (
     width_of,
 )
 from symroof.theory.steps import (
-    CACHED_TOKENS,
     DRIVERS,
+    REACHES,
     STEPS,
-    WINDOW_KEEPS,
     AttentionReach,
     DriverScope,
     ExpertPool,
@@ -40,27 +39,14 @@ from symroof.theory.steps import (
     driver,
 )
 from symroof.theory.switches import Assumptions, assume
+from symroof.theory.theory_files import table
 
-COEFFICIENTS = {
-    ("flops", "tokens"): "linear_flops_per_token",
-    ("flops", "pairs"): "attention_flops_per_pair",
-    ("flops", "span"): "expansion_flops_per_token",
-    ("flops", "logit_rows"): "head_flops_per_row",
-    ("weights", "once"): "weight_bytes_read",
-    ("weights", "experts_read"): "expert_weight_bytes",
-    ("kv", "span"): "kv_bytes_per_token",
-    ("kv_again", "span"): "kv_bytes_read_again_per_token",
-    ("state", "state_moves"): "state_bytes_per_request",
-    ("activations", "tokens"): "activation_bytes_per_token",
-    ("activations", "span"): "expansion_bytes_per_token",
-    ("activations", "pairs"): "score_bytes_per_pair",
-    ("activations", "logit_rows"): "head_activation_bytes_per_row",
+COEFFICIENTS: dict[tuple[str, str], str] = {
+    (stream, per): name
+    for stream, names in table("passes")["coefficients"].items()
+    for per, name in names.items()
 }
 """The readable coefficient of each (stream, driver)."""
-
-REACHED = {kind: kind for kind in ("window", "chunk", "compressed")}
-REACHED |= dict.fromkeys(("top", "top_compressed"), "chosen")
-"""The word for what queries reach, where that tells groups of rows apart."""
 ALWAYS_READ = "fixed_weight_bytes"
 """The coefficient of the weights outside the experts, if there are any."""
 
@@ -131,7 +117,7 @@ class Totals:
         """What tells a group from others of its stream and driver: its layer, what its queries reach, or both."""
 
         def label(other: Key, parts: tuple[bool, bool]) -> str:
-            reach = REACHED[other[2].kind] if isinstance(other[2], AttentionReach) else "any"
+            reach = other[2].rules["word"] if isinstance(other[2], AttentionReach) else "any"
             words = (groups[other][0].layer or "all", reach)
             return "_".join(word for word, told in zip(words, parts, strict=True) if told)
 
@@ -294,14 +280,14 @@ def _stored_bytes(narrow: list[PlacedRow]) -> Expr:
 def resident(coefficient: Expr, scope: DriverScope, kept: str, requests: Expr = BATCH) -> Expr:
     """The bytes that requests cache at the context, from those of one token; ``kept`` is what a layer with a window, or of chunks, keeps."""
     reach = scope if isinstance(scope, AttentionReach) else None
-    kind = reach.kind if reach else None
-    held = parse(WINDOW_KEEPS[kept] if kind in ("window", "chunk") else CACHED_TOKENS[kind])
+    found = REACHES["everything"]["kept"] if reach is None else reach.rules["kept"]
+    held = parse(found[kept] if reach and reach.slides else found)
     return coefficient * requests * (substitute(held, reach.letters) if reach else held)
 
 
 def added(coefficient: Expr, scope: DriverScope, kept: str) -> Expr:
     """The bytes that a request caches more where the context is one token longer: none in a full window; of entries for several tokens the mean."""
-    if not isinstance(scope, AttentionReach) or scope.kind not in ("window", "chunk"):
+    if not isinstance(scope, AttentionReach) or not scope.slides:
         return coefficient
     held = resident(coefficient, scope, kept, ONE)
     return substitute(held, {"context": symbol("context") + 1}) - held

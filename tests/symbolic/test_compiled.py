@@ -86,23 +86,3 @@ def test_fits_where_the_memory_is_used_up_to_the_last_byte():
     fits, most = function(*(np.array([float(p[i]) for p in points]) for i in range(3)))
     assert fits.tolist() == [False, True, True] * 200
     assert all(most[i] == p[0] - (i % 3 == 0) for i, p in enumerate(points))
-
-
-def test_a_quotient_that_is_a_whole_number_is_not_rounded_up():
-    function = sr.compile("chunk_steps", ["prompt", "chunk"], study("llama-3-8b", tp=1).first)
-    chunks = (49, 100, 7)
-    steps = function(np.arange(1.0, 4001)[:, None], np.array([chunks], float))
-    for column, chunk in zip(steps.T, chunks, strict=True):
-        assert column.tolist() == [-(-prompt // chunk) for prompt in range(1, 4001)]
-
-
-def test_a_tie_goes_to_the_arm_named_first():
-    """3,000 FLOPs at 0.3 of the peak and 30 bytes at 0.1 of the bandwidth: tied where three peaks are a hundred bandwidths."""
-    inputs = ["peak_flops", "mem_bandwidth", "mfu", "mbu"]
-    work = {"decode_flops": 3000, "decode_bytes": 30, "prompt": 8, "efficiency": "peak"}
-    tied = sr.compile("decode_bound", inputs, hardware="h100-sxm", model="llama-3-8b", **work)
-    bandwidths = np.arange(3.0, 6e4, 3.0)
-    peaks = 100 * bandwidths / 3
-    assert (3000 / (0.3 * peaks) < 30 / (0.1 * bandwidths)).any(), "rounding decides nowhere"
-    assert (tied(peaks, bandwidths, 0.3, 0.1) == "compute").all()
-    assert (tied(peaks * (1 + 1e-11), bandwidths, 0.3, 0.1) == "memory").all()

@@ -4,9 +4,10 @@ import pytest
 
 from symroof.symbolic.expressions import names
 from symroof.symbolic.reading import parse
+from symroof.theory import theory_files
 from symroof.theory.declarations import OWN, Declarations
 from symroof.theory.quantity import Quantity
-from symroof.theory.rows import block_rows, tables
+from symroof.theory.rows import block_rows
 from symroof.theory.symbols import INPUTS, ExpressionName, Symbol, base_name
 from symroof.theory.theory import theory
 from symroof.theory.thresholds import Threshold
@@ -84,7 +85,7 @@ def test_every_trait_changes_some_row_and_rows_speak_of_inputs():
         given = frozenset(own), {"norm_vectors": "2"}
         return [row for name in BLOCKS for row in block_rows(name, *given)]
 
-    traits = {*tables()["traits"]}
+    traits = {*theory_files.table("blocks")["traits"]}
     assert [t for t in traits if rows(t) == rows() and rows(*traits) == rows(*traits - {t})] == []
     known = {name for row in rows() + rows(*traits) for name in names(parse(row.amount))}
     assert known <= {*INPUTS}
