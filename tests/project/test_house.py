@@ -36,7 +36,7 @@ SAME_THING = {"study", "claims", "symbols"}
 BUDGETS = {
     "top level": 1863,
     "symbolic": 4918,
-    "theory": 4666,
+    "theory": 4550,
     "specs": 5238,
     "checkpoints": 3557,
     "study": 7275,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5340,
     "report": 5227,
     "cli": 3633,
-    "tests": 30860,
+    "tests": 30823,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
