@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from symroof.cases.input import ROLE_INPUT
 from symroof.claims.checked import Checked, tolerance_of
@@ -25,7 +24,7 @@ from symroof.claims.slips.predictions import (
     can_happen,
     formula_of,
 )
-from symroof.claims.slips.slip_catalogue import CATALOGUE, OTHER_COUNTS, CaseChange, MisreadResult
+from symroof.claims.slips.slip_catalogue import CATALOGUE, OTHER_COUNTS, Way
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.expressions import Expr, names, substitute, symbol
 from symroof.symbolic.printing import text
@@ -40,9 +39,8 @@ MISTAKEN = frozenset(
     (switch, value)
     for slip in CATALOGUE
     if slip.name not in OTHER_COUNTS
-    for variant in slip.variants
-    if isinstance(variant, CaseChange)
-    for switch, value in variant.sets.get("assume", {}).items()
+    for way in slip.ways
+    for switch, value in way.sets.get("assume", {}).items()
 )
 """Choices that are mistakes with a name of their own rather than another way to count."""
 
@@ -153,37 +151,35 @@ def _slips(sides: Sides, levels: list[Sides]) -> tuple[Sides, tuple[SlipExplanat
     return sides, ()
 
 
-def _possible(sides: Sides) -> Iterator[tuple[str, CaseChange | MisreadResult]]:
+def _possible(sides: Sides) -> Iterator[tuple[str, Way]]:
     """Every way of every mistake that can happen in the derived formula."""
     bound, claim = sides.answers, sides.claim
     unit = "" if claim.threshold else bound.case.theory.symbol(sides.name).unit
     context = Context(claim, Fraction(1), unit)
     for slip in CATALOGUE:
-        for way in slip.variants if not slip.numbers_only else ():
-            if isinstance(way, MisreadResult):
+        for way in slip.ways if not slip.numbers_only else ():
+            if way.result:
                 if can_happen(way, unit, context.known_names):
                     yield slip.name, way
-            elif isinstance(way, CaseChange) and any(
-                can_change(context, bound, name, value)
+            elif any(
+                can_change(context, name, value)
                 for name, value in way.sets.items()
                 if name not in ROLE_INPUT or name in claim.given  # else it is in no formula
             ):
                 yield slip.name, way
 
 
-def _with_slip(sides: Sides, way: CaseChange | MisreadResult) -> list[Expr]:
+def _with_slip(sides: Sides, way: Way) -> list[Expr]:
     """The derived formula with a mistake in it, written out to each depth; none where it has none."""
-    chosen: dict[str, Any] = {}
-    formulas: dict[str, Expr] = {}
-    if isinstance(way, CaseChange):  # a switch and a precision make another case
-        chosen = {k: v for k, v in way.sets.items() if k == "assume" or k in ROLE_INPUT}
-        formulas = {k: formula_of(v) for k, v in way.sets.items() if k not in chosen}
+    # a switch and a precision make another case
+    chosen = {k: v for k, v in way.sets.items() if k == "assume" or k in ROLE_INPUT}
+    formulas = {k: formula_of(v) for k, v in way.sets.items() if k not in chosen}
     there, moved = sides.under(chosen) if chosen else sides, frozenset(formulas)
     found = []
     with suppress(*FAILURES):
         made = there.derived if there.name not in moved else symbol(there.name)
-        if isinstance(way, MisreadResult):
-            made = substitute(formula_of(way.formula), {"value": made})
+        if way.result:
+            made = substitute(formula_of(way.result), {"value": made})
         for stops in sides.stops:
             whole = there.expanded(made, stops | moved) if moved else made
             found.append(there.put(substitute(whole, formulas), stops))

@@ -7,12 +7,10 @@ explain the claim too.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.claims.catalogue_figures import catalogue_figure
 from symroof.claims.checked import Checked
 from symroof.claims.claim_settings import Settings, settings_text, with_settings
 from symroof.claims.read.written_number import read_written
@@ -27,7 +25,6 @@ from symroof.claims.slips.predictions import FAILURES
 from symroof.claims.slips.slip_catalogue import OTHER_COUNTS
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.switches import DETAIL, expand_detail
-from symroof.units import format_quantity
 
 Judge = Callable[[ClaimSpec], Checked]
 SELDOM = 0.2
@@ -82,8 +79,6 @@ def explain_failure(claim: ClaimSpec, judged: Checked, judge: Judge) -> Checked:
     table = next((slip for slip in slips if slip.cause == TABLE_COUNTED), None)
     if table and claim.quantity == "active_params":
         return conditional(TABLE_COUNTED, f"holds with {table.text}{otherwise}")
-    if label := _memory_of_the_label(claim, judge):
-        return conditional(label, f"holds with {label}{otherwise}")
     found = simplification(claim, judged, judge)
     if found and (first is None or found[1] <= first.chance):
         needs, left_out = settings_text(found[0]), found[2]
@@ -91,18 +86,6 @@ def explain_failure(claim: ClaimSpec, judged: Checked, judge: Judge) -> Checked:
         every = (*left_out, *(slip for slip in slips if slip.slip not in names))
         return conditional(needs, f"holds at {needs}{otherwise}", every)
     return judged
-
-
-def _memory_of_the_label(claim: ClaimSpec, judge: Judge) -> str:
-    """The memory of a device as its maker writes it, 80 GB of 85.5, where a claim holds with it."""
-    device = str(claim.given.get("hardware", ""))
-    if not device or "mem_capacity" in claim.given or claim.form not in ("quantity", "expression"):
-        return ""
-    with suppress(*FAILURES):
-        label = format_quantity(catalogue_figure(f"{device}.memory.capacity")[0], "byte")
-        if judge(with_settings(claim, {"mem_capacity": label})).verdict in RIGHT:
-            return f"mem_capacity {label}, as on the label"
-    return ""
 
 
 def simplification(

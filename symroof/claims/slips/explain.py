@@ -114,8 +114,6 @@ def agreeing_ranges(
 
 SELDOM_IN_PAIRS = 0.06
 """The same where two slips are needed: there are so many pairs."""
-PLAIN_FACTOR = Fraction(3, 2)
-"""The factor from which on the effect of a slip is plain to see in few digits."""
 WORTH_SAYING = 1 / 3
 """The share up to which two slips of a rough number are suggested."""
 PAIRED_DIGITS = 4
@@ -221,19 +219,10 @@ def _of_one_slip(
     matches = _ordered(singles, written)
     if not matches:
         return []
-    true = context.value
-    plain = [p for p in singles if max(p.value, true) > PLAIN_FACTOR * min(p.value, true)]
-    frequent = [p for p in plain if p.common]
-    share, common = (_share([p.value for p in s], context, written) for s in (singles, frequent))
-    # many slips would do; of those that happen all the time few
-    often = share > MOST_CHANCE >= common
-    if often:
-        matches.sort(key=lambda p: p not in frequent)
-    explained = []
-    for p in matches:
-        own = common if often and p in frequent else share
-        explained += _explained(p, own <= MOST_CHANCE, own, context)
-    return explained if share <= MOST_CHANCE else explained[:MOST_SUGGESTIONS]
+    share = _share([p.value for p in singles], context, written)
+    named = share <= MOST_CHANCE
+    explained = [one for p in matches for one in _explained(p, named, share, context)]
+    return explained if named else explained[:MOST_SUGGESTIONS]
 
 
 def _of_digits(
@@ -258,8 +247,8 @@ def _of_two_slips(
     whose prefix was binary is suggested."""
     fine = written.digits >= PAIRED_DIGITS
     able = [p for p in reversed(singles) if p.paired and written.low is None]
-    cases = list({p.value: p for p in able if not p.misreading}.values())[::-1]
-    results = list({p.value: p for p in able if p.misreading}.values())[::-1]
+    cases = list({p.value: p for p in able if not p.way.result}.values())[::-1]
+    results = list({p.value: p for p in able if p.way.result}.values())[::-1]
     tried = itertools.combinations([*cases[:MOST_CHANGES], *results], 2)
     both = (two_slips(context, one, two) for one, two in tried if one.slips != two.slips)
     pairs = [p for p in both if p and _differs(p, context, written) and (fine or BINARY in p.slips)]

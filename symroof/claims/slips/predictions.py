@@ -1,7 +1,7 @@
 """The values a claim would have after a slip: the claim derived again with the slip in it, never by a formula of its own."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,13 +14,7 @@ from symroof.claims.catalogue_figures import as_quantity, confusable_figures
 from symroof.claims.claim_settings import Settings, merged_settings, study_of, with_settings
 from symroof.claims.denominators import claimed_quantity_formula
 from symroof.claims.derive_claim import Derived, Steps, derive_expression, derived, resolve_names
-from symroof.claims.slips.slip_catalogue import (
-    CaseChange,
-    MisreadResult,
-    OtherFigure,
-    RoundedFigure,
-    Slip,
-)
+from symroof.claims.slips.slip_catalogue import Slip, Way
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.evaluation import evaluate
@@ -172,12 +166,8 @@ def dependencies(case: Case, tree: Expr) -> frozenset[str]:
 
 MOST_ROUNDED = Fraction(1, 10)
 """How much a figure that is rounded on the way may move a result: beyond that people look again."""
-FINE_DIGITS = 3
-"""Digits from which on a number tells a change that hardly matters from chance."""
-LEAST_DIGITS = {"siblings": 2, "parts": 2, "generations": FINE_DIGITS}
+LEAST_DIGITS = {"siblings": 2, "parts": 2, "generations": 3}
 """Digits from which on a number tells which other part's figure it is: there are many."""
-CaseVariant = CaseChange | RoundedFigure | OtherFigure
-"""Ways of slipping that change a case; a result is changed afterwards."""
 
 
 @dataclass(frozen=True)
@@ -187,73 +177,56 @@ class SlipPrediction:
     Attributes:
         slips: their names.
         texts: their explanations.
-        changes: what is set in the case; None for a result.
-        misreading: how the result is read otherwise; None where the case is changed.
+        sets: what is set in the case; nothing for a result that is misread.
+        way: the last of their ways.
         paired: whether it may be one of two.
-        digits: from how many digits of a number on it explains one.
-        common: whether people slip so all the time.
     """
 
     slips: tuple[str, ...]
     texts: tuple[str, ...]
     value: Fraction
-    changes: Settings | None = None
-    misreading: MisreadResult | None = None
+    sets: Settings
+    way: Way
     paired: bool = True
-    digits: int = 1
-    common: bool = False
+
+    @property
+    def digits(self) -> int:
+        """From how many digits of a number on it explains one."""
+        return LEAST_DIGITS.get(self.way.kind, 1)
 
 
 def predictions(context: Context, slip: Slip) -> Iterator[SlipPrediction]:
     """Every value a slip leads to."""
-    made = SlipPrediction((slip.name,), (), Fraction(0), paired=slip.paired, common=slip.common)
-    for variant in slip.variants:
-        if not isinstance(variant, MisreadResult):
-            yield from _of_cases(context, made, variant)
-        elif can_happen(variant, context.unit, context.known_names):
-            text = variant.text.format(decimal=f"{context.prefix}B", binary=f"{context.prefix}iB")
-            if (value := _misread_value(context, variant)) is not None:
-                yield replace(made, texts=(text,), value=value, misreading=variant)
+    for way in slip.ways:
+        found: list[tuple[str, Settings]] = []
+        if way.result and not can_happen(way, context.unit, context.known_names):
+            continue
+        with suppress(*FAILURES):  # where the case lacks a name
+            found += [("", {})] if way.result else _set(context, way)
+        for figure, sets in found:
+            decimal, binary = f"{context.prefix}B", f"{context.prefix}iB"
+            text = way.text.format(figure=figure, decimal=decimal, binary=binary)
+            for value in _misread(context, way) if way.result else context.values_with(sets):
+                far = abs(value / context.value - 1) > MOST_ROUNDED
+                if not (way.digits and far):
+                    yield SlipPrediction((slip.name,), (text,), value, sets, way, slip.paired)
 
 
-def _of_cases(
-    context: Context, made: SlipPrediction, variant: CaseVariant
-) -> Iterator[SlipPrediction]:
-    kind = variant.kind if isinstance(variant, OtherFigure) else ""
-    if kind == "generations" and context.name != variant.symbol:  # type: ignore[union-attr]
-        return  # there are too many to tell by what follows from one of them
-    digits = LEAST_DIGITS.get(kind, 1)
-    if isinstance(variant, CaseChange) and any(map(context.depends_on, variant.precise_for)):
-        digits = FINE_DIGITS
-    made = replace(made, digits=digits, common=made.common or kind == "siblings")
-    found: dict[str, Settings] = {}
-    with suppress(*FAILURES):
-        found |= _set(context, variant, context.answers)
-    for text, sets in found.items():
-        for value in context.values_with(sets):
-            far = abs(value / context.value - 1) > MOST_ROUNDED
-            if not (far and isinstance(variant, RoundedFigure)):
-                yield replace(made, texts=(text,), value=value, changes=sets)
+def can_happen(way: Way, unit: str, names: frozenset[str]) -> bool:
+    """Whether a result of a unit, that depends on some names, can be misread in this way."""
+    has_unit = not way.units or not set(way.units).isdisjoint(unit.replace("*", "/").split("/"))
+    return has_unit and (not way.depends_on or not names.isdisjoint(way.depends_on))
 
 
-def can_happen(variant: MisreadResult, unit: str, names: frozenset[str]) -> bool:
-    """Whether a result of a unit, that depends on some names, can be read otherwise in this way."""
-    units, needed = set(variant.units), set(variant.depends_on)
-    has_unit = not units or bool(units & set(unit.replace("*", "/").split("/")))
-    return has_unit and (not needed or bool(names & needed))
-
-
-def _misread_value(context: Context, variant: MisreadResult) -> Fraction | None:
-    """The result read or counted otherwise; None where this one cannot be."""
-    if "prefix" in variant.formula and not context.prefix:
-        return None
+def _misread(context: Context, way: Way) -> list[Fraction]:
+    """The result read or counted otherwise; none where this one cannot be."""
     put = {"value": context.value}
     if context.prefix:
         put["prefix"] = Fraction(PREFIXES.index(context.prefix) + 1)
     with suppress(*FAILURES):
-        value = evaluate(formula_of(variant.formula), context.answers.case, put)
-        return settled(value) if isinstance(value, float) and value > 0 else None
-    return None
+        value = evaluate(formula_of(way.result), context.answers.case, put)
+        return [settled(value)] if isinstance(value, float) and value > 0 else []
+    return []
 
 
 @lru_cache(maxsize=512)
@@ -262,39 +235,35 @@ def formula_of(text: str) -> Expr:
     return resolved(parse(text))
 
 
-def _set(
-    context: Context, variant: CaseVariant, answers: BoundCase
-) -> Iterator[tuple[str, Settings]]:
-    """The values a way of slipping sets in one case, by its words."""
-    if isinstance(variant, CaseChange):
-        sets = variant.sets.items()
-        if not any(can_change(context, answers, name, value) for name, value in sets):
-            return
+def _set(context: Context, way: Way) -> Iterator[tuple[str, Settings]]:
+    """What a way of slipping sets in the case, and the name of the figure that is taken."""
+    case = context.answers.case
+    if not way.symbol:
         made: dict[str, Any] = {}  # of the names that the value depends on and that the case has
-        for name, value in sets:
+        for name, value in way.sets.items():
             known = name in INPUTS or name in QUANTITIES
             if context.depends_on(name) or not known:
                 with suppress(MissingInput):
-                    made[name] = _worked_out(answers.case, name, value)
-        if made:
-            yield variant.text, made
-    elif not context.depends_on(variant.symbol):
+                    made[name] = _worked_out(case, name, value)
+        if any(can_change(context, name, value) for name, value in way.sets.items()) and made:
+            yield "", made
+    elif not context.depends_on(way.symbol):
         return
-    elif isinstance(variant, RoundedFigure):
-        few = rounded(answers.case.value(variant.rate or variant.symbol), variant.digits)
-        yield variant.text, {variant.symbol: 1 / few if variant.rate else few}
-    else:
-        for name, figure in confusable_figures(answers, variant.symbol, variant.kind):
-            yield variant.text.format(figure=name), {variant.symbol: figure}
+    elif way.digits:
+        yield "", {way.symbol: rounded(case.value(way.symbol), way.digits)}
+    elif way.kind != "generations" or context.name == way.symbol:
+        for figure, value in confusable_figures(context.answers, way.symbol, way.kind):
+            yield figure, {way.symbol: value}
 
 
-def can_change(context: Context, answers: BoundCase, name: str, value: Any) -> bool:
+def can_change(context: Context, name: str, value: Any) -> bool:
     """Whether setting a name can change the claim's value; a precision or a switch that is so already changes nothing."""
     if name == "assume":
-        return any(answers.assumptions[switch] != choice for switch, choice in value.items())
+        chosen = context.answers.assumptions
+        return any(chosen[switch] != choice for switch, choice in value.items())
     if name in ROLE_INPUT:
         moves = context.depends_on(ROLE_INPUT[name]) or context.depends_on("peak_flops")
-        return moves and answers.precisions.get(name) != value
+        return moves and context.answers.precisions.get(name) != value
     return context.depends_on(name)
 
 
@@ -326,12 +295,10 @@ def two_slips(
     context: Context, first: SlipPrediction, second: SlipPrediction
 ) -> SlipPrediction | None:
     """Two slips at once; None where they change the same thing."""
-    values: list[Fraction] = []
-    if second.misreading:
-        value = _misread_value(replace(context, value=first.value), second.misreading)
-        values = [value] if value is not None else []
-    elif not {*(first.changes or {})} & {*(second.changes or {})} - {"assume"}:
-        both = merged_settings(first.changes or {}, second.changes or {})
-        values = list(context.values_with(both))
+    values: Sequence[Fraction] = ()
+    if second.way.result:
+        values = _misread(replace(context, value=first.value), second.way)
+    elif not {*first.sets} & {*second.sets} - {"assume"}:
+        values = context.values_with(merged_settings(first.sets, second.sets))
     slips, texts = first.slips + second.slips, first.texts + second.texts
-    return SlipPrediction(slips, texts, values[0]) if values else None
+    return SlipPrediction(slips, texts, values[0], {}, second.way) if values else None

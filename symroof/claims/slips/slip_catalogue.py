@@ -4,7 +4,7 @@ Slips of digits are in :mod:`symroof.claims.slips.explain`, and so are slips wit
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from symroof.resources import data_folder
@@ -12,54 +12,23 @@ from symroof.strict_yaml import load
 
 
 @dataclass(frozen=True)
-class CaseChange:
-    """Names set to formulas over the true case, precisions and switches to values.
+class Way:
+    """One way in which a slip happens; the file says what each field means.
 
     Attributes:
-        precise_for: names of which, where the value depends on one, it explains a number of three digits or more only.
+        sets: names set to formulas over the true case, precisions and switches to values.
+        result: the derived value, misread or counted differently; then nothing is set.
+        symbol: an input in whose place another figure stands (``kind``), or one with few ``digits``.
     """
 
-    text: str
-    sets: Mapping[str, Any]
-    precise_for: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class RoundedFigure:
-    """A figure written down with few digits and used on: a quantity, or as ``rate`` the reciprocal of one."""
-
-    text: str
-    symbol: str
-    digits: int
-    rate: str = ""
-
-
-@dataclass(frozen=True)
-class OtherFigure:
-    """Another figure of the catalogue in an input's place; ``{figure}`` in the text is its name, ``kind`` whose it is."""
-
-    text: str
-    symbol: str
-    kind: str
-
-
-@dataclass(frozen=True)
-class MisreadResult:
-    """The derived value, misread or counted differently.
-
-    Attributes:
-        formula: over the case and ``value``, the derived value; ``prefix`` is the power of the claim's prefix, 3 for GB.
-        units: base units of which the derived value has one; empty for any.
-        depends_on: names of which the claimed quantity depends on one; empty for any.
-    """
-
-    text: str
-    formula: str
+    text: str = ""
+    sets: Mapping[str, Any] = field(default_factory=dict)
+    result: str = ""
     units: tuple[str, ...] = ()
     depends_on: tuple[str, ...] = ()
-
-
-Variant = CaseChange | RoundedFigure | OtherFigure | MisreadResult
+    symbol: str = ""
+    kind: str = ""
+    digits: int = 0
 
 
 @dataclass(frozen=True)
@@ -69,35 +38,18 @@ class Slip:
     Attributes:
         paired: whether it may be one of two.
         numbers_only: whether it happens to figures as they are read and written only, and never to a formula over names.
-        common: whether it is one of those that people make all the time: of these alone it is asked how many random errors they would explain.
     """
 
     name: str
-    variants: tuple[Variant, ...]
+    ways: tuple[Way, ...]
     paired: bool = True
     numbers_only: bool = False
-    common: bool = False
-
-
-def _variant(way: Mapping[str, Any]) -> Variant:
-    if "result" in way:
-        units, names = (tuple(way.get(key, ())) for key in ("units", "depends_on"))
-        return MisreadResult(way["text"], way["result"], units, names)
-    if "kind" in way:
-        return OtherFigure(**way)
-    if "digits" in way:
-        many = "s" * (way["digits"] > 1)
-        text = f"{way.get('rate', way['symbol'])} rounded to {way['digits']} digit{many} on the way"
-        return RoundedFigure(text, **way)
-    assume = {"assume": way["assume"]} if "assume" in way else {}
-    sets = {**way.get("set", {}), **assume}
-    return CaseChange(way["text"], sets, tuple(way.get("precise_for", ())))
 
 
 def _catalogue() -> tuple[Slip, ...]:
     entries = load(data_folder("specs") / "check" / "slips.yaml").data["slips"]
     return tuple(
-        Slip(name=one.pop("slip"), variants=tuple(map(_variant, one.pop("ways"))), **one)
+        Slip(name=one.pop("slip"), ways=tuple(Way(**way) for way in one.pop("ways")), **one)
         for one in map(dict, entries)
     )
 
