@@ -45,10 +45,10 @@ BUDGETS = {
     "servers": 1514,
     "sweep": 1144,
     "calibrate": 1252,
-    "check": 5340,
+    "check": 5227,
     "report": 5227,
     "cli": 3633,
-    "tests": 30823,
+    "tests": 30815,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
