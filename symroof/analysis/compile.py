@@ -20,12 +20,10 @@ from symroof.theory.declarations import Declarations
 from symroof.theory.symbols import Symbol
 from symroof.theory.sympy_input import is_sympy, known, symbol_name
 
-NO_LABEL = -1
-
 
 @dataclass(frozen=True)
 class Output:
-    """One result: a number, a truth, or a label as its place among ``labels``."""
+    """One result: a number, a truth, or a label, one of ``labels``."""
 
     symbol: Symbol
     truth: bool = False
@@ -37,22 +35,23 @@ class Output:
 
     @property
     def dtype(self) -> Any:
-        """Numbers are floats, truths are truths, labels their places."""
+        """Numbers are floats, truths are truths, labels texts."""
         if self.labels:
-            return np.dtype(np.int8)
+            return np.array([*self.labels, ""]).dtype
         return np.dtype(np.bool_ if self.truth else np.float64)
 
     def of(self, case: Case) -> Any:
-        """The result along scenarios, without a value where there is none: NaN, False or ``-1``."""
+        """The result along scenarios, without a value where there is none: NaN, False or an empty text."""
         try:
             value = case.value(self.name)
         except NoValue:
             value = np.nan
         if self.truth:
             return np.equal(value, 1)
-        if isinstance(value, str):  # where no input moves it
-            return self.labels.index(value)
-        return np.where(np.isnan(value), NO_LABEL, value) if self.labels else value
+        if not self.labels or isinstance(value, str):  # a label that no input moves
+            return value
+        places = np.where(np.isnan(value), -1, value).astype(int)
+        return np.array([*self.labels, ""])[places]
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,11 +90,6 @@ class Compiled:
         """The base unit of every output; empty for plain numbers, truths and labels."""
         return MappingProxyType({output.name: output.symbol.unit for output in self.results})
 
-    @property
-    def labels(self) -> Mapping[str, tuple[str, ...]]:
-        """The texts that the codes of an output encode, for each output that is a label."""
-        return MappingProxyType({each.name: each.labels for each in self.results if each.labels})
-
     def __call__(self, *arrays: Any) -> Any:
         """The outputs at these inputs: one array where the quantity was a single name, else a tuple.
 
@@ -110,11 +104,7 @@ class Compiled:
         >>> grid(np.array([[1], [8]]), np.array([1024, 2048, 4096])).shape
         (2, 3)
         """
-        spelled = (
-            np.array([*output.labels, ""])[codes] if output.labels else codes
-            for output, codes in zip(self.results, self.codes(*arrays), strict=True)
-        )
-        plain = tuple(x if isinstance(x, str) or x.ndim else x[()] for x in spelled)
+        plain = tuple(x if x.ndim else x[()] for x in self.columns(*arrays))
         return plain[0] if self.single else plain
 
     def only(self, names: Sequence[str]) -> Compiled:
@@ -130,8 +120,8 @@ class Compiled:
         """
         return _compiled(tuple(names), self.inputs, self.case)
 
-    def codes(self, *arrays: Any) -> tuple[Array, ...]:
-        """The same as a tuple, with labels as indices into :attr:`labels` (``int8``), ``-1`` where there is none."""
+    def columns(self, *arrays: Any) -> tuple[Array, ...]:
+        """The same as a tuple of arrays, whatever their shape."""
         if len(arrays) != len(self.inputs):
             raise ValueError(
                 f"takes {len(self.inputs)} arrays ({', '.join(self.inputs)}), not {len(arrays)}"

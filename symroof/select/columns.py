@@ -209,7 +209,7 @@ class Group:
         rows, *own = (np.broadcast_to(x, shape).ravel() for x in (at.rows, at.batch, at.copies))
         free = [np.tile(x.astype(float), len(corners)) for x in own[: 1 + self.open_copies]]
         moved = (corners[:, k, rows].ravel() for k in range(len(self.differing)))
-        found = zip(part.outputs, part.codes(*free, *moved), strict=True)
+        found = zip(part.outputs, part.columns(*free, *moved), strict=True)
         return {name: np.asarray(value).reshape(len(corners), *shape) for name, value in found}
 
     def waits(self, at: Points, corners: Array) -> Found:

@@ -180,9 +180,7 @@ class Grid:
                     value = end(value, each)
                     if prices := self._prices(number, variable.quantity):
                         value = value * (min if variable.end == "low" else max)(prices)
-            if own.labels:
-                value = np.array([*own.labels, ""])[np.asarray(value, int)]
-            elif variable.dtype.kind == "U":
+            if own.truth and variable.dtype.kind == "U":
                 value = np.where(value, "true", "false")
             yield value
 
