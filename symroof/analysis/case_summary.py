@@ -276,6 +276,8 @@ def both(case: BoundCase, name: str) -> tuple[str, str]:
         bound = replace(bound, low=None, high=None)
     if bound and bound.value == found.value and found.symbol.unit != "s":  # a price is the same
         bound = None
+    if name == "speculation_speedup":  # that at the peak is no limit of it
+        bound = None
     most = "at most " if bound and bound.symbol.unit.endswith("/s") else ""
     return own, f"{most}{compact(bound, DIGITS)}" if bound else ""
 
@@ -307,7 +309,9 @@ def compact(result: Result, digits: int) -> str:
     """
     value, span = result.in_two(digits)
     unit, low = value.partition(" ")[2], span.partition(" to ")[0]
-    if unit and span.endswith(f" {unit}") and " " not in low:
+    if not unit and span.count(" ") == 2:
+        span = span.replace(" to ", "–")
+    elif unit and span.endswith(f" {unit}") and " " not in low:
         span = span.removesuffix(f" {unit}").replace(" to ", "–")
     text = f"{value} ({span})" if span else value
     return text + (" †" if DOES_NOT_FIT in result.flags else "")

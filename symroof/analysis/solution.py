@@ -134,7 +134,7 @@ class Solution(SolvedEquation):
         if self.missing and self.candidates.more:
             sentence += "; more cases are possible than are listed"
         if self.missing and self.verdict in ("crosses", "conditional"):
-            sentence += f"; a number needs {self.missing}"
+            sentence += f"; its number needs {self.missing}"
         return sentence
 
     def _beyond_context(self) -> str:
@@ -156,7 +156,7 @@ class Solution(SolvedEquation):
             return "both sides are the same"
         if verdict == "conditional":
             if self.candidates.every or self.candidates.more:
-                return f"{start}it exists while the conditions below hold"
+                return f"{start}there is an answer where the conditions below hold"
             return f"{start}the two sides meet at no positive {self.unknown}, unless they are the same at every one"
         if self.value is None and verdict == "crosses":
             return means or "an answer always exists"

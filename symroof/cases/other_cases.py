@@ -122,7 +122,10 @@ DRAFTING = frozenset({"draft_tokens", "acceptance"})
 UNDER_LOAD = {
     "decoded_tokens": "verified_tokens",
     "gained_tokens": "tokens_per_verify",
-    "loaded_draft_time": "draft_time(context = loaded_context)",
+    "loaded_draft_time": (
+        "draft_time(context = loaded_context)"
+        " + (1 - 1/verify_slowdown)*verify_time(context = loaded_context)"
+    ),
 }
 """What the steps of a server under load are with drafts."""
 

@@ -21,6 +21,8 @@ from symroof.cases.engine_inputs import beyond_measurements
 from symroof.cases.input import ROLE_INPUT
 from symroof.cli.output import inputs_table, starred
 from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
+from symroof.errors import InputError
+from symroof.select.search_space import starts, variant_of
 from symroof.symbolic.evaluation import NoValue
 from symroof.table_formats import text_table
 from symroof.theory.declarations import OWN, MissingInput
@@ -100,9 +102,27 @@ def marked(warnings: Iterable[str]) -> list[str]:
     return [f"† {text}" if text.startswith("does not fit") else text for text in warnings]
 
 
+def room_instead(case: BoundCase) -> str:
+    """How few requests, or how much tensor parallelism, memory has room for."""
+    most, said = case.get("concurrency"), list[str]()
+    if most and not most.ranged and most.value >= 1:
+        said.append(f"at most {most.plain(DIGITS)}")
+    for tp in (2, 4, 8, 16):
+        degrees = {"tp": tp, "ep": 1}
+        others = case.request.values.keys() & {"pp", "attention_dp", "ep"}
+        if others or tp <= case.case.value("tp") or not starts(case, degrees):
+            continue
+        with suppress(InputError):
+            if not variant_of(case, {"tp": tp}).does_not_fit:
+                said.append(f"--tp {tp}")
+                break
+    return f"; it fits with {' or '.join(said)}" * bool(said)
+
+
 def screen_warnings(case: BoundCase) -> list[str]:
     """What to know before any number; targets have lines of their own."""
     known = [text for text in case_warnings(case) if not text.startswith("whether this fits")]
+    known = [text + room_instead(case) * text.startswith("does not fit") for text in known]
     return [*marked(known), *filter(None, [beyond_measurements(case)]), *unjudged(case)]
 
 

@@ -35,6 +35,8 @@ COMPARED = {
     "users": ("concurrency",),
 }
 """Columns of a comparison: the first quantity that some case has; of cases that have none, that is said."""
+LATENCIES = ("TTFT", "ITL")
+"""Columns that keep their intervals where there is no room for those of all."""
 MEANING = {
     False: f"{PASSES} fits in memory, {FAILS} does not",
     True: f"{PASSES} meets its targets, {IN_PART} meets them in part of the range, {FAILS} does not",
@@ -55,9 +57,14 @@ def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 
         else case_label(case)
         for case in cases
     ]
-    for ranged in (True, False):  # with the intervals where there is room
+    for ranged in (shown, LATENCIES, ()):  # with as many intervals as there is room for
         rows = [
-            [_mark(case), label, *(_value(case, x, ranged) for x in shown.values()), _misses(case)]
+            [
+                _mark(case),
+                label,
+                *(_value(case, name, head in ranged) for head, name in shown.items()),
+                _misses(case),
+            ]
             for case, label in zip(cases[:most], labels, strict=False)
         ]
         header = ["", "case", *shown, "misses"]

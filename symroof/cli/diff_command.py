@@ -47,9 +47,16 @@ def command(
 
     --measured tries the usual causes on a server: precision, clocks, batch, prompts, eager execution, prefills ...
     """
+    own = {flag for param in click.get_current_context().command.params for flag in param.opts}
     for side in sides:  # an option that is none of ours, and no case in quotes
+        flag = side.partition("=")[0]
+        if flag in own:
+            message = (
+                f"an option behind -- is no side: write the other case in quotes, '… {flag} …'"
+            )
+            raise click.UsageError(message)
         if side.startswith("-") and " " not in side.strip():
-            raise click.NoSuchOption(side.partition("=")[0])
+            raise click.NoSuchOption(flag)
     if measured is not None:
         _diagnose(sides, measured, everything, as_json, options)
         return

@@ -16,9 +16,11 @@ from symroof.report.purchase_text import (
     device_word,
     enough_devices,
     enough_text,
+    labelled,
     layout_text,
     needed_text,
     not_measured,
+    opened_text,
     price_text,
     prices_text,
     purchase_rows,
@@ -100,8 +102,11 @@ def _use(found: Recommendation) -> list[str]:
     """What to use, what it costs and gives; or that nothing passes, and what is closest."""
     pick = found.pick
     if pick is None:
+        near = [f"Closest: {labelled(one)} ({one.lacks})." for one in found.best[:1]]
         needed = [f"It would pass if {text}." for text in map(needed_text, found.best[:1]) if text]
-        return wrapped(" ".join([found.reason, *needed]))
+        opened = [opened_text(one) for one in [found.opened] if one]
+        lines = [" ".join(["Nothing passes.", *near, *needed]), *opened]
+        return [line for text in lines for line in wrapped(text)]
     lines = wrapped(f"Use {pick.devices:,} × {device_word(pick)}: {layout_text(pick)}", "    ")
     price = ", ".join(text for text in (price_text(pick), tokens_text(pick)) if text)
     latencies = [("TTFT", pick.ttft), ("ITL", pick.itl)]
@@ -117,7 +122,7 @@ def _use(found: Recommendation) -> list[str]:
         room = (
             f"up to {rate} requests/s ({more} more) even"
             if more != "0 %"
-            else "no room for more requests"
+            else "serves this rate and no more"
         )
         said += [f"{room} in the worst case of the 80 % interval"]
     said += filter(None, [enough_text(found, pick)])
@@ -134,12 +139,25 @@ def _rows(found: Recommendation, everything: bool) -> list[str]:
         basis = basis_lines([choice.configurations[0].run.bound_case])
         said = wrapped("; ".join([f"{passing:,} of {len(ones):,} candidates pass", *basis]))
     more = [f"and {len(ones) - most:,} more, which {where}"] if len(ones) > most else []
-    return [*said, *_table(found, ones[:most], what, everything), *more]
+    lines = [*said, *_table(found, ones[:most], what, everything), *more]
+    if everything and len(found.layouts) > 1:
+        layouts, device = found.layouts[:MOST_DETAILED], device_word(found.best[0])
+        count = f"the best {len(layouts)} of {len(found.layouts):,}"
+        which = count if len(layouts) < len(found.layouts) else f"all {len(layouts)}"
+        lines += ["", f"Layouts of {device} that were tried, {which}, each at its best:"]
+        lines += _table(found, layouts, "layout", False)
+    return lines
 
 
 def _table(found: Recommendation, ones: Sequence[Purchase], what: str, ranges: bool) -> list[str]:
     """A row for each purchase, and below what those that do not pass lack."""
     header, rows = purchase_rows(ones, ranges, found)
+    if what == "layout":
+        degrees = [[f"{name} {n}" for name, n in x.parallel.items() if n > 1] for x in ones]
+        names = [
+            ", ".join([*(d or ["tp 1"]), x.scheduling]) for d, x in zip(degrees, ones, strict=True)
+        ]
+        rows = tuple((name, *row[1:]) for name, row in zip(names, rows, strict=True))
     marks = [MARK[one.configuration.state] for one in ones]
     kept = len(header) - (header[-1] == "misses")
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]

@@ -124,6 +124,8 @@ def _option_hint(error: click.NoSuchOption) -> str:
         return f"not modelled: {effect}"
     known = [name for option in params for name in option.opts]
     word = error.option_name.lstrip("-")
+    if word == "among" and "hardware" in own:
+        return "list what to compare with commas: --hardware h100,h200 --tp 2,4"
     targets = [each for each in (word, *meant_by(word)) if each in TARGET_SYMBOLS]
     if targets and "target" in own:
         return f"write --target {targets[0]}=…"

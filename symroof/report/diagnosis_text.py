@@ -32,7 +32,9 @@ def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) 
     if found.name in ALONE:
         lines.append(f"  {found.name}: {ALONE[found.name]}")
         if not case.case.has_value("output"):
-            lines.append("  give --output as well, and prefills of other requests are looked at")
+            lines.append(
+                "  not looked at without --output: prefills of other requests, the usual cause on a busy server"
+            )
     if found.explained:
         inside = "Nothing to explain: the measurement is inside the 80 % interval, which says that it is usual, not that it is good."
         return "\n".join([*lines, "", inside])
@@ -44,7 +46,7 @@ def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) 
     shown = shown[: len(shown) - hidden]
     said = "No single cause explains it." + " The nearest:" * bool(shown)
     if holding:
-        many = f"{len(holding)} likely causes, each enough on its own:"
+        many = f"{len(holding)} likely causes, any of which could explain it:"
         outside = "It is outside the 80 % interval."
         said = f"{outside} {many if len(holding) > 1 else 'Likely cause:'}"
     lines += ["", said]

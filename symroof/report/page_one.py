@@ -28,14 +28,17 @@ from symroof.cases.quantity_result import Result
 from symroof.report.field_names import quantity_name
 from symroof.report.markup import Code
 from symroof.report.purchase_text import (
+    APART,
     DIGITS,
     FORMATS,
     device_word,
     enough_text,
+    in_full,
     labelled,
     layout_text,
     named,
     needed_text,
+    opened_text,
     paid_text,
     tokens_text,
     undecided_text,
@@ -89,9 +92,7 @@ def page_one(review: Reviewed) -> dict[str, Any]:
     one, passes = review.pick or review.shown.best[0], review.pick or not review.asks
     return {
         "heading": heading(review),
-        "price": _price(review.shown, one)
-        if passes
-        else [f"Closest: {labelled(one)} ({one.lacks}).", ""],
+        "price": _price(review.shown, one, bool(passes)),
         "said": _said(review, one),
         **(_targets(one) if review.asks else _without_targets(one.case)),
         "blocks": _blocks(review, one),
@@ -116,7 +117,12 @@ def heading(review: Reviewed) -> str:
     return f"Nothing passes for {purpose}"
 
 
-def _price(found: Ranking, one: Purchase) -> Text:
+def _price(found: Ranking, one: Purchase, passes: bool) -> Text:
+    """What it costs; of the nearest miss as well what it lacks."""
+    if not passes:
+        month = one.usd_per_month if one.counted else None
+        paid = f"It costs {usd(month)} USD/month." if month is not None else ""
+        return [f"Closest: {labelled(one)} ({one.lacks}).", paid]
     if one.usd_per_month is None or one.usd_per_hour is None:
         return ["No price of it is known.", ""]
     tokens = tokens_text(one)
@@ -126,8 +132,10 @@ def _price(found: Ranking, one: Purchase) -> Text:
     room = enough_text(found, one)
     if one.headroom is not None:
         more = f"{100 * one.headroom:.0f} %"
-        free = f"room for {more} more requests" if more != "0 %" else "no room for more requests"
-        room = f"In the worst case of the 80 % interval there is {free}{'. ' * bool(room)}{room}"
+        most = (
+            f"it serves {more} more requests" if more != "0 %" else "it serves this rate, no more"
+        )
+        room = f"In the worst case of the 80 % interval {most}{'. ' * bool(room)}{room}"
     return [f"{usd(one.usd_per_month)} USD/month", f"({paid}).{f' {room}.' * bool(room)}"]
 
 
@@ -138,6 +146,11 @@ def _requests(count: float) -> str:
 def _said(review: Reviewed, one: Purchase) -> list[str]:
     """What is bought and what for, the head room, and what fails as the study has it."""
     said: list[str] = []
+    if review.asks and not review.pick and (opened := review.opened):
+        said.append(opened_text(opened))
+    if review.fixed and not one.case.does_not_fit:
+        unfit = [x for x in review.shown.best if x.case.does_not_fit]
+        said += [f"{labelled(x)} {x.lacks}." for x in unfit[:MOST_ROWS]]
     case, device = one.case, one.case.hardware
     work = [words.format(_now(name, case)) for name, words in WORK.items() if name in case.given]
     model = case.model.shown_name if case.model else "The model"
@@ -218,7 +231,8 @@ def _blocks(review: Reviewed, one: Purchase) -> list[dict[str, Any]]:
     passes = review.pick is not None or not review.asks
     changes = _changes(review, one) if passes else _repairs(review)
     header, rows = _instead(review, one)
-    sure = " ".join([_latency(one.case), *_prices(review)])
+    apart = [f"{APART[0].upper()}{APART[1:]}."] if len(one.group) > 1 else []
+    sure = " ".join([_latency(one.case), *apart, *_prices(review)])
     blocks: list[dict[str, Any]] = [
         {"name": "How sure.", "text": sure},
         {"name": "Instead.", "header": header, "rows": rows},
@@ -237,7 +251,7 @@ def _latency(case: BoundCase) -> str:
         return "Latency: this is the theoretical minimum, and a real server is slower."
     measured = any(value.measured for value in case.given.values())
     if not measured or case.hardware is None or case.engine is None:
-        return "Latency: at the efficiencies that the study gives."
+        return "Latency: as sure as the efficiencies that the study gives."
     spec = shipped_efficiencies()
     mine = kind_of(case, case.hardware, case.engine_class)
     same = sum(kind.rows for kind in spec.measured if not kind.differences(mine))
@@ -307,7 +321,7 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
     if not review.asks and (held := case.get("concurrency")):
         said.append([f"more than {held.plain(DIGITS)} run at a time: memory is full"])
     if less := review.opened:
-        said.append([f"the batch may change: {_in_full(less)}"])
+        said.append([f"the batch may change: {in_full(less)}"])
     if review.found and ranking is review.found and review.found.cheaper:
         weights, less = review.found.cheaper
         word = FORMATS.get(weights, weights)
@@ -327,10 +341,6 @@ def _too_long(one: Purchase) -> float | None:
     return longest + 1.0 if longest and longest < most else None
 
 
-def _in_full(one: Purchase) -> str:
-    return f"{named(one)}, {layout_text(one)}, {paid_text(one)}"
-
-
 def _repairs(review: Reviewed) -> list[Text]:
     """What would make the first case pass: shorter prompts, fewer requests, other targets."""
     one, said = review.shown.best[0], []
@@ -340,21 +350,20 @@ def _repairs(review: Reviewed) -> list[Text]:
             now = int(one.case.case.value(name))
             if most := one.longest(name, now):
                 much = Result(one.case.case.theory.symbol(name), most).plain(DIGITS)
-                said.append([f"the {name} is at most {much} (now {now:,})"])
+                then = "it then fits" if MEMORY in missed else "every target is then met"
+                said.append([f"the {name} is at most {much} (now {now:,}): {then}"])
     if not missed & PRICED and (rate := one.highest_rate):
         much = Result(one.case.case.theory.symbol("arrival_rate"), rate).plain(DIGITS)
         said.append([f"at most {much} arrive (now {_now('arrival_rate', one.case)})"])
     if needed := needed_text(one):
         said.append([needed])
-    if opened := review.opened:
-        said.append([f"parallelism, batch and replicas may change: {_in_full(opened)}"])
     return said
 
 
 def _next(review: Reviewed, one: Purchase) -> list[Text]:
     """The command that serves it, what to measure, and the command that fits the prediction to it."""
     document, said = review.study.document, []
-    file = shlex.quote(document.file.replace("\\", "/").rpartition("/")[2]) if document else ""
+    file = shlex.quote(document.file.replace("\\", "/")) if document else ""
     if review.asks and not review.pick:
         look = Code(f"symroof select {file} --details")
         return [["See every candidate:", look]] if file else []

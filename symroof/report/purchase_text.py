@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from symroof.select.recommend import Ranking, Recommendation
 
 DIGITS = MOST_NAMED = 3
+APART = "no public measurement of prefill on separate GPUs is known; its times rest on those of ordinary servers"
 FORMATS = {"fp8": "FP8", "nvfp4": "FP4"}
 
 
@@ -63,8 +64,10 @@ def layout_text(one: Purchase) -> str:
     copies, own, others, other = instances(one)
     said = []
     if len(one.group) > 1:
-        decode = f"{copies:,} instance{'s' * (copies != 1)} of {own:,} that decode{'s' * (copies == 1)}, {up_to(one.batch)} each"
-        return f"{decode}, and {others:,} of {other:,} that only prefill"
+        decode = (
+            f"{copies:,} decode instance{'s' * (copies != 1)} of {own:,}, {up_to(one.batch)} each"
+        )
+        return f"{decode}, and {others:,} prefill instance{'s' * (others != 1)} of {other:,}"
     each = f" of {own:,}" if own > 1 else ""
     replicas = f"{one.replicas:,} replica{'s' * (one.replicas != 1)}{each}"
     said.append(f"{replicas}, {up_to(one.batch)}{' each' * (one.replicas > 1)}")
@@ -176,6 +179,16 @@ def paid_text(one: Purchase) -> str:
     return f"{usd(one.usd_per_month or 0)} USD/month" if one.load is not None else tokens_text(one)
 
 
+def in_full(one: Purchase) -> str:
+    """What to use, its layout and what it costs."""
+    return f"{named(one)}, {layout_text(one)}, {paid_text(one)}"
+
+
+def opened_text(one: Purchase) -> str:
+    """What passes with another layout than the one that a study fixes."""
+    return f"With parallelism, batch and replicas left open this passes: {in_full(one)}."
+
+
 def undecided_text(found: Ranking) -> str:
     """Whether the prices found decide between the pick and others; empty where they do."""
     pick, near = found.pick, found.undecided_by_price
@@ -193,7 +206,7 @@ def not_measured(ones: Sequence[Purchase]) -> list[str]:
     """Of which devices the intervals are those of other measurements, and of which."""
     by_text: dict[str, list[str]] = {}
     for one in ones:
-        if text := beyond_measurements(one.case):
+        for text in filter(None, (beyond_measurements(one.case), APART * (len(one.group) > 1))):
             by_text.setdefault(text, []).append(device_word(one))
     return [f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in by_text.items()]
 

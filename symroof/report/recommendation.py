@@ -19,8 +19,6 @@ from symroof.select.purchase import Purchase
 from symroof.select.recommend import Ranking, Recommendation, recommend
 from symroof.select.screening import NEAR
 
-SOLVED = ("batch", "dp", "tp", "chunk", "token_budget")
-"""Inputs that are left open where what a study says of them fails, or costs more than it needs."""
 STATES = ("passes", "in part", "unknown", "fails")
 MOST_CASES = 64
 """Cases of one review: it computes each with its ranges, half a second each."""
@@ -63,15 +61,10 @@ class Reviewed:
     @cached_property
     def opened(self) -> Purchase | None:
         """What passes with layout, batch and replicas left open, where nothing that the study fixes does, or only what costs more."""
-        opened, mine = Study(), self.shown.pick
-        fixes = self.fixed or (mine is None and self.study.request.values.keys() & {*SOLVED})
-        if self.found is None or not self.asks or not fixes:
+        mine = self.shown.pick
+        if self.found is None or not self.asks or not (self.fixed or mine is None):
             return None
-        opened.select(self.study.request.without(SOLVED))
-        try:
-            other = recommend(opened).pick
-        except InputError:
-            return None
+        other = self.found.opened
         spent, least = (self.shown.spent(one) if one else None for one in (mine, other))
         dear = mine is None or (spent and least and least * (1 + NEAR) < spent)
         return other if dear else None
@@ -101,14 +94,14 @@ def reviewed(study: Study, counts: Sequence[int] = ()) -> Reviewed:
     shown: Ranking = found
     if "batch" in study.request.values:
         listed = [Purchase(one) for one in found.choice.configurations]
-        shown = Ranking(_asked_first(listed, study.cases))
+        shown = Ranking(tuple(listed))
     made = copy.copy(study)
     made.__dict__["cases"] = tuple(one.case for one in shown.best)
     return Reviewed(made, found, shown)
 
 
 def as_they_stand(cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
-    """Cases as purchases: the cheapest that passes first, else the cheapest that does in a part of its ranges, else the last listed one of the first model and device."""
+    """Cases as purchases: the cheapest that passes first, else the cheapest that does in a part of its ranges, else the nearest miss."""
     every = []
     for case in cases:
         slow = {}  # what is met in a part of the ranges: how much of its limit it takes where all is slow
@@ -120,18 +113,9 @@ def as_they_stand(cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
         every.append(Purchase(Configuration(Run(case, slow=slow), None, True)))
 
     def order(one: Purchase) -> tuple[int, bool, float]:
-        spent = Ranking(()).spent(one)
-        return STATES.index(one.configuration.state), spent is None, spent or 0.0
+        state, spent = one.configuration.state, Ranking(()).spent(one)
+        if state == "fails":
+            return STATES.index(state), one.case.does_not_fit, float(one.run.worst)
+        return STATES.index(state), spent is None, spent or 0.0
 
-    every.sort(key=order)
-    return _asked_first(every, cases)
-
-
-def _asked_first(every: Sequence[Purchase], cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
-    """Where the first fails, the last listed case of the first model and device before it."""
-    if every[0].configuration.state != "fails":
-        return tuple(every)
-    first = cases[0]
-    *_, last = (x for x in cases if (x.model, x.hardware) == (first.model, first.hardware))
-    asked = last.varied, last.hardware
-    return tuple(sorted(every, key=lambda x: (x.case.varied, x.case.hardware) != asked))
+    return tuple(sorted(every, key=order))

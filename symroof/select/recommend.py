@@ -15,12 +15,14 @@ from symroof.errors import InputError
 from symroof.select.candidates import with_candidates
 from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
-from symroof.select.search_space import Layouts
-from symroof.select.selection import MONEY, Selection, select_from
+from symroof.select.search_space import Candidate, Layouts
+from symroof.select.selection import MONEY, Selection, select_from, sort_key
 from symroof.symbolic.expressions import number
 
 MOST_PREDICTED = 4
 """Devices of which it is looked for what would do at the predicted values."""
+SOLVED = ("batch", "dp", "tp", "chunk", "token_budget")
+"""Inputs that are left open where nothing passes with what a study says of them, or only what costs more."""
 NARROWER = {"fp16": "fp8", "bf16": "fp8", "fp8": "nvfp4"}
 """Formats that weights may be narrowed to, where that changes what a model answers as little as it gets."""
 
@@ -94,6 +96,35 @@ class Recommendation(Ranking):
     def rivals(self) -> list[Purchase]:
         return super().rivals if self.choice.order in MONEY else []
 
+    @cached_property
+    def opened(self) -> Purchase | None:
+        """What passes where parallelism, batch, chunk and replicas are left open; None where nothing does, or the study fixes none of them."""
+        request, opened = self.choice.study.request, Study()
+        if not request.values.keys() & {*SOLVED}:
+            return None
+        opened.select(request.without(SOLVED))
+        try:
+            return recommend(opened).pick
+        except InputError:
+            return None
+
+    @cached_property
+    def layouts(self) -> tuple[Purchase, ...]:
+        """Every layout that was tried of the first device, each at its best batch, chunk or prefill devices, and replicas: the best first; none where simulations
+        decide."""
+        if self.choice.study.request.percentiles:
+            return ()
+        by_case: dict[int, list[Candidate]] = {}
+        for candidate in self._space(self.best[0]):
+            by_case.setdefault(id(candidate.bound_case), []).append(candidate)
+        found = screen(list(by_case.values()), listed=True)
+        return tuple(map(Purchase, sorted(found, key=lambda c: sort_key(c, self.choice.order))))
+
+    def _space(self, one: Purchase) -> Sequence[Candidate]:
+        """The candidates of one combination."""
+        own = one.run.own
+        return next(x for x in self.choice.spaces if any(each.bound_case is own for each in x))
+
     def as_predicted(self, one: Purchase) -> Purchase | None:
         found = self._predicted.get(id(one))
         if found is None or not found.passes:
@@ -106,12 +137,11 @@ class Recommendation(Ranking):
         """The best at the predicted values, of the devices that are named first; none where simulations decide, or no rate asks for replicas."""
         if self.choice.study.request.percentiles:
             return {}
-        spaces = {id(each.bound_case): space for space in self.choice.spaces for each in space}
         best = self.best[:MOST_PREDICTED]
         shown = [x for x in best if x.run.own.measured_box and queues(x.run.own.case)]
         moved = []
         for one in shown:
-            space = spaces[id(one.run.own)]
+            space = self._space(one)
             cases = {id(each.bound_case): each.bound_case for each in space}
             there = {key: at_predicted(case) for key, case in cases.items()}
             moved.append([replace(each, bound_case=there[id(each.bound_case)]) for each in space])

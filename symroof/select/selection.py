@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study, Track, untracked
-from symroof.analysis.verdict import LOAD, basis_lines
+from symroof.analysis.verdict import LOAD, MEMORY, basis_lines
 from symroof.cases.checks import check_load
 from symroof.cases.input import EFFICIENCIES
 from symroof.cases.request import request_of
@@ -204,8 +204,8 @@ def select_from(
         from symroof.select.percentiles import decide
 
         pairs = list(zip(configurations, spaces, strict=True))
-        configurations = decide(pairs, percentiles, lambda c: _sort_key(c, order), track)
-    ranked = sorted(configurations, key=lambda c: _sort_key(c, order))
+        configurations = decide(pairs, percentiles, lambda c: sort_key(c, order), track)
+    ranked = sorted(configurations, key=lambda c: sort_key(c, order))
     limits = {name: limit for c in configurations for name, limit in c.run.own.targets.items()}
     targets = {name: limits[name] for name in TARGET_SYMBOLS if name in limits}
     return Selection(study, tuple(ranked), order, targets, layouts, spaces)
@@ -239,18 +239,19 @@ def _check_complete(study: Study) -> None:
         pass  # the table lists the unknown quantities of each configuration, with the reasons
 
 
-def _sort_key(configuration: Configuration, order: str) -> tuple[Any, ...]:
+def sort_key(configuration: Configuration, order: str) -> tuple[Any, ...]:
     """The sort key of a configuration: by state, then those that pass by the criterion, equally dear fleets by what a token costs and by the load; what lacks a price by
-    what a device gives; the others by the nearness of the miss."""
+    what a device gives; of the others what fits first, by the nearness of the miss."""
     run, state = configuration.run, configuration.state
     if state != "passes":
         known = run.unjudged <= PRICED and not run.missed_as_expected
         if state == "unknown" and known:
             return RANK["unpriced"], -(run.rank(ORDERS["rate"]) or 0), 0, 0
-        return 1 if configuration.window else RANK[state], run.worst, 0, 0
-    value, *ties = (run.rank(ORDERS.get(name, name)) for name in (order, "cost", LOAD))
+        unfit = MEMORY in (*run.missed, *run.missed_as_expected)
+        return 1 if configuration.window else RANK[state], unfit, run.worst, 0
+    ranks = (run.rank(ORDERS.get(name, name)) for name in (order, "cost", LOAD))
     # equal prices differ in the last digits of their floats
-    written = math.inf if value is None else float(f"{float(value):.12g}")
+    value, *ties = (math.inf if x is None else float(f"{float(x):.12g}") for x in ranks)
     if order != "fleet":
-        return RANK[state], -written if order == "rate" else written, 0, 0
-    return RANK[state], written, *(math.inf if tie is None else tie for tie in ties)
+        return RANK[state], -value if order == "rate" else value, 0, 0
+    return RANK[state], value, *ties
