@@ -68,6 +68,7 @@ class Checked:
         assumptions_needed: what the text does not state and under which the claim holds.
         flags: ``does_not_fit``, ``dimension``, ``regime``.
         reason: a sentence.
+        at_limit: whether it is right as a theoretical limit that no measurement reaches; the reason has both.
         impossible: whether a time is below its bound, or a rate above it.
         value: the derived value, in base units of ``unit``.
         ranged: whether it is one of a case of ranges.
@@ -89,6 +90,7 @@ class Checked:
     assumptions_needed: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     reason: str = ""
+    at_limit: bool = False
     impossible: bool = False
     value: Fraction | None = None
     unit: str = ""

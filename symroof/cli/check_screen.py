@@ -24,13 +24,13 @@ MOST_PLACES = 6
 LONGEST_PATH = 40
 SAID, RIGHT, PLACE = 22, 20, 28
 """Columns of a number, and of a place, at most."""
-ORDER = ("wrong", "inconsistent", "conditional", "plausible", "unchecked")
+ORDER = ("wrong", "inconsistent", "conditional", "plausible", "unchecked", *HOLDS)
 WORD = {
     "inconsistent": "inconsistent with other numbers",
     "conditional": "true only under an assumption that the text does not state",
     "unchecked": "not checked",
 }
-"""The verdicts of what does not hold, the worst first."""
+"""The verdicts, the worst first, and words for some."""
 DETAILS = "--all lists every claim; -v adds the command that derives each value."
 NUMBERLESS = re.compile(r"true|false|compute|memory|link|overhead|up|down|not", re.IGNORECASE)
 """A claimed value that says nothing without its sentence."""
@@ -39,26 +39,26 @@ NUMBERLESS = re.compile(r"true|false|compute|memory|link|overhead|up|down|not", 
 def screen(
     report: Report, strict: bool, basis: str = "", everything: bool = False, verbose: bool = False
 ) -> str:
-    """Verdict, what does not hold, flags, what the numbers rest on; as much of it as fits on a screen. With ``everything`` every claim with its sentence, with
+    """Verdict, what does not hold or holds at a limit alone, flags, what the numbers rest on; as much of it as fits on a screen. With ``everything`` every claim with its sentence, with
     ``verbose`` all that is known of each that does not hold."""
     if not report.claims:
         return "\n".join(f"{visible(file)}: {HOW_TO_BEGIN}" for file in dict.fromkeys(report.files))
     claims = [claim for claim in report.claims if not claim.faulty]
-    failing = [claim for claim in claims if claim.verdict not in HOLDS]
+    listed = [claim for claim in claims if claim.verdict not in HOLDS or claim.at_limit]
     if everything or verbose:
         several, rows = len(set(report.files)) > 1, []
-        for claim in claims if everything else failing:
+        for claim in claims if everything else listed:
             mark, place, _, right, _ = _row(claim, several, strict)
             sentence, why = visible(claim.says or claim.id), visible(_why(claim))
             rows.append([mark, place, sentence, right, why])
         lines = [*wrapped(verdict_line(report, strict)), *_table(rows)]
-        lines += [line for claim in failing if verbose for line in ("", *explained(claim))]
+        lines += [line for claim in listed if verbose for line in ("", *explained(claim))]
         return "\n".join([*lines, *warning_lines(_flags(claims, several)), *wrapped(basis)])
-    failing.sort(key=lambda claim: (not claim.finding(strict), ORDER.index(claim.verdict)))
+    listed.sort(key=lambda claim: (not claim.finding(strict), ORDER.index(claim.verdict)))
     several = len(set(report.files)) > 1
     head = wrapped(verdict_line(report, strict))
     tail = [*warning_lines(_flags(claims, several)), *wrapped(basis), *wrapped(DETAILS)]
-    rows = [_row(claim, several, strict) for claim in failing]
+    rows = [_row(claim, several, strict) for claim in listed]
     room = ROOM - len(head) - len(tail) - 1
     table, shown = _table(rows), len(rows)
     if len(table) > room:  # a line each; the last counts those that have none
@@ -66,7 +66,7 @@ def screen(
         if len(table) > room:
             shown = max(room - (len(table) - len(rows)) - 1, 1)
             table = _table(rows[:shown], clip=True)
-    left = Counter(claim.verdict for claim in failing[shown:])
+    left = Counter(claim.verdict for claim in listed[shown:])
     more = ", ".join(f"{left[verdict]} more {verdict}" for verdict in ORDER if left[verdict])
     return "\n".join([*head, *table, *([f"and {more}"] if more else []), *tail])
 
