@@ -200,9 +200,7 @@ class _Search:
         near = self.dips()
         around = [np.abs(self.y[i - 1 : i + 2]).max() for i in near]
         starts = list(zip(self.case[near], self.x[near - 1], self.x[near + 1], around, strict=True))
-        for turn in range(DEEPEST):
-            if turn == TURNS:
-                near = np.array([i for i in near if self.is_kink(i, starts)], dtype=int)
+        for _ in range(DEEPEST):
             if not len(near):
                 break
             self.add(self.sections(near - 1, near + 1), self.case[near])
@@ -225,15 +223,6 @@ class _Search:
         least = (here <= np.minimum(size[:-2], size[2:])) & (here < low)
         worth = same & least & (FLAT * (low - here) >= here)
         return np.flatnonzero(worth)[: PLACES * (1 + int(self.case.max(initial=0)))] + 1
-
-    def is_kink(self, i: int, starts: list[tuple[Any, ...]]) -> bool:
-        """Whether the gap falls towards a point as two lines do, not as a parabola, whose least value soon is nothing but rounding."""
-        for case, low, high, before in starts:
-            if case == self.case[i] and low <= self.x[i] <= high:
-                share = (self.x[i + 1] - self.x[i - 1]) / (high - low)
-                beside = np.abs(self.y[[i - 1, i + 1]]).max()
-                return bool(beside > share * before / SECTIONS)
-        return False
 
     def look_beside_zeros(self) -> None:
         """Just beside the points where the sides meet: in the same step they may meet again."""

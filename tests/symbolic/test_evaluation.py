@@ -1,6 +1,5 @@
 """Values against fractions, SymPy's numbers and against loops, in floats and along scenarios."""
 
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -104,21 +103,6 @@ def test_a_tie_goes_to_the_arm_named_first(off):
     assert value("a <= b", **sides) is True and value("a < b", **sides) is False
     assert value("of_largest(a, 7, b, 8)", **sides) == 7
     assert value("largest(one = a, two = b)", a=3 * (1 - 1e-11), b=3) == "two"
-
-
-STEP_TIMES = """
-max(a*j + b, c) | max(a, j) + min(j*j, 50*b) | max(a*min(j, 7), b*j) | j | 3 | max(j*j - 9*j, 0)
-(a + j)/b | 1/(j + 100) | floor(j/3) | max(j/7, floor(a))*j | max(10 - j, j - 10) | 2**j | a**j
-min(max(j, 5), 9)**2 | (j + 1)**-2 | sqrt(j + 30)**2/1 | max(2*j, max(j + 4, a))
-"""
-
-
-@pytest.mark.sample(8)
-@pytest.mark.parametrize("body", [cell for row in table(STEP_TIMES) for cell in row])
-@pytest.mark.parametrize(("first", "last"), [(1, 12), (3, 3), (1, 0), (0, 40), (2, 25)])
-def test_a_sum_is_its_loop(body, first, last):
-    expected = math.fsum(value(body, **POINT, j=j) for j in range(first, last + 1))
-    assert value(f"sum({body}, j, {first}, {last})", **POINT) == pytest.approx(expected, rel=1e-12)
 
 
 def test_sums_of_sums_and_of_other_names():

@@ -10,7 +10,6 @@ import pytest
 
 from symroof.symbolic import kernels
 from symroof.symbolic.kernels import div, larger, total
-from symroof.symbolic.step_polynomials import Steps
 
 from ..near import near
 
@@ -62,17 +61,6 @@ def test_a_sum_is_the_sum_of_its_terms(name):
     ):
         expected = sum((plain(*point, Fraction(j)) for j in range(start, end + 1)), Fraction(0))
         assert value == pytest.approx(float(expected), rel=1e-12, abs=1e-9), (point, start, end)
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["the larger of two lines", "a window inside the larger of two", "the sum of two bends, bent"],
-)
-def test_bends_need_no_loop(name):
-    """A sum of a billion terms for each of three points, in closed form."""
-    made = of(name, KERNELS)
-    index = Steps.index(1.0, np.full(3, 1e9))
-    assert isinstance(made(*(np.array([1.0, 2.0, 3.0]) for _ in range(5)), index), Steps)
 
 
 def test_sums_far_out_lose_no_digits():

@@ -2,20 +2,18 @@
 
 import re
 from collections import defaultdict
-from fractions import Fraction
 
 import pytest
 
 from symroof.specs import catalogue
 from symroof.symbolic import dimensions
-from symroof.symbolic.expressions import number, parts
+from symroof.symbolic.expressions import parts
 from symroof.symbolic.reading import parse, written
 from symroof.theory.architecture import GENERIC, Architecture, Layer
-from symroof.theory.case import Case
-from symroof.theory.layout import DEGREES
+from symroof.theory.layout import HEADS, layout
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES, assume
-from symroof.theory.symbols import INPUTS
+from symroof.theory.symbols import INPUTS, base_name
 from symroof.theory.theory import theory
 from symroof.theory.theory_files import section
 from symroof.units import parse_unit
@@ -30,37 +28,33 @@ def layer(mixers="gqa", traits="", own="", **more):
     return Layer(mixers=tuple(mixers.split()), **of, **more)
 
 
-STATE = "conv_bias state_in_bias state_out_bias"
-LAYERS = [
-    layer(),
-    layer(
-        traits="qkv_bias out_bias ffn_bias", feed_forward="plain", reach="window", qk_norm="head"
-    ),
-    layer(feed_forward="none", qk_norm="full", norms=1),
-    layer(
-        traits="shared_expert shared_gate router_bias ffn_bias plain_experts", feed_forward="moe"
-    ),
-    layer("mla", "q_lora qkv_bias out_bias"),
-    layer("mla", feed_forward="none", reach="window"),
-    layer(traits="value_dim sinks out_gate head_gate", reach="chunk"),
-    layer(traits="shares_kv", qk_norm="head"),
-    layer(traits="value_is_key"),
-    layer("mamba", f"mixer_norm {STATE}", feed_forward="none"),
-    layer("mamba2", "mixer_norm conv_bias", feed_forward="none"),
-    layer("linear"),
-    layer("gated_delta", feed_forward="moe"),
-    layer("conv"),
-    layer("kimi_delta", "zero_experts attention_residuals", feed_forward="moe"),
-    layer("mla", "q_lora indexer sinks head_gate rope_norm", reach="top"),
-    layer(traits="indexer hyper hyper_residual", reach="top"),
-    layer("compressed", "compressed indexer", reach="window"),
-    layer("shared mamba2", "adapters attention_adapters", feed_forward="none"),
-    layer("rwkv7", "value_residual", feed_forward="plain"),
-    layer("mamba", "head_steps mixer_norm", feed_forward="none"),
-    layer("rwkv4", "ffn_result_gate", feed_forward="plain"),
-    layer("rg_lru", f"{STATE} ffn_bias"),
-    layer("gqa mamba2", feed_forward="plain"),
-]
+LAYERS = """
+gqa
+gqa | qkv_bias out_bias ffn_bias | feed_forward=plain reach=window qk_norm=head
+gqa | | feed_forward=none qk_norm=full norms=1
+gqa | shared_expert shared_gate router_bias ffn_bias plain_experts | feed_forward=moe
+mla | q_lora qkv_bias out_bias
+mla | | feed_forward=none reach=window
+gqa | value_dim sinks out_gate head_gate | reach=chunk
+gqa | shares_kv | qk_norm=head
+gqa | value_is_key
+mamba | mixer_norm conv_bias state_in_bias state_out_bias | feed_forward=none
+mamba2 | mixer_norm conv_bias | feed_forward=none
+linear
+gated_delta | | feed_forward=moe
+conv
+kimi_delta | zero_experts attention_residuals | feed_forward=moe
+mla | q_lora indexer sinks head_gate rope_norm | reach=top
+gqa | indexer hyper hyper_residual | reach=top
+compressed | compressed indexer | reach=window
+shared mamba2 | adapters attention_adapters | feed_forward=none
+rwkv7 | value_residual | feed_forward=plain
+mamba | head_steps mixer_norm | feed_forward=none
+rwkv4 | ffn_result_gate | feed_forward=plain
+rg_lru | conv_bias state_in_bias state_out_bias ffn_bias
+gqa mamba2 | | feed_forward=plain
+"""
+"""The mixers of a layer, its traits, and what else it has."""
 MIXED = Architecture(
     (
         layer(label="local", reach="window", own="n_layers window"),
@@ -92,7 +86,9 @@ COMPRESSED = Architecture(
     order=("local", "chosen", "heavy"),
     hyper=True,
 )
-ARCHITECTURES = [GENERIC, MIXED, HYBRID, COMPRESSED, *(Architecture((each,)) for each in LAYERS)]
+ROWS = [(*row, "", "")[:3] for row in table(LAYERS)]
+ALONE = [layer(mixers, traits, **case_of(more)) for mixers, traits, more in ROWS]
+ARCHITECTURES = [GENERIC, MIXED, HYBRID, COMPRESSED, *(Architecture((each,)) for each in ALONE)]
 LAYOUTS = {
     "one device": {},
     "heads cut and copied": {"tp": 12, "dp": 2},
@@ -161,39 +157,12 @@ def test_every_name_of_a_shipped_model_is_declared(name):
                 assert built.symbol(node.name).meaning
 
 
-PARTS = {"cached_prefix": 1, "experts_per_token": 2}
-"""Parts of something: a prompt has tokens left to read, and a token takes no more experts than there are."""
-
-
-def made_up(symbol):
-    """A made-up value of a name, the same in every theory."""
-    base, _, kind = symbol.name.partition(".")
-    if base in PARTS:
-        return number(Fraction(PARTS[base]))
-    # small ones: exact powers of what many tokens read are long
-    i = (NAMES.index(base) + len(kind)) % 17
-    small = base in ("mfu", "mbu", "memory_share", "link_latency")
-    return number(Fraction(i + 5, 7) if small else Fraction(i + 2))
-
-
-def values_for(built, degrees):
-    """Made-up values of every input, on devices of these degrees."""
-    trees = built.definitions.values()
-    used = {node.name for tree in trees for node in parts(tree) if node.is_Symbol} | set(INPUTS)
-    wanted = sorted(used - set(built.definitions) - {"step"})
-    given = {name: made_up(built.symbol(name)) for name in wanted}
-    degrees = {name: Fraction(degrees.get(name, 1)) for name in DEGREES}
-    fixed = degrees | {"node_devices": Fraction(8), "hit_rate": Fraction(1, 3)}
-    return given | {name: number(value) for name, value in fixed.items()}
-
-
 def laid_out(architecture, assumptions, degrees):
-    """A theory as cases on devices of these degrees have it."""
-    alone = theory(architecture, assumptions)
-    return Case(alone, values_for(alone, degrees)).theory
-
-
-NAMES = sorted({**INPUTS, **QUANTITIES})
+    """A theory on devices of these degrees, eight in a node, with heads that not all of them divide."""
+    sizes = {"node_devices": 8.0, "d_model": 2.0, "n_layers": 3.0, "network_bandwidth": 1.0}
+    held = dict.fromkeys(HEADS, 8.0) | sizes | {name: float(n) for name, n in degrees.items()}
+    found = layout(architecture, lambda name: held.get(base_name(name)))
+    return theory(architecture, assumptions, found)
 
 
 # -------------------------------------------------------------------------------------------------------- what is refused
