@@ -35,7 +35,7 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1863,
-    "symbolic": 4918,
+    "symbolic": 4907,
     "theory": 4550,
     "specs": 5238,
     "checkpoints": 3557,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5255,
     "report": 5235,
     "cli": 3687,
-    "tests": 30822,
+    "tests": 30763,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
