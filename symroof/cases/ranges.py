@@ -40,7 +40,7 @@ MOST_CORNERS = 4096
 """The most corners that are looked at."""
 STEPS = 2**26
 """Steps between the ends of an input that counts nothing."""
-GRID = {1: 256, 2: 32, 3: 12, 4: 6, 5: 3}
+GRID = {1: 256, 2: 48, 3: 12, 4: 6, 5: 3}
 """Steps of the first grid along each axis, by the number of axes."""
 ALONG = 4096
 """Steps along one input that counts things: roundings make teeth of a few each. A quarter of them for each other axis, which is at its ends."""
@@ -306,29 +306,20 @@ class BoxGrid:
         return value
 
     def _climbed(self, name: str, sign: int, best: float, place: Place, spans: list[int]) -> float:
-        """The highest point near one, from grids that get finer round the best point of the one before; a corner that two grids do not exceed is it."""
-        unchanged, steps = 0, ZOOM[max(sum(map(bool, spans)), 1)]
+        """The highest point near one, from grids that get finer round the best point of the one before."""
+        steps = ZOOM[max(sum(map(bool, spans)), 1)]
         for _ in range(ROUNDS):
             window = tuple(
                 axis.places if axis.joint else axis.around(at, span, steps)
                 for axis, at, span in zip(self.axes, place, spans, strict=True)
             )
             value, reached = _best(window, sign * self.values(name, window, self.scenarios(window)))
-            reached = reached if value > best else place
-            best, unchanged = max(best, value), unchanged + 1 if reached == place else 0
-            corner = all(
-                not span or at in (0, axis.steps)
-                for axis, at, span in zip(self.axes, place, spans, strict=True)
-            )
-            if unchanged and (max(spans) <= 1 or (corner and unchanged > 1)):
+            if value > best:
+                best, place = value, reached
+            elif max(spans) <= 1:
                 break
-            moved = [abs(a - b) for a, b in zip(reached, place, strict=True)]
-            if not any(span and far >= span for span, far in zip(spans, moved, strict=True)):
-                spans = [
-                    min(span, max(_gap(own), 1)) if span else 0
-                    for span, own in zip(spans, window, strict=True)
-                ]
-            place = reached
+            else:
+                spans = [min(span, max(_gap(x), 1)) for span, x in zip(spans, window, strict=True)]
         return best
 
 

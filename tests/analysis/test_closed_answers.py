@@ -6,28 +6,14 @@ import sympy
 import symroof as sr
 from symroof.errors import InputError
 from symroof.theory.thresholds import THRESHOLDS
+from tests.tables import case_of
 
-CASE = {
-    "hardware": "h200",
-    "engine": "ideal",
-    "prompt": 1000,
-    "output": 50,
-    "batch": 4,
-    "mfu": 0.5,
-    "mbu": 0.8,
-    "step_overhead": "1 ms",
-    "itl_target": "20 ms",
-    "ttft_target": "1 s",
-    "arrival_rate": 0.5,
-    "price": "3 USD/hour",
-    "chunk": 256,
-    "gemm_k": 4096,
-    "gemm_n": 4096,
-    "network_bandwidth": "50 GB/s",
-    "cost_target": "0.5 USD",
-    "rival_price": "4 USD/hour",
-    "rival_throughput": 1000,
-}
+CASE = case_of(
+    "hardware=h200 engine=ideal prompt=1000 output=50 batch=4 mfu=0.5 mbu=0.8 "
+    "step_overhead='1 ms' itl_target='20 ms' ttft_target='1 s' arrival_rate=0.5 "
+    "price='3 USD/hour' chunk=256 gemm_k=4096 gemm_n=4096 network_bandwidth='50 GB/s' "
+    "cost_target='0.5 USD' rival_price='4 USD/hour' rival_throughput=1000"
+)
 DRAFT = {"draft_tokens": 3, "acceptance": 0.7, "draft_cost": 0.1}
 
 

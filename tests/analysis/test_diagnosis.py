@@ -9,35 +9,16 @@ from symroof.api import Study
 from symroof.errors import InputError
 from tests.cli import good, refused
 
+from ..tables import case_of
+
 STREAMED = 8030261248 - 128256 * 4096 - 65 * 4096
 """Parameters that a step of Llama 3.1 8B reads: neither the input table nor the norms."""
 BETA = 3.35e12
-SHARES = {
-    "mbu": "0.75..0.85",
-    "mfu": "0.5..0.7",
-    "step_overhead": 0,
-    "layer_overhead": 0,
-    "elementwise_bytes": 0,
-}
-CASE = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "prompt": 2048,
-    "output": 300,
-    "batch": 1,
-} | SHARES
-LINE = [
-    "--model",
-    "llama-3.1-8b",
-    "--hardware",
-    "h100-sxm",
-    "--prompt",
-    "2048",
-    "--output",
-    "300",
-    "--batch",
-    "1",
-]
+WORDS = "model=llama-3.1-8b hardware=h100-sxm prompt=2048 output=300 batch=1"
+CASE = case_of(
+    f"{WORDS} mbu=0.75..0.85 mfu=0.5..0.7 step_overhead=0 layer_overhead=0 elementwise_bytes=0"
+)
+LINE = f"--{WORDS.replace(' ', ' --')}".split()
 
 
 def found(name, measured, **more):

@@ -6,6 +6,7 @@ import pytest
 
 from symroof.analysis.derivation import elasticities, elasticities_over_ranges
 from symroof.api import Study
+from tests.tables import case_of
 
 from ..near import near
 
@@ -16,13 +17,10 @@ CASE = {
     "prompt": 1000,
     "assume": {"detail": "weights"},
 }
-SEARCHED = {
-    "output": 20,
-    "batch": 5,
-    "arrival_rate": "1 request/s",
-    "prefill_devices": 1,
-    "assume": {"detail": "weights", "scheduling": "disaggregated"},
-}
+SEARCHED = case_of(
+    "output=20 batch=5 arrival_rate='1 request/s' prefill_devices=1 detail=weights "
+    "scheduling=disaggregated"
+)
 OF_MEMORY = {"params": 1, "weight_bytes_per_param": 1, "mbu": -1, "mem_bandwidth": -1}
 OF_COMPUTE = {"params": 1, "batch": 1, "mfu": -1, "peak_flops": -1}
 HALF = {name: Fraction(value, 2) for name, value in OF_MEMORY.items()}

@@ -10,14 +10,9 @@ import symroof as sr
 from symroof import symbols as s
 from symroof.symbolic.applied import Quantity
 from symroof.theory.symbols import INPUTS
+from tests.tables import case_of
 
-CHAT = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1024,
-    "output": 256,
-}
+CHAT = case_of("model=llama-3-8b hardware=h100-sxm engine=ideal prompt=1024 output=256")
 
 
 def number(expression, values):

@@ -3,22 +3,17 @@
 import pytest
 
 import symroof as sr
+from tests.tables import case_of
 
 BETA, M = 3.35e12, 81559 * 2**20
 LARGE, SMALL = 8030261248, 1235814400
 """Parameters of Llama 3.1 8B and Llama 3.2 1B."""
 CACHES = 2 * 2 * 32 * 8 * 128, 2 * 2 * 16 * 8 * 64
 """Bytes of one token's cache of each."""
-CASE = {
-    "engine": "ideal",
-    "model": "llama-3.1-8b",
-    "draft": "llama-3.2-1b",
-    "hardware": "h100-sxm",
-    "prompt": 2000,
-    "output": 100,
-    "draft_tokens": 4,
-    "acceptance": 0.8,
-}
+CASE = case_of(
+    "engine=ideal model=llama-3.1-8b draft=llama-3.2-1b hardware=h100-sxm prompt=2000 "
+    "output=100 draft_tokens=4 acceptance=0.8"
+)
 
 
 def study(**chosen):

@@ -8,15 +8,9 @@ from symroof.analysis.study import Study
 from symroof.cases.quantity_result import Result, as_written
 from symroof.symbolic.expressions import number
 from symroof.theory.symbols import INPUTS
+from tests.tables import case_of
 
-SERVED = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "tp": 4,
-    "prompt": 2048,
-    "output": 300,
-    "batch": 64,
-}
+SERVED = case_of("model=llama-3.1-8b hardware=h100-sxm tp=4 prompt=2048 output=300 batch=64")
 
 
 @pytest.mark.parametrize(

@@ -13,46 +13,25 @@ from symroof.symbolic.expressions import is_relation
 from symroof.theory.quantities import QUANTITIES
 from tests.theory import DEVICE, case
 
+from ..tables import fields, table
+
 WORK = {**DEVICE, "prompt": 2000, "output": 50, "batch": 8, "price": 1e-3, "power": 700}
 
-STUDIES = {
-    "windows near the ridge": (
-        "gemma-2-9b",
-        {},
-        {"mfu": (0.1, 0.7), "mbu": (0.2, 1)},
-        {"batch": 200},
-        1000,
-    ),
-    "a group with three": (
-        "llama-3-8b",
-        {},
-        {"link_latency": (1e-6, 1e-3), "step_overhead": (0, 2e-3), "mbu": (0.6, 0.9)},
-        {"tp": 4},
-        1000,
-    ),
-    "a batch that follows the prompt": (
-        "mixtral-8x7b",
-        {},
-        {"prompt": (100, 3000), "mfu": (0.5, 0.7)},
-        {"batch": "floor(100000/prompt)", "hit_rate": "1/4"},
-        60,
-    ),
-    "a batch that memory decides": (
-        "llama-3-8b",
-        {"roofline": "per_operator"},
-        {"prompt": (500, 3000)},
-        {"batch": "concurrency"},
-        500,
-    ),
-}
-"""Model, switches, box, other values, random points; a text is a formula."""
+# model | switches | box | other values | random points
+STUDIES = """
+gemma-2-9b | | mfu: [0.1, 0.7], mbu: [0.2, 1] | batch: 200 | 1000
+llama-3-8b | | link_latency: [0, 1.0e-3], step_overhead: [0, 2.0e-3], mbu: [0.6, 0.9] | tp: 4 | 1000
+mixtral-8x7b | | prompt: [100, 3000], mfu: [0.5, 0.7] | batch: floor(100000/prompt), hit_rate: 1/4 | 60
+llama-3-8b | roofline: per_operator | prompt: [500, 3000] | batch: concurrency | 500
+"""
 
 
-def build(name):
-    model, switches, box, values, points = STUDIES[name]
+def build(row):
+    model, switches, box, values, points = row
+    box = {key: tuple(ends) for key, ends in fields(box).items()}
     middle = {key: (low + high) / 2 for key, (low, high) in box.items()}
-    bound = case(model, switches, **{**WORK, **values, **middle})
-    return bound, Ranges(bound, box), points
+    bound = case(model, fields(switches), **{**WORK, **fields(values), **middle})
+    return bound, Ranges(bound, box), int(points)
 
 
 def random_point(box, source):
@@ -98,10 +77,10 @@ def span(ranges, name):
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", table(STUDIES), ids=str)
 def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
     bound, ranges, points = build(study)
-    source = random.Random(study)
+    source = random.Random(str(study))
     names = numeric(bound)
     spans = {name: span(ranges, name) for name in names}
     assert {"ttft", "itl", "kv_cache_bytes", "decode_throughput"} <= set(names)
@@ -128,10 +107,10 @@ def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", table(STUDIES), ids=str)
 def test_labels_and_truths_are_those_that_occur(study):
     bound, ranges, _ = build(study)
-    source = random.Random(study)
+    source = random.Random(str(study))
     points = [*corners(ranges.box), *(random_point(ranges.box, source) for _ in range(150))]
     for name in ("prefill_bound", "decode_bound", "fits"):
         formula = bound.formula(name)
