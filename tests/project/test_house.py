@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 4550,
     "specs": 5238,
     "checkpoints": 3557,
-    "study": 7272,
+    "study": 7263,
     "select": 2465,
     "simulate": 1960,
     "servers": 1514,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5255,
     "report": 5235,
     "cli": 3687,
-    "tests": 30763,
+    "tests": 30647,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
