@@ -334,7 +334,7 @@ class Theory:
         >>> Theory.load("training-step")
         <Theory: A training run, its work, its memory and its checkpoints>
         """
-        from symroof.specs.study_files import declared_in
+        from symroof.specs.spec_files import declared_in
 
         theory = cls.__new__(cls)
         theory.declared = declared_in(os.fspath(path))

@@ -16,8 +16,8 @@ from symroof.cases.quantity_result import DOES_NOT_FIT, Number, Result
 from symroof.cases.request import Request, request_of, study_request, target_request
 from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem
 from symroof.specs.model import ModelSpec
+from symroof.specs.spec_files import declared_in, study_document
 from symroof.specs.study import StudySpec
-from symroof.specs.study_files import declared_in, study_document
 from symroof.strict_yaml import Document
 from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.declarations import NONE, Declarations, MissingInput

@@ -36,9 +36,7 @@ from symroof.cases.quantity_result import as_written
 from symroof.cases.request import Request
 from symroof.cases.spec_inputs import (
     inputs_of_specs,
-    load_device,
-    load_model,
-    load_preset,
+    loaded,
     preset_for,
     preset_request,
     stored_size,
@@ -47,6 +45,8 @@ from symroof.errors import InputError, Problem
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.input_values import Setting, device_input
 from symroof.specs.model import ModelSpec
+from symroof.specs.preset import PresetSpec
+from symroof.specs.spec_files import read_spec
 from symroof.symbolic.expressions import number, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.operator_table import WIDTH
@@ -61,9 +61,10 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
     Raises:
         InputError: a name that is not in the catalogue, a file that cannot be read, more combinations.
     """
-    preset = load_preset(chosen)
-    models = [load_model(name, chosen.base, chosen.assume_family) for name in chosen.models]
-    devices = [load_device(name, chosen.base) for name in chosen.hardware]
+    base, family = chosen.base, chosen.assume_family
+    preset = loaded("presets", chosen.preset, base) if chosen.preset else LoadedSpec()
+    models = [loaded("models", name, base, family) for name in chosen.models]
+    devices = [loaded("hardware", name, base) for name in chosen.hardware]
     known = {name: d.spec.name for d in devices if d.spec for name in (d.name, d.spec.name)}
     request = _with_known_devices(chosen, known).over(preset_request(preset.spec))
     lists: list[Any] = [models, devices, *request.precision.values(), *request.values.values()]
@@ -120,7 +121,7 @@ def _with_known_devices(chosen: Request, known: Mapping[str, str]) -> Request:
     for name, values in chosen.of_devices.items():
         device, own = device_input(name) or ("", name)
         try:
-            spec = known.get(device) or load_device(device, chosen.base).spec.name  # type: ignore[union-attr]
+            spec = known.get(device) or read_spec("hardware", device, chosen.base)[0].name
         except InputError as error:
             raise InputError([replace(problem, path=name) for problem in error.problems]) from None
         named[f"{spec}.{own}"] = values
@@ -167,9 +168,9 @@ def _alone(specs: BoundCase, request: Request) -> BoundCase:
     if request.draft in HEADS and specs.model and specs.model.layers:
         draft = LoadedSpec(request.draft, head_of(specs.model, request.draft))
     elif request.draft:
-        draft = load_model(request.draft, request.base, request.assume_family)
-    loaded = (specs.chosen_model, specs.chosen_device)
-    models, hardware = ((each.name,) if each.spec else () for each in loaded)
+        draft = loaded("models", request.draft, request.base, request.assume_family)
+    named = (specs.chosen_model, specs.chosen_device)
+    models, hardware = ((each.name,) if each.spec else () for each in named)
     request = replace(request, models=models, hardware=hardware)
     case = replace(specs, given=dict(specs.given), chosen_draft=draft, specs=specs, request=request)
     case.assumptions = assumed(request, case.engine)

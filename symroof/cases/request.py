@@ -12,14 +12,11 @@ from typing import Any
 
 from symroof.cases.input import AT_PEAK, HEADS, ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
-from symroof.specs.catalogue import find
 from symroof.specs.engine_profile import IDEAL, chosen_engine
-from symroof.specs.fields import Faults, build
-from symroof.specs.hardware import HardwareSpec
+from symroof.specs.fields import Faults
 from symroof.specs.input_values import Setting, device_input, device_setting, settings
 from symroof.specs.model import ModelSpec
-from symroof.specs.model_files import read_model
-from symroof.specs.preset import PresetSpec
+from symroof.specs.spec_files import is_theory, read_spec, read_study, read_theory
 from symroof.specs.study import StudySpec, split_statistic
 from symroof.specs.study_fields import (
     efficiency_basis,
@@ -28,7 +25,6 @@ from symroof.specs.study_fields import (
     read_assumptions,
     weight_precisions,
 )
-from symroof.specs.study_files import is_theory, read_study, read_theory
 from symroof.strict_yaml import Document
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, canonical
@@ -275,11 +271,7 @@ def check_names(document: Document, spec: StudySpec, base: Path) -> None:
     problems: list[Problem] = []
     for (kind, key, i), name in named:
         try:
-            if kind == "models":
-                read_model(name, base, spec.assume_family)
-            else:
-                form = HardwareSpec if kind == "hardware" else PresetSpec
-                build(find(kind, name, base), form)
+            read_spec(kind, name, base, spec.assume_family)
         except InputError as error:
             first = error.problems[0]
             place = (key, i) if (key, i) in document.places else (key,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.engine_inputs import profile_of
 from symroof.cases.input import ROLE_INPUT, Input, LoadedSpec
 from symroof.cases.request import Request, Values
-from symroof.specs import catalogue
 from symroof.specs.catalogue import model_by_hub_name
 from symroof.specs.checkpoint_precisions import (
     is_checkpoint_precision,
@@ -20,12 +18,12 @@ from symroof.specs.checkpoint_precisions import (
     quantization_at,
 )
 from symroof.specs.engine_profile import EngineCache
-from symroof.specs.fields import ValueRange, build
+from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
-from symroof.specs.model_files import model_path, read_model
 from symroof.specs.precision import BITS, Width, compute_precision, peak_precision
 from symroof.specs.preset import PresetSpec
+from symroof.specs.spec_files import read_spec
 from symroof.symbolic.expressions import is_number, number
 
 DEFAULT_PRECISION = "fp16"
@@ -36,42 +34,13 @@ Roles = Mapping[str, str | None]
 # ------------------------------------------------------------------------------------------- files
 
 
-def load_preset(request: Request) -> LoadedSpec[PresetSpec]:
-    """The preset of a request, if it names one."""
-    if not request.preset:
-        return LoadedSpec()
-    return _loaded("presets", request.preset, request.base)
-
-
-def load_model(
-    name: str | ModelSpec, base: Path | None, assume_family: str | None
-) -> LoadedSpec[ModelSpec]:
-    """A model by its name in the catalogue or its file, or as it is."""
+def loaded(
+    kind: str, name: str | ModelSpec, base: Path | None = None, assume_family: str | None = None
+) -> LoadedSpec[Any]:
+    """A model, a device or a preset by its name in the catalogue or its file, relative to ``base``, or a model as it is."""
     if isinstance(name, ModelSpec):
         return LoadedSpec(name.name, name)
-    if model_path(name, base) is None:
-        return _shipped_model(name)
-    return LoadedSpec(name, *read_model(name, base, assume_family))
-
-
-def load_device(name: str, base: Path | None = None) -> LoadedSpec[HardwareSpec]:
-    """A device by its name in the catalogue or its file, relative to ``base``."""
-    return _loaded("hardware", name, base)
-
-
-def _loaded(kind: str, name: str, base: Path | None) -> LoadedSpec[Any]:
-    return _read(kind, name, base) if catalogue.is_path(name, base) else _shipped(kind, name)
-
-
-def _read(kind: str, name: str, base: Path | None = None) -> LoadedSpec[Any]:
-    document = catalogue.find(kind, name, base)
-    form = PresetSpec if kind == "presets" else HardwareSpec
-    return LoadedSpec(name, build(document, form), document)
-
-
-_shipped = lru_cache(maxsize=256)(_read)
-_shipped_model = lru_cache(maxsize=256)(lambda name: LoadedSpec(name, *read_model(name)))
-"""Entries of the catalogue are read once: a search among choices asks for one a hundred times. A file may change, so is read anew."""
+    return LoadedSpec(name, *read_spec(kind, name, base, assume_family))
 
 
 # ------------------------------------------------------------------------------------------- inputs

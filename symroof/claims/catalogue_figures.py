@@ -10,9 +10,9 @@ from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.resources import data_folder
 from symroof.specs import catalogue
-from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec, Peak
 from symroof.specs.precision import peak_precision
+from symroof.specs.spec_files import read_spec
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.sympy_input import known
@@ -93,7 +93,7 @@ def _split(path: str) -> tuple[bool, str, str]:
 
 
 def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
-    spec = build(catalogue.find("hardware", entry), HardwareSpec)
+    spec = read_spec("hardware", entry)[0]
     numbers = dict(spec.numbers())
     head, _, kind = rest.rpartition(".")
     message, hint = f"{path}: no such figure", ""
@@ -156,7 +156,7 @@ def other_parts(device: HardwareSpec, kind: str) -> list[HardwareSpec]:
         kind: ``siblings`` (variants of one product: an SXM and a PCIe board), ``parts`` (others of its architecture: the first word of its name, so
             that Blackwell Ultra is kin of Blackwell), ``generations`` (of other architectures).
 
-    >>> h100 = build(catalogue.find("hardware", "h100-sxm"), HardwareSpec)
+    >>> h100 = read_spec("hardware", "h100-sxm")[0]
     >>> [part.name for part in other_parts(h100, "siblings")]
     ['h100-nvl', 'h100-pcie']
     """
@@ -192,8 +192,6 @@ def _figure(part: HardwareSpec, symbol: str, compute: str | None) -> Fraction | 
 @lru_cache(maxsize=16)
 def made_by(vendor: str) -> tuple[HardwareSpec, ...]:
     """The parts of a vendor."""
-    documents = (entry.document for entry in catalogue.entries("hardware").values())
-    of = (
-        one for one in documents if isinstance(one.data, dict) and one.data.get("vendor") == vendor
-    )
-    return tuple(build(document, HardwareSpec) for document in of)
+    parts = catalogue.entries("hardware").items()
+    names = (name for name, part in parts if part.document.data.get("vendor") == vendor)
+    return tuple(read_spec("hardware", name)[0] for name in names)

@@ -19,7 +19,7 @@ from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
 from symroof.specs.input_values import needs_unit, setting, symbol_of
 from symroof.specs.model import ModelSpec
-from symroof.specs.study_files import declared_in
+from symroof.specs.spec_files import declared_in
 from symroof.strict_yaml import Document, Location
 from symroof.symbolic.printing import number_text
 from symroof.theory.declarations import NONE, Declarations

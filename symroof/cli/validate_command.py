@@ -7,7 +7,7 @@ import click
 from symroof.cli.options import family_option, json_option
 from symroof.cli.output import say, say_json
 from symroof.errors import InputError, Problem
-from symroof.specs.file_kinds import FILE_KINDS
+from symroof.specs.spec_files import FILE_KINDS
 
 KIND = click.Choice(list(FILE_KINDS))
 
@@ -21,7 +21,7 @@ def schema(kind: str) -> None:
 
     KIND is study, model, hardware, preset, theory, engine, claims, measured or efficiencies.
     """
-    from symroof.specs.file_kinds import schema as schema_of
+    from symroof.specs.spec_files import schema as schema_of
 
     say_json(schema_of(kind), indent=2)
 
@@ -94,9 +94,7 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
         InputError: every problem of the file.
     """
     from symroof.specs.fields import build
-    from symroof.specs.file_kinds import file_kind, spec_class
-    from symroof.specs.model_files import holds_config, read_model
-    from symroof.specs.study_files import read_study
+    from symroof.specs.spec_files import file_kind, holds_config, read_model, read_study, spec_class
     from symroof.strict_yaml import loads, read_text
 
     if Path(file).is_dir() and not (Path(file) / "config.json").exists():

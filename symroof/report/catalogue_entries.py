@@ -17,11 +17,10 @@ from symroof.errors import InputError, Problem, nearest
 from symroof.report.catalogue_tables import KINDS, shown
 from symroof.specs import catalogue
 from symroof.specs.fields import build
-from symroof.specs.file_kinds import file_kind, spec_class
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
-from symroof.specs.model_files import holds_config, model_path, read_model
 from symroof.specs.sources import Source
+from symroof.specs.spec_files import file_kind, holds_config, model_path, read_model, spec_class
 from symroof.strict_yaml import Document, Location, path_text
 from symroof.symbolic.expressions import number
 from symroof.theory.layer_rows import PARAMETER_GROUPS

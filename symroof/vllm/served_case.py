@@ -9,7 +9,7 @@ from symroof.analysis.study import Study
 from symroof.cases.request import VLLM_LINE, Request, request_of
 from symroof.errors import InputError
 from symroof.specs.model import ModelSpec
-from symroof.specs.model_files import read_model
+from symroof.specs.spec_files import read_model
 from symroof.units import format_quantity
 from symroof.vllm.batch_limits import requests_per_rank
 from symroof.vllm.command_line import ServeCommand

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from symroof.report.catalogue_tables import models
-from symroof.specs.file_kinds import FILE_KINDS
+from symroof.specs.spec_files import FILE_KINDS
 from symroof.theory import theory as theories
 
 from . import CHAT, ROOT, call, good, refused, write_study

@@ -4,7 +4,7 @@ import pytest
 
 import symroof as sr
 from symroof.specs.fields import build
-from symroof.specs.study_files import read_study, read_theory
+from symroof.specs.spec_files import read_study, read_theory
 from symroof.specs.user_theory import TheorySpec
 from symroof.strict_yaml import loads
 

@@ -7,8 +7,8 @@ import pytest
 from symroof import Study
 from symroof.errors import InputError
 from symroof.specs.catalogue import find
-from symroof.specs.file_kinds import file_kind
 from symroof.specs.input_values import setting
+from symroof.specs.spec_files import file_kind
 from symroof.strict_yaml import loads
 
 from ..tables import table

@@ -6,7 +6,7 @@ import symroof as sr
 from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.checkpoints.quantization_config import read_quantization
-from symroof.specs.model_files import read_model
+from symroof.specs.spec_files import read_model
 
 from ..near import near
 from ..tables import fields, table

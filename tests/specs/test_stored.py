@@ -6,7 +6,7 @@ import pytest
 
 import symroof as sr
 from symroof.specs.checkpoints.gguf_mixtures import mixture
-from symroof.specs.model_files import read_model
+from symroof.specs.spec_files import read_model
 
 from ..tables import case_of
 

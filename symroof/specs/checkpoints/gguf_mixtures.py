@@ -135,7 +135,7 @@ LAYERS_OF_70B = 80
 def mixture(name: str, model: ModelSpec) -> Quantization:
     """How the checkpoint of a model is stored in a file of a mixture.
 
-    >>> from symroof.specs.model_files import read_model
+    >>> from symroof.specs.spec_files import read_model
     >>> stored = mixture("q4_k_m", read_model("llama-3-8b")[0])
     >>> {operator: float(8 * width.value) for operator, width in stored.widths.items()}
     {'down': 5.53125, 'lm_head': 6.5625, 'qkv': 4.671875}

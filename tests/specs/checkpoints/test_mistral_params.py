@@ -6,7 +6,7 @@ import pytest
 
 import symroof as sr
 from symroof.specs.checkpoints.config_reader import read as read_file
-from symroof.specs.model_files import read_model
+from symroof.specs.spec_files import read_model
 
 from ...tables import fields
 from . import case, problem, read
