@@ -12,16 +12,19 @@ from symroof.cases.engine_inputs import profile_of
 from symroof.cases.input import ROLE_INPUT, Input, LoadedSpec
 from symroof.cases.request import Request, Values
 from symroof.specs.catalogue import model_by_hub_name
-from symroof.specs.checkpoint_precisions import (
-    is_checkpoint_precision,
-    precision_width,
-    quantization_at,
-)
 from symroof.specs.engine_profile import EngineCache
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
-from symroof.specs.precision import BITS, Width, compute_precision, peak_precision
+from symroof.specs.precision import (
+    BITS,
+    Width,
+    compute_precision,
+    is_checkpoint_precision,
+    peak_precision,
+    precision_width,
+    quantization_at,
+)
 from symroof.specs.preset import PresetSpec
 from symroof.specs.spec_files import read_spec
 from symroof.symbolic.expressions import is_number, number

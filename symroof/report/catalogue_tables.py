@@ -206,8 +206,7 @@ def assumptions() -> Rows:
 
 
 def precisions() -> Rows:
-    from symroof.specs.checkpoint_precisions import listed_precisions
-    from symroof.specs.precision import BITS
+    from symroof.specs.precision import BITS, listed_precisions
 
     plain = "every parameter or element at this width"
     rows: list[tuple[str, float, str]] = [(n, bits, plain) for n, bits in BITS.items()]

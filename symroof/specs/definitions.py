@@ -48,32 +48,8 @@ MOST_DECLARED = 64
 MOST_NODES = 4096
 """The most parts of a formula once the definitions it uses are inlined."""
 OWN_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
-RESERVED = frozenset(
-    {
-        *FUNCTIONS,
-        *SWITCHES,
-        "detail",
-        *DETAIL,
-        "model",
-        "hardware",
-        "preset",
-        "draft",
-        "assume",
-        "assume_family",
-        "targets",
-        "theory",
-        "define",
-        "weights",
-        "kv",
-        "activations",
-        "value",
-        "quantities",
-        "for_",
-        "inputs",
-        "formula",
-        "pi",
-    }
-)
+OF_STUDIES = "model hardware preset draft assume assume_family targets theory define weights kv activations value quantities for_ inputs formula pi detail"
+RESERVED = frozenset({*FUNCTIONS, *SWITCHES, *DETAIL, *OF_STUDIES.split()})
 """Reserved words of studies, sweeps and formulas."""
 
 DECLARE = "write a user-defined input into a theory: a file (symroof init theory), or sr.Theory(inputs={...}, define={...})"

@@ -257,15 +257,6 @@ def chosen_engine(name: str) -> tuple[str, str]:
     return (OF_CLASS.get(kind, IDEAL) if base == kind else IDEAL), kind
 
 
-def engine_word(engine: str, kind: str) -> str:
-    """The one word from which :func:`chosen_engine` reads a profile and a class; the profile where none says both.
-
-    >>> engine_word("ideal", "eager"), engine_word("vllm@0.11", "")
-    ('eager', 'vllm@0.11')
-    """
-    return kind if kind and chosen_engine(kind) == (engine, kind) else engine or kind
-
-
 @lru_cache(maxsize=64)
 def engine_profile(name: str) -> EngineProfile:
     """The profile of an engine by its name or an alias, at a version where one follows.

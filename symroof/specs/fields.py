@@ -159,7 +159,8 @@ def in_unit(
     dimension = parse_unit(unit).dimension
     if not read.dimension and strict(dimension):
         if read.value and not bare:
-            kind, text = KINDS.get(unit, ""), with_usual_unit(read.value, unit, written_in)
+            kind = f" of {USUAL[unit][0]}" if unit in USUAL else ""
+            text = with_usual_unit(read.value, unit, written_in)
             probable = repr(text)
             if unit == "s" and not written_in and 1 <= read.value < 5:  # seconds as well as ms
                 probable += f" or {significant(read.value, 6) + ' s'!r}"
@@ -178,29 +179,21 @@ def in_unit(
     return read
 
 
-EXAMPLES = {
-    "byte/s": "3.35 TB/s",
-    "byte": "80 GB",
-    "FLOP/s": "989.4 TFLOP/s",
-    "s": "50 ms",
-    "W": "700 W",
-    "USD/s": "4.29 USD/hour",
-    "Hz": "1.83 GHz",
+USUAL = {
+    "byte/s": ("a bandwidth", "3.35 TB/s"),
+    "byte": ("a size", "80 GB"),
+    "FLOP/s": ("a rate", "989.4 TFLOP/s"),
+    "s": ("a time", "50 ms"),
+    "W": ("a power", "700 W"),
+    "USD/s": ("a price", "4.29 USD/hour"),
+    "Hz": ("a clock", "1.83 GHz"),
 }
-KINDS = {
-    "byte/s": " of a bandwidth",
-    "byte": " of a size",
-    "FLOP/s": " of a rate",
-    "s": " of a time",
-    "W": " of a power",
-    "USD/s": " of a price",
-    "Hz": " of a clock",
-}
+"""What has a unit, and how people write it."""
 
 
 def example(unit: str, written_in: str | None = None) -> str:
     """How a value of a unit is written."""
-    return repr(EXAMPLES.get(unit, f"1 {written_in or unit}".strip()))
+    return repr(USUAL[unit][1] if unit in USUAL else f"1 {written_in or unit}".strip())
 
 
 @dataclass(frozen=True)
@@ -226,7 +219,7 @@ class Amount:
         return {
             "anyOf": [{"type": kind} for kind in ("string", "number")[: 1 + plain]],
             "description": f"a quantity in {self.unit or 'a plain number'}",
-            "examples": [EXAMPLES.get(self.unit, self.unit)],
+            "examples": [USUAL[self.unit][1] if self.unit in USUAL else self.unit],
         }
 
 

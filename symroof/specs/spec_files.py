@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from symroof.errors import InputError, nearest
 from symroof.specs import catalogue
 from symroof.specs.catalogue import find, has_entry
-from symroof.specs.checkpoint_precisions import is_checkpoint_precision, quantization_at
 from symroof.specs.fields import Spec, build
+from symroof.specs.precision import is_checkpoint_precision, quantization_at
 from symroof.strict_yaml import Document, load
 from symroof.theory.declarations import NONE, Declarations
 

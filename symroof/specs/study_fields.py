@@ -11,11 +11,11 @@ from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSc
 from pydantic_core import core_schema
 
 from symroof.errors import nearest
-from symroof.specs.checkpoint_precisions import precision_name, precision_width
 from symroof.specs.definition_entries import FormulaSpec, ThresholdSpec
 from symroof.specs.efficiencies import engine_class
 from symroof.specs.fields import Faults, Spec, read_each
 from symroof.specs.input_values import MOST_VALUES, Setting, device_input, device_setting, settings
+from symroof.specs.precision import precision_name, precision_width
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.switches import expand_detail
 from symroof.theory.symbols import GROUPS, canonical

@@ -12,8 +12,8 @@ from symroof.cases.spec_inputs import DEFAULT_PRECISION
 from symroof.errors import InputError
 from symroof.select.search_space import uneven_cut
 from symroof.specs import catalogue
-from symroof.specs.checkpoint_precisions import precision_width, quantization_at
 from symroof.specs.model import ModelSpec
+from symroof.specs.precision import precision_width, quantization_at
 from symroof.vllm.batch_limits import solved, with_values
 from symroof.vllm.command_line import AUTO, FlagValue, ServeCommand
 from symroof.vllm.engines import LLAMA, SGLANG, VLLM, Flag

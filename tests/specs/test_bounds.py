@@ -14,7 +14,7 @@ from symroof.specs.fields import build
 from symroof.specs.input_values import settings
 from symroof.specs.layers import LayerKind
 from symroof.specs.model import ModelSpec, Norm
-from symroof.specs.precision import width
+from symroof.specs.precision import precision_width
 from symroof.specs.study import StudySpec
 from symroof.strict_yaml import load, loads
 
@@ -92,7 +92,7 @@ BOUNDS = {
     "values of a list": (lambda n: settings("batch", [*range(1, n + 1)]), 64, "1 to 64 values"),
     "models of a study": (lambda n: study(model=["llama-3-8b"] * n), 64, "or a list of them"),
     "formulas of a study": (formulas, 64, "at most 64 are read"),
-    "bytes of a number": (lambda n: width(f"{n} byte"), 8, "is not a width"),
+    "bytes of a number": (lambda n: precision_width(f"{n} byte"), 8, "is not a width"),
 }
 
 
