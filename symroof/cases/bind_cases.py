@@ -45,7 +45,6 @@ from symroof.errors import InputError, Problem
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.input_values import Setting, device_input
 from symroof.specs.model import ModelSpec
-from symroof.specs.preset import PresetSpec
 from symroof.specs.spec_files import read_spec
 from symroof.symbolic.expressions import number, symbol
 from symroof.symbolic.reading import parse

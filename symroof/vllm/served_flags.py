@@ -13,7 +13,7 @@ from symroof.errors import InputError
 from symroof.select.search_space import uneven_cut
 from symroof.specs import catalogue
 from symroof.specs.model import ModelSpec
-from symroof.specs.precision import precision_width, quantization_at
+from symroof.specs.named_precisions import precision_width, quantization_at
 from symroof.vllm.batch_limits import solved, with_values
 from symroof.vllm.command_line import AUTO, FlagValue, ServeCommand
 from symroof.vllm.engines import LLAMA, SGLANG, VLLM, Flag
