@@ -64,11 +64,19 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
     for group in groups:
         for i, (point, rank) in _nearest(group, failing).items():
             each.setdefault(i, []).append((rank, point, group))
+    near: dict[Group, list[Answer]] = {}
+    for answers in each.values():
+        kind, price, _ = min(rank for rank, *_ in answers)
+        for one in answers:
+            if one[0][:2] <= (kind, _nearby(price)):
+                near.setdefault(one[2], []).append(one)
+    for group, ones in near.items():
+        for i, (point, rank) in _larger(group, ones).items():
+            if rank[1] < min(known for (_, known, _), *_ in each[i]):
+                each[i].append((rank, point, group))
     best: dict[Group, dict[int, tuple[Points, Rank]]] = {}
     for i, answers in each.items():
-        kind, price, _ = min(rank for rank, *_ in answers)
-        near = [one for one in answers if one[0][:2] <= (kind, _nearby(price))]
-        rank, point, group = min((_larger(i, *one) for one in near), key=lambda one: one[0])
+        rank, point, group = min(answers, key=lambda one: one[0])
         best.setdefault(group, {})[i] = point, rank
     made = {i: one for group, points in best.items() for i, one in _made(group, points, listed)}
     owns = [candidates[0].bound_case for candidates in cases]
@@ -146,20 +154,23 @@ def _points(group: Group) -> Points:
     return _batches(group, np.flatnonzero(group.largest >= 1), BATCHES)
 
 
-def _larger(owner: int, rank: Rank, point: Points, group: Group) -> Answer:
-    """The best of a case, or a larger batch of its layout where that needs fewer copies at the rate."""
-    place = int(point.rows[0])
-    fewer = point.copies - group.copies_of[place]
-    if not group.rate or not group.open_copies or group.chosen_batch or rank[0] or fewer[0] < 1:
-        return rank, point, group
-    layout = group.candidates[place].bound_case
-    alike = [i for i, each in enumerate(group.candidates) if each.bound_case is layout]
-    rows = np.array([i for i in alike if group.owners[i] == owner and group.largest[i] >= 1])
-    tried = _batches(group, rows, BEYOND)
-    met = group.met(Points(tried.rows, tried.batch, np.repeat(fewer, len(tried.rows))))
-    found = _cheapest(group, _tries(group, tried.at(np.flatnonzero(met)))) if met.any() else {}
-    larger, reached = found.get(owner, (point, rank))
-    return (reached, larger, group) if reached[1] < rank[1] else (rank, point, group)
+def _larger(group: Group, answers: Sequence[Answer]) -> dict[int, tuple[Points, Rank]]:
+    """The best of the cases of some answers at a larger batch of the same layout, where that needs fewer copies at the rate."""
+    rows: list[int] = []
+    fewer: list[float] = []
+    for rank, point, _ in answers:
+        place = int(point.rows[0])
+        copies = float(point.copies[0] - group.copies_of[place])
+        if group.rate and group.open_copies and not group.chosen_batch and not rank[0] and copies:
+            layout, owner = group.candidates[place].bound_case, group.owners[place]
+            alike = (i for i, each in enumerate(group.candidates) if each.bound_case is layout)
+            own = [i for i in alike if group.owners[i] == owner and group.largest[i] >= 1]
+            rows, fewer = rows + own, fewer + [copies] * len(own)
+    if not rows:
+        return {}
+    tried = _batches(group, np.array(rows), BEYOND)
+    met = group.met(Points(tried.rows, tried.batch, np.repeat(fewer, len(BEYOND))))
+    return _cheapest(group, _tries(group, tried.at(np.flatnonzero(met)))) if met.any() else {}
 
 
 def _batches(group: Group, rows: Array, shares: Array) -> Points:

@@ -38,7 +38,8 @@ def fixed_points(body: Callable[[Any], Any], high: Any) -> Any:
     at, gap, before, gap_before = low, body(low), high, body(high) - high
     beyond, none = gap_before >= 0, np.isnan(gap) | np.isnan(gap_before)
     for _ in range(TURNS):
-        done = beyond | none | (np.abs(gap) <= NARROW * at)
+        # a body that jumps over its point, or rounds more coarsely, leaves an interval
+        done = beyond | none | (np.abs(gap) <= NARROW * at) | (end - low <= NARROW * at)
         if np.all(done):
             break
         with np.errstate(all="ignore"):
