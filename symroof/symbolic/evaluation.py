@@ -36,7 +36,6 @@ from symroof.symbolic.expressions import (
     names,
     operator_of,
     parts,
-    symbol,
 )
 from symroof.symbolic.kernels import FUNCTIONS, chosen_index
 
@@ -252,8 +251,6 @@ class _Printer:
     def total(self, node: Any, depth: int) -> str:
         body, index = node.body, node.index
         first, last = self.go(node.first, depth), self.go(node.last, depth)
-        if body.is_Pow and body.exp == symbol(index) and index not in names(body.base):
-            return f"geometric({first},{last},{self.go(body.base, depth)})"  # powers of one ratio
         outer, self.indices = self.indices, (*self.indices, index)
         inner = self.go(body, depth)
         self.indices = outer

@@ -259,26 +259,6 @@ def chosen_index(keys: tuple[Any, ...] | list[Any]) -> int:
     return next(i for i, key in enumerate(keys) if nearly_equal(key, best))
 
 
-def geometric(first: Any, last: Any, ratio: Any) -> Any:
-    """A sum of powers of one ratio; near a ratio of 1 by the logarithm, which loses no digits there."""
-    refuse_polynomials(first, last, ratio)
-    with np.errstate(all="ignore"):
-        count = last - first + 1
-        low = np.less_equal(ratio, 0)
-        inner = np.where(np.equal(ratio, 1) | low, 0.5, ratio)
-        shrinking = np.where(
-            low,
-            1 - np.power(np.where(low, ratio, 0.5), count),
-            -np.expm1(count * np.log(inner)),
-        )
-        under = np.where(low, 1 - ratio, -np.expm1(np.log(inner)))
-        total = np.where(
-            np.equal(ratio, 1), count, power(np.where(low, ratio, inner), first) * shrinking / under
-        )
-        some = np.where(np.less(ratio, 0), np.nan, total)
-        return plain(np.where(np.isnan(count), np.nan, np.where(count > 0, some, 0.0)))
-
-
 def total(axes: int, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
     """The sum of a body over every whole index: piece by piece in closed form, or term by term; NaN where a bound is not whole.
 
@@ -390,7 +370,6 @@ FUNCTIONS: dict[str, Any] = {
     "holds": holds,
     "of_largest": of_largest,
     "largest": largest,
-    "geometric": geometric,
     "total": total,
     "elementary": elementary,
 }

@@ -10,9 +10,8 @@ import sympy
 from symroof.symbolic.expressions import ONE, Expr, mentions, rename, substitute, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.architecture import Architecture, Layer
-from symroof.theory.layer_rows import layer_rows, outer_rows
 from symroof.theory.layout import SINGLE, Layout
-from symroof.theory.rows import CORES, SCAN, OperatorRow
+from symroof.theory.rows import CORES, SCAN, OperatorRow, layer_rows, outer_rows
 from symroof.theory.steps import REACHES, AttentionReach, DriverScope, ExpertPool
 from symroof.theory.switches import Assumptions
 
