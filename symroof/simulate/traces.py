@@ -6,17 +6,23 @@ import csv
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
-from functools import partial
 from typing import NamedTuple
 
 from symroof.errors import InputError, Problem
 from symroof.simulate.workload import LONGEST, MOST_REQUESTS, Workload
 
-LARGEST_FILE, LONGEST_LINE, MOST_PROBLEMS = 1 << 30, 1 << 18, 20
-"""Bytes of a file, characters of a line, faults that are told."""
+LARGEST_FILE, MOST_PROBLEMS = 1 << 30, 20
+"""Bytes of a file, faults that are told; the reader itself bounds the length of a field."""
 
+OURS = ("arrival", "prompt", "output")
+TABLES = (
+    ("timestamp", "contexttokens", "generatedtokens"),
+    ("timestamp", "request tokens", "response tokens"),
+    OURS,
+)
+"""The columns that tell a table of requests: Azure's, BurstGPT's, ours."""
 FORMS_TOLD = (
     "TIMESTAMP,ContextTokens,GeneratedTokens (Azure); Timestamp,Model,Request tokens,Response tokens (BurstGPT); or \
 arrival,prompt,output[,cached_prefix], in seconds and tokens"
@@ -60,95 +66,74 @@ def parse_trace(
     >>> trace.arrival.round(3).tolist(), trace.prompt.tolist()
     ([0.0, 4.315], [374, 396])
     """
-    numbered = _bounded(lines, file)
-    start = next(numbered, None)
-    if start is None:
-        raise InputError(Problem(file, "is empty", hint=f"a trace has {FORMS_TOLD}"))
-    read = _form(file, *start)
+    reader = csv.reader(lines, strict=True)
     rows: list[Row] = []
     problems: list[Problem] = []
+    names: list[str] = []
     empty = 0
-    for number, line in numbered:
-        if (requests is not None and len(rows) >= requests) or len(problems) >= MOST_PROBLEMS:
-            break
-        if len(rows) >= MOST_REQUESTS:
-            message = f"has more than {MOST_REQUESTS:,} requests"
-            hint = "--requests reads the first of them"
-            raise InputError(Problem(file, message, number, 1, hint=hint))
+    while len(problems) < MOST_PROBLEMS and (requests is None or len(rows) < requests):
         try:
-            row = read(line)
+            cells = next(reader, None)
+            if cells is None:
+                break
+            if not "".join(cells).strip():
+                continue
+            if not names:
+                names = _header(cells, file, reader.line_num)
+                continue
+            row = _row(names, cells)
         except (ValueError, csv.Error) as error:
-            message = str(error) or "cannot be read"
-            problems.append(Problem(file, message, number, 1, source=line.rstrip("\r\n")))
+            problems.append(Problem(file, str(error), reader.line_num, 1))
             continue
+        if len(rows) >= MOST_REQUESTS:
+            message, hint = (
+                f"has more than {MOST_REQUESTS:,} requests",
+                "--requests reads the first",
+            )
+            raise InputError(Problem(file, message, reader.line_num, 1, hint=hint))
         if row.prompt and row.output:
             rows.append(row)
         else:
             empty += 1
+    if not problems and not rows:
+        message = "has no requests" if names else "is empty"
+        problems.append(Problem(file, message, hint=f"a trace has {FORMS_TOLD}"))
     if problems:
         raise InputError(problems)
-    if not rows:
-        raise InputError(Problem(file, "has no requests"))
     return _workload(rows, file, empty)
 
 
-def _bounded(lines: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
-    """The lines that hold something, with their numbers."""
-    read = lines.readline if hasattr(lines, "readline") else None
-    source = iter(lambda: read(LONGEST_LINE + 1), "") if read else iter(lines)
-    for number, line in enumerate(source, 1):
-        if len(line) > LONGEST_LINE:
-            message = f"the line is longer than {LONGEST_LINE:,} characters"
-            raise InputError(Problem(file, message, number, 1))
-        if line.strip():
-            yield number, line
+def _header(cells: list[str], file: str, line: int) -> list[str]:
+    """The names of the columns, those of a known form.
+
+    Raises:
+        InputError: they are not.
+    """
+    names = [name.strip().lower() for name in cells]
+    message, hint = "", ""
+    if not any({*each} <= {*names} for each in TABLES):
+        message, hint = "is no trace of a known form", f"there are {FORMS_TOLD}"
+    elif doubled := [name for name in names if name and names.count(name) > 1]:
+        message = f"the column {doubled[0]} is there twice"
+    if message:
+        raise InputError(Problem(file, message, line, 1, source=",".join(cells), hint=hint))
+    return names
 
 
-def _form(file: str, number: int, line: str) -> Callable[[str], Row]:
-    """What reads a line of a trace, by its first line."""
-    hint = ""
-    try:
-        names = [name.strip().lower() for name in _cells(line)]
-        columns = next((each for each in TABLES if {*each} <= {*names}), None)
-        doubled = next((name for name in names if name and names.count(name) > 1), None)
-        if columns and not doubled:
-            return partial(_of_table, columns, names)
-        message = (
-            f"the column {doubled} is there twice" if columns else "is no trace of a known form"
-        )
-        hint = "" if columns else f"there are {FORMS_TOLD}"
-    except csv.Error as error:
-        message = str(error)
-    raise InputError(Problem(file, message, number, 1, source=line.rstrip("\r\n"), hint=hint))
-
-
-def _of_table(columns: tuple[str, str, str], names: list[str], line: str) -> Row:
+def _row(names: list[str], cells: list[str]) -> Row:
     """A row of a table: when, tokens of the prompt and of the response, and what only our own has."""
-    cells = dict(zip(names, _cells(line, len(names)), strict=True))
-    when, prompt, output = (cells[name] for name in columns)
-    lengths = (_tokens(prompt), _tokens(output))
+    if len(cells) != len(names):
+        raise ValueError(f"has {len(cells)} fields, not {len(names)}")
+    values = dict(zip(names, cells, strict=True))
+    columns = next(each for each in TABLES if {*each} <= {*names})
+    when, *lengths = (values[name] for name in columns)
+    prompt, output = map(_tokens, lengths)
     if columns != OURS:
-        return Row(_moment(when), *lengths)
-    cached = _tokens(cells.get("cached_prefix") or "0", "cached_prefix")
-    if cached > lengths[0]:
-        raise ValueError(f"cached_prefix {cached:,} is more than the prompt, {lengths[0]:,}")
-    return Row(_seconds(when), *lengths, cached)
-
-
-def _cells(line: str, count: int | None = None) -> list[str]:
-    cells = next(csv.reader([line.rstrip("\r\n")], strict=True), [])
-    if count is not None and len(cells) != count:
-        raise ValueError(f"has {len(cells)} fields, not {count}")
-    return cells
-
-
-OURS = ("arrival", "prompt", "output")
-TABLES = (
-    ("timestamp", "contexttokens", "generatedtokens"),
-    ("timestamp", "request tokens", "response tokens"),
-    OURS,
-)
-"""The columns that tell a table of requests: Azure's, BurstGPT's, ours."""
+        return Row(_moment(when), prompt, output)
+    cached = _tokens(values.get("cached_prefix") or "0", "cached_prefix")
+    if cached > prompt:
+        raise ValueError(f"cached_prefix {cached:,} is more than the prompt, {prompt:,}")
+    return Row(_seconds(when), prompt, output, cached)
 
 
 def _tokens(value: str, name: str = "tokens") -> int:

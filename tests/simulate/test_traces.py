@@ -65,7 +65,7 @@ arrival,prompt,output\n1,-2,3\n | 2 | whole numbers
 arrival,prompt,output\n1,99999999999,3\n | 2 | whole numbers
 arrival,prompt,output,prompt\n1,2,3,4\n | 1 | is there twice
 arrival,prompt,output\n"1,2,3\n | 2 |
-"arrival,prompt,output\n0,10,5\n | 1 | unexpected end of data
+"arrival,prompt,output\n0,10,5\n | 2 | unexpected end of data
 TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-99 00:00:00,1,1\n | 2 | is not a number
 """
 
@@ -99,7 +99,7 @@ def test_bounds_of_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr("symroof.simulate.traces.LARGEST_FILE", 100)
     with pytest.raises(InputError, match="larger"):
         read_trace(path)
-    with pytest.raises(InputError, match=r"t:1:1: the line is longer"):
+    with pytest.raises(InputError, match=r"t:1:1: field larger"):
         parsed("x" * (1 << 18) + "xx")
     with pytest.raises(OSError, match="no_such"):
         read_trace(tmp_path / "no_such.csv")
