@@ -16,7 +16,7 @@ from symroof.specs.spec_files import read_spec
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.sympy_input import known
-from symroof.units import describe, format_quantity, settled
+from symroof.units import Quantity, describe, format_quantity, settled
 
 
 def catalogue_figure(path: str) -> tuple[Fraction, str]:
@@ -93,23 +93,17 @@ def _split(path: str) -> tuple[bool, str, str]:
 
 
 def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
-    spec = read_spec("hardware", entry)[0]
-    numbers = dict(spec.numbers())
-    head, _, kind = rest.rpartition(".")
-    message, hint = f"{path}: no such figure", ""
-    if head in numbers and kind in ("dense", "sparse"):
-        if peak := getattr(numbers[head], kind):
-            return peak.value, "FLOP/s"
-        message = f"{path}: {spec.title} has no {kind} peak there"
-    elif isinstance(numbers.get(rest), Peak):
-        message, hint = f"{path} is a peak of several kinds", f"write {path}.dense or {path}.sparse"
-    elif rest in numbers:
-        value = numbers[rest].value
+    """A figure of a device as its file has it; of a peak the dense or the sparse one."""
+    figures: dict[str, Quantity | None] = {}
+    for name, one in read_spec("hardware", entry)[0].numbers():
+        if isinstance(one, Peak):
+            figures |= {f"{name}.dense": one.dense, f"{name}.sparse": one.sparse}
+        else:
+            figures[name] = one.value
+    if value := figures.get(rest):
         return value.value, describe(value.dimension) if value.dimension else ""
-    else:
-        dense = [f"{name}.dense" for name in numbers if name.startswith("peaks.")]
-        hint = nearest(rest, [*numbers, *dense])
-    raise InputError(Problem("catalogue", message, hint=hint))
+    known = [name for name, value in figures.items() if value]
+    raise InputError(Problem("catalogue", f"{path}: no such figure", hint=nearest(rest, known)))
 
 
 # ---------------------------------------------------------------------------------------------- taken for one another

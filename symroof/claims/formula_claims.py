@@ -18,13 +18,15 @@ from symroof.claims.claimed_formula import Sides, equal, factor_of
 from symroof.claims.read.written_number import CLOSE_ENOUGH
 from symroof.claims.slips.explain import SlipExplanation
 from symroof.claims.slips.predictions import (
+    CATALOGUE,
     FAILURES,
+    OTHER_COUNTS,
     Context,
+    Way,
     can_change,
     can_happen,
     formula_of,
 )
-from symroof.claims.slips.slip_catalogue import CATALOGUE, OTHER_COUNTS, Way
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.expressions import Expr, names, substitute, symbol
 from symroof.symbolic.printing import text

@@ -21,8 +21,7 @@ from symroof.claims.slips.explain import (
     explanations,
     factor_text,
 )
-from symroof.claims.slips.predictions import FAILURES
-from symroof.claims.slips.slip_catalogue import OTHER_COUNTS
+from symroof.claims.slips.predictions import FAILURES, OTHER_COUNTS
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.switches import DETAIL, expand_detail
 

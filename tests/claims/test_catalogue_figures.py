@@ -27,11 +27,9 @@ def test_a_figure_by_its_path(path, value, unit):
 MISSING = """
 h100-smx.power | begins with no device or model of the catalogue | did you mean 'h100-sxm'?
 h100-sxm.powr | h100-sxm.powr: no such figure | did you mean 'power'?
-h100-sxm.peaks.fp16 | is a peak of several kinds | write h100-sxm.peaks.fp16.dense or \
-h100-sxm.peaks.fp16.sparse
-h100-sxm.peaks.fp17.dense | h100-sxm.peaks.fp17.dense: no such figure |
+h100-sxm.peaks.fp16 | no such figure | did you mean 'peaks.fp16.dense'?
 h100-sxm.memory.bandwith | no such figure | did you mean 'memory.bandwidth'?
-v100-sxm2-32gb.peaks.fp16.sparse | no sparse peak there |
+v100-sxm2-32gb.peaks.fp16.sparse | no such figure | did you mean 'peaks.fp16.dense'?
 h100-sxm.itl | has no itl |
 llama-3-70b.n_experts | has no n_experts |
 """

@@ -26,7 +26,7 @@ given.assume_family | expected one name |  | quantity: weight_bytes, given: {mod
 assume_family: [1]}, value: 1 GB
 given.prompt | a claim is of one case | - | quantity: kv_cache_bytes, given: {model: gpt2, prompt: \
 [1, 2]}, value: 1 GB
-catalogue | a peak of several kinds | - | catalogue: h100-sxm.peaks.fp16, value: 1 TFLOP/s
+catalogue | no such figure | did you mean 'peaks.fp16.dense'? | catalogue: h100-sxm.peaks.fp16, value: 1 TFLOP/s
 with | itl moves with itself | - | moves: itl, with: itl, given: {CASE}, value: up
 formula | expected a number | - | quantity: itl, given: {CASE}, value: 5 ms, formula: 'garbage('
 given.prompt | begins with 0 | - | quantity: kv_cache_bytes, given: {model: gpt2, prompt: \

@@ -9,8 +9,7 @@ import pytest
 from symroof.claims.claim_settings import merged_settings
 from symroof.claims.derive_claim import derived
 from symroof.claims.read.annotations import annotation_fields
-from symroof.claims.slips.predictions import context_of, predictions
-from symroof.claims.slips.slip_catalogue import CATALOGUE
+from symroof.claims.slips.predictions import CATALOGUE, context_of, predictions
 from symroof.specs.claims import ClaimSpec
 
 FIRST = "model=llama-3-70b hardware=h100-sxm params=70e9 prompt=4000 assume.detail=weights"
@@ -34,15 +33,12 @@ linked | 1 ms | itl FIRST tp=4 link_latency='10 us'
 shared out | 141 GB | weight_bytes model=llama-3-70b tp=4
 longest | 1024 token | peak_context prompt=1000 output=24
 capacity | 80 GB | mem_capacity mem_capacity='80 GB'
-link | 450 GB/s | catalogue=h100-sxm.link.bandwidth
 ridge | 300 | ridge_point hardware=h100-sxm
 half a byte | 4 GB | weight_bytes model=llama-3-8b weight_bytes_per_param=0.5
-no device | 100 FLOP/byte | ridge_point peak_flops='200 TFLOP/s' mem_bandwidth='2 TB/s'
 windows | 2 GB | kv_cache_bytes model=gemma-2-9b context=8192 kv=bf16
 hybrid | 25 KB | kv_bytes_per_token model=qwen3-next-80b-a3b kv=bf16
 loading | 20 s | load_time params=70e9 weights=fp16 disk_bandwidth='7 GB/s'
 first token | 0.6 s | ttft FIRST
-money | 6 USD | expression='6 USD/hour * 1 s'
 routed | 4.6 | experts_read model=mixtral-8x7b batch=3
 reading | 50 ms | decode_roofline_time FIRST batch=8 context=5000 assume.detail=kv
 growing | 40 s | decode_time FIRST batch=8 output=1024 assume.detail=kv
@@ -55,7 +51,6 @@ every step | 40 s | decode_time FIRST output=1000 assume.decode_steps=output
 long answer | 40 s | decode_time FIRST output=1024
 one byte | 70 GB | weight_bytes model=llama-3-70b weights=fp8 kv=fp8
 cache of bytes | 1 GB | kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp8
-read as bytes | 8 GB | weight_bytes_read model=llama-3-8b weights=fp8
 prefix of 1,000 | 0.4 s | prefill_roofline_time FIRST cached_prefix=1000
 prefix of 1,024 | 0.4 s | prefill_roofline_time FIRST cached_prefix=1024
 later | 5 GB | kv_cache_bytes model=llama-3-70b prompt=3000 context=4096 batch=4
@@ -115,8 +110,6 @@ cache | CACHE/10**1 | the decimal point 1 place to the left
 cache | CACHE/10**2 | the decimal point 2 places to the left
 cache | CACHE*1000 | a factor of 1,000 too much
 cache | CACHE/1000 | a factor of 1,000 too little
-step | STEP*1000 | a factor of 1,000 too much
-step | STEP/1000 | a factor of 1,000 too little
 latent | 27*2*16*(128 + 64 + 128) | keys and values of every head kept in place of their latent
 latent | 27*2*16*2*128 | a latent cache taken for two vectors of value_dim a head
 latent | 27*2*2*512 | a latent for keys and another for values
@@ -149,16 +142,13 @@ prefill | (LINEAR + PAIRS*4000*4001/2)*2 | FLOPs doubled once more
 square | LINEAR + PAIRS*4000*4001/2 | the causal half counted, not the whole square
 step | FLOPS | only the decode's FLOPs timed: no memory floor
 read prompt | STEP | only the prefill's bytes timed: no compute floor
-no device | 200 | the sparse peak, 400 TFLOP/s, for the dense one
 windows | 2*42*8*256*2*8192 | every layer keeps the whole context, as if none had a window
 hybrid | 2*48*2*256*2 | every layer taken for one that keeps a cache
 loading | 160 | a rate in bytes taken for one in bits
 loading | F(5, 2) | a rate in bits taken for one in bytes
 step | 1/(1000*STEP) | a rate read as a time in milliseconds
 read prompt | F(LINEAR, PEAK)*1024/1000 | a k of 1,024 in the prompt
-read prompt | F(LINEAR // 4000, PEAK) | of one prompt token, not of the prompt
 step | 1000/STEP | a time in milliseconds read as a rate
-step | 4000*STEP | of the prompt, not of one token
 step | 3600*STEP | hours taken for seconds
 step | STEP/3600 | seconds taken for hours
 response | 10*STEP | as many decode steps as output tokens; the first token comes with the prefill
@@ -177,29 +167,18 @@ longest | 1023/1.024 | tokens counted with a k of 1,024
 longest | 1023*1.024 | tokens counted with a k of 1,000
 capacity | 80*1024**3 | memory of so many GB taken as GiB
 capacity | 80*10**9*(1000/1024)**3 | memory of so many GiB taken as GB
-link | 900*10**9 | both directions of the link added
-money | 6 | hours taken for seconds
 routed | 2 | a step reads the experts of one token, whatever its batch
 routed | 8 | every expert is read, however few tokens there are
 routed | 6 | no two tokens share an expert
 reading | STEP | reads of the cache left out
 reading | STEP | no cache at all
-reading | 5000*F(READ_BY_EIGHT, BETA) | of a sequence, not of one token
-reading | F(READ_BY_EIGHT, 5000*BETA) | of one token, not of the sequence
 reading | 4000*F(READ_BY_EIGHT, BETA) | of the prompt, not of one token
-reading | F(READ_BY_EIGHT + 8*327_680, BETA) | one token of context more
-reading | F(140*10**9 + 8*5120*327_680, BETA) | a k of 1,024 in the context
-reading | F(140*10**9 + 5000*327_680, BETA) | one request in place of the batch
 reading | F(READ_BY_EIGHT, 4800*10**9) | the bandwidth of the h200
-reading | F(READ_BY_EIGHT, 4000*10**9) | the bandwidth of the h20
 growing | 1023*(STEP + 4000*F(KV8, BETA)) | every step at one context, as if the cache did not grow
 ungrouped | 2*32*8*128*2 | 8 KV heads
-ungrouped | 2*32*128*2 | 1 KV heads
 short prompt | F(2*70*96, 989_400) | only the prefill's FLOPs timed: no memory floor
-long prompt | F(LINEAR // 4000, PEAK) | of one prompt token, not of the prompt
 long prompt | F(LINEAR, 1_978_900*10**9) | the sparse peak, 1978.9 TFLOP/s, for the dense one
 long prompt | F(LINEAR, 1_978_900*10**9) | the fp8 peak
-long prompt | F(LINEAR, 494_700*10**9) | the tf32 peak
 long prompt | F(LINEAR, 148_000*10**9) | the peak of the h20
 wide | STEP | only the decode's bytes timed: no compute floor
 swapped | F(4096*327_680, 128*10**9) | both directions of the host link added
@@ -213,17 +192,11 @@ held | 4*P8 | weights and arithmetic at fp32
 held | 1*P8 | weights and arithmetic at fp8
 held | F(1, 2)*P8 | weights and arithmetic at int4
 held | 4*P8 | weights, cache and arithmetic at fp32
-held | 1*P8 | weights, cache and arithmetic at fp8
 held | F(1, 2)*P8 | weights, cache and arithmetic at int4
 held | P8 | the weights at fp8
 cache of bytes | 4096*327_680 | the kv at fp16
-cache of bytes | GUESSED | width guessed as sqrt(params/(12*n_layers)), grouped heads left out
-read as bytes | READ // 2 + TABLE | the gathered input table streamed too
-read as bytes | READ // 2 - TABLE | the head not streamed
 prefix of 1,000 | F(2*70*2976, 989_400) | a k of 1,024 in the cached_prefix
 prefix of 1,024 | F(2*70*3000, 989_400) | a k of 1,000 in the cached_prefix
-later | 4*327_680 | of one token, not of the sequence
-later | CACHE*4096 | of a sequence, not of one token
 later | 4*4000*327_680 | a k of 1,000 in the context
 """
 """A claim, the figure that a slip leads to, and the words of the slip.

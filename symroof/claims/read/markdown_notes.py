@@ -17,8 +17,15 @@ from typing import Any
 from symroof.claims.claim_settings import merged_settings, normalized
 from symroof.claims.read.annotations import AnnotationFields, annotation_fields
 from symroof.claims.read.claimed_number import claimed_number
-from symroof.claims.read.markdown import FORMULA, Passage, blocks, line_starts, passages
-from symroof.claims.read.notebook_cells import NOTEBOOK, note_text
+from symroof.claims.read.markdown import (
+    FORMULA,
+    NOTEBOOK,
+    Passage,
+    blocks,
+    line_starts,
+    note_text,
+    passages,
+)
 from symroof.claims.read.numbers import Figure, figures, without_marks
 from symroof.claims.read.spelled_arithmetic import Equation, equations_of_blocks
 from symroof.errors import Problem, why

@@ -18,13 +18,13 @@ from symroof.cases.quantity_result import plain_value
 from symroof.claims.derive_claim import Derived, Steps
 from symroof.claims.read.written_number import WrittenNumber, read_written
 from symroof.claims.slips.predictions import (
+    CATALOGUE,
     Context,
     SlipPrediction,
     context_of,
     predictions,
     two_slips,
 )
-from symroof.claims.slips.slip_catalogue import CATALOGUE
 from symroof.specs.claims import ClaimSpec
 from symroof.units import describe, format_quantity, parse_unit, settled, significant
 
