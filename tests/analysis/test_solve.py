@@ -1,12 +1,16 @@
-"""Equations at the edges of what is solved: missing inputs that cancel, and what has no answer without numbers."""
+"""Equations: what is refused and why, missing inputs that cancel, what has no answer without numbers, and thresholds at the corners of ranges."""
 
 import pytest
+import sympy
+import yaml
 
 import symroof as sr
 from symroof.api import Study
 from symroof.symbolic.printing import text
+from symroof.symbols import batch, kv_cache_bytes, weight_bytes
 
 from ..near import near
+from ..tables import fields, table
 
 ROOFS = {"assume": {"detail": "weights"}, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s"}
 """500 FLOPs for each byte."""
@@ -78,3 +82,74 @@ def test_a_quantity_of_ones_own_may_be_such_a_sum():
     study.define("staircase", "sum(j*n_heads, j, 0, n_layers - 1)", means="a staircase")
     assert study.value("staircase") == 32 * (0 + 1 + 2)
     assert r"\sum_{j=0}^{L - 1} H j" in study.derive("staircase").latex()
+
+
+# equation | unknown | what is said of it | the hint
+REFUSED = """
+kv_cache_bytes | batch | no such threshold, and not of the form lhs = rhs |
+batch_to_ridgee | | no such threshold, and not of the form | did you mean 'batch_to_ridge'?
+kv_cache_bytes <= weight_bytes | batch | is a bound | solve it with =; the answer says on which side
+kv_cache_bytes = weight_bytez | batch | unknown name 'weight_bytez' | did you mean 'weight_bytes'?
+kv_cache_bytes = ttft | batch | kv_cache_bytes is byte but ttft is s |
+kv_cache_bytes = weight_bytes | | say what to solve for | --for batch, or for_='batch' in Python
+kv_cache_bytes = weight_bytes | batchh | no such input or quantity | did you mean 'batch'?
+kv_cache_bytes = weight_bytes | fits | is true/false or a category, not a number to solve for |
+decode_bound = 1 | batch | decode_bound is true/false or a category, not a number |
+kv_cache_bytes = weight_bytes | mfu | mfu does not occur in it | it can be solved for batch, d_ff
+"""
+
+
+@pytest.fixture(scope="module")
+def gpt2():
+    return Study("gpt2", "h100-sxm", prompt=100, output=20, efficiency="peak")
+
+
+def test_what_is_refused_and_why(gpt2):
+    for row in REFUSED.strip().splitlines():
+        equation, unknown, said, hint = (cell.strip() for cell in row.split("|"))
+        with pytest.raises(sr.InputError) as error:
+            gpt2.solve(equation, unknown or None)
+        (problem,) = error.value.problems
+        assert said in problem.message and problem.hint.startswith(hint), row
+
+
+def test_a_width_of_two_kinds_of_layers_is_not_solved_for_as_one():
+    with pytest.raises(sr.InputError, match="differs between parts of this model") as error:
+        Study("gemma-2-9b", prompt=100).solve("kv_cache_bytes = 1 GB", "n_layers")
+    assert error.value.problems[0].hint == "solve for n_layers.global or n_layers.local"
+
+
+def test_a_sympy_expression_is_zero_and_its_equation_is_what_it_says(gpt2):
+    by_text = gpt2.solve("kv_cache_bytes = weight_bytes", "batch").value
+    assert gpt2.solve(kv_cache_bytes - weight_bytes, "batch").value == by_text
+    assert gpt2.solve(sympy.Eq(kv_cache_bytes, weight_bytes), batch).value == by_text
+    with pytest.raises(sr.InputError, match="is a bound"):
+        gpt2.solve(kv_cache_bytes < weight_bytes, "batch")
+
+
+BY_HAND = """
+gemm_n: 1..9 | (batch - 50*gemm_n)*(batch - 100) = 0 | batch | [[50, 100], [100, 450]]
+# at half of the bandwidth a step takes 20 ms whatever the batch: it is missed from the first on
+mbu: 0.5..0.8 | itl = 16 ms | batch | [[], [800]]
+mbu: 0.5..0.8 | itl = 16 ms | peak_flops | [[], [1250000000000]]
+# of four times n: the line at four from n = 4 on, before that the square
+gemm_n: 1..9 | max(batch*gemm_n, batch**2) = 4*gemm_n | batch | [[2], [4]]
+gemm_n: 1..9 | max(batch, gemm_n) = 5 | batch | [[5], []]
+# without ranges
+ | itl = 16 ms | batch | []
+"""
+"""Ranges, equation, unknown, and the crossings at each corner."""
+
+
+@pytest.mark.sample(5)
+@pytest.mark.parametrize("row", table(BY_HAND), ids=str)
+def test_corners_by_hand(row):
+    ranges, equation, unknown, expected = row
+    """A step takes 10 ms for the weights, and 20 µs a request."""
+    study = Study(**ROOFS, params=10**10, prompt=1000, **fields(ranges))
+    solution = study.solve(equation, unknown)
+    corners = [list(each.values) for each in solution.corners]
+    assert corners == near(yaml.safe_load(expected), 1e-9)
+    met = [min(values) for values in [*corners, solution.values] if values]
+    if corners:
+        assert solution.extent == (min(met), max(met), all(corners) and bool(solution.values))

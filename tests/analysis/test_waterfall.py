@@ -1,13 +1,98 @@
-"""From one number to another: effects add up exactly, tools' ways are gone backwards, what cannot be explained is refused."""
+"""From one case to another, change by change as people write it, with the value after each; tools' ways are gone backwards, what cannot be explained is refused."""
 
+from fractions import Fraction
 from math import prod
 
 import pytest
+import yaml
 
 import symroof as sr
+from symroof.analysis.differences import differences
 from symroof.analysis.waterfall import waterfall
+from symroof.api import Study
 
 from ..near import near
+
+BASE = {"model": "gpt2", "hardware": "h100-sxm", "engine": "ideal", "prompt": 100}
+ITL = "decode_roofline_time + decode_link_time + decode_overhead"
+
+# what both cases have beside the base | what the second has | changes: kind name: before -> after
+CHANGES = f"""
+{{}} | {{}} |
+{{}} | {{batch: 4}} | input batch: 1 request -> 4 requests
+{{prompt: 100..200}} | {{prompt: 150..200}} | input prompt: 100..200 -> 150..200
+{{prompt: 100..200}} | {{prompt: 100..200}} |
+{{mfu: 0.5, tp: 2}} | {{}} | input mfu: 0.5 -> 1; input tp: 2 devices -> 1 device
+{{}} | {{output: 20}} | input output: not set -> 20 tokens
+{{}} | {{context: 50}} | input context: prompt -> 50 tokens
+{{}} | {{weights: fp8, batch: 2}} | input weights: fp16 -> fp8; input batch: 1 request -> 2 requests
+{{}} | {{weight_bytes_per_param: 3}} | input weights: 2 bytes/parameter -> 3 bytes/parameter
+{{weights: fp8}} | {{model: opt-6.7b}} | input model: gpt2 -> opt-6.7b; input weights: fp8 -> fp16
+{{model: null}} | {{}} | input model: none -> gpt2
+{{}} | {{params: 100000000}} | input params: by a formula of its own -> 100 million parameters
+{{}} | {{itl: 2*ttft}} | definition itl: {ITL} -> 2*ttft
+{{itl: 2*ttft}} | {{}} | definition itl: 2*ttft -> {ITL}
+{{}} | {{prompt: 3*batch}} | definition prompt: 100 tokens -> 3*batch
+{{}} | {{assume: {{roofline: per_operator}}}} | switch roofline: aggregate -> per_operator
+"""
+
+
+@pytest.mark.sample(5)
+@pytest.mark.parametrize("row", CHANGES.strip().splitlines())
+def test_the_changes_from_one_case_to_another(row):
+    first, second, expected = row.split(" |")
+    a, b = (Study(**{**BASE, **yaml.safe_load(side)}).first for side in (first, second))
+    made = differences(a, b)
+    said = [f"{change.kind} {change.name}: {change.before} -> {change.after}" for change in made]
+    assert said == [each.strip() for each in expected.split(";") if each.strip()]
+    for change in made:
+        a = change.applied(a)
+        assert (change.reversed().before, change.reversed().after) == (change.after, change.before)
+    assert a.case.value("kv_cache_bytes") == b.case.value("kv_cache_bytes")
+    assert a.case.value("prefill_time") == b.case.value("prefill_time")
+
+
+@pytest.mark.parametrize("preset", ["llm-viewer", "genz"])
+def test_the_changes_to_a_tool_end_at_its_numbers(preset):
+    """Its terms one by one, its choices, its inputs: all applied, the case is the tool's; its last change of each formula is the tool's own."""
+    case, tool = Study(**BASE, output=20).first, Study(**BASE, output=20, preset=preset).first
+    made = differences(case, tool)
+    assert len({change.name for change in made}) == len(made)
+    for change in made:
+        case = change.applied(case)
+    for name in ("prefill_time", "itl", "memory_bytes_per_device"):
+        assert case.case.value(name) == tool.case.value(name), name
+
+
+def test_each_value_on_the_way():
+    """A cache of 36,864 bytes a token: of half the width, of three times as many tokens, of five requests."""
+    one, other = Study(**BASE).first, Study(**{**BASE, "prompt": 300}, kv="fp8", batch=5).first
+    way = waterfall(one, other, "kv_cache_bytes")
+    token = 36_864
+    assert [(step.label, step.before, step.after) for step in way.steps] == [
+        ("kv_bytes_per_element: 2 bytes -> 1 byte", token * 100, token * 50),
+        ("prompt: 100 tokens -> 300 tokens", token * 50, token * 150),
+        ("batch: 1 request -> 5 requests", token * 150, token * 750),
+    ]
+    assert (way.effect, way.factor) == (token * 650, Fraction(15, 2))
+    back = way.reversed()
+    assert [(step.before, step.after) for step in back.steps] == [
+        (step.after, step.before) for step in reversed(way.steps)
+    ]
+    assert (back.effect, back.factor) == near((-token * 650, 2 / 15))
+
+
+def test_what_moves_nothing_is_said_and_not_listed():
+    """The compute rate leaves the cache alone."""
+    other = Study(**{**BASE, "batch": 2}, mfu=0.5, peak_flops="1 PFLOP/s").first
+    way = waterfall(Study(**BASE).first, other, "kv_cache_bytes")
+    assert way.notes() == ["differs without effect here: peak_flops, mfu"]
+    assert way.rows("one", "two") == [
+        ["from", "one", "", "", "3.686 MB"],
+        ["input", "batch: 1 request -> 2 requests", "+3.686 MB", "× 2", "7.373 MB"],
+        ["to", "two", "+3.686 MB", "× 2", "7.373 MB"],
+    ]
+
 
 PLAIN = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 2048}
 LARGE = {"model": "llama-3-70b", "hardware": "h200", "engine": "ideal", "prompt": 4096}
