@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5234,
     "report": 5234,
     "cli": 3685,
-    "tests": 30618,
+    "tests": 30580,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
