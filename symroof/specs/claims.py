@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from symroof.specs.fields import Fault, Faults, Spec, raise_faults
 from symroof.specs.sources import AnySource
@@ -54,22 +54,8 @@ class StepSpec(Spec):
     value: Anything
 
 
-PYTHON_WORDS = {"for": "solve_for", "with": "with_"}
-"""Keys of the file that are words of Python: the fields behind them are called otherwise."""
-
-
-def _as_in_files(schema: dict[str, Any]) -> None:
-    """A schema with the keys as files have them."""
-    words = {field: key for key, field in PYTHON_WORDS.items()}
-    schema["properties"] = {
-        words.get(name, name): value for name, value in schema["properties"].items()
-    }
-
-
 class ClaimSpec(Spec):
     """One claim in one form."""
-
-    model_config = ConfigDict(json_schema_extra=_as_in_files)
 
     id: str
     says: str = ""
@@ -89,8 +75,8 @@ class ClaimSpec(Spec):
     for_all: Names = {}
     formula: str | None = None
     where: Names = {}
-    solve_for: str | None = None
-    with_: str | None = None
+    solve_for: Annotated[str | None, Field(alias="for")] = None
+    with_: Annotated[str | None, Field(alias="with")] = None
     value: Anything | None = None
     per: str | None = None
     values: Names = {}
@@ -102,13 +88,6 @@ class ClaimSpec(Spec):
     def form(self) -> str:
         """The field that names the claim's form."""
         return next(name for name in FORMS if getattr(self, name))
-
-    @model_validator(mode="before")
-    @classmethod
-    def _python_words(cls, data: Any) -> Any:
-        if isinstance(data, dict):
-            return {PYTHON_WORDS.get(key, key): value for key, value in data.items()}
-        return data
 
     @model_validator(mode="after")
     def _one_form(self) -> ClaimSpec:

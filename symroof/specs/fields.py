@@ -365,7 +365,8 @@ def _fields(kind: type[BaseModel], location: tuple[str | int, ...]) -> list[str]
             fields = [model.model_fields[part] for model in current if part in model.model_fields]
             if fields:  # a user-defined name has the fields of its kind
                 current = [model for field in fields for model in _models_in(field.annotation)]
-    return list(dict.fromkeys(name for model in current for name in model.model_fields))
+    keys = {key: field.alias for model in current for key, field in model.model_fields.items()}
+    return [alias or key for key, alias in keys.items()]
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:

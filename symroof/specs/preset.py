@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Annotated, Any
 
 import sympy
-from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 
 from symroof.errors import nearest
 from symroof.specs.fields import NAME, Spec, in_unit, read_at, read_each
 from symroof.specs.input_values import Setting, formula_for
-from symroof.specs.sources import Source
+from symroof.specs.sources import Source, Text
 from symroof.specs.study_fields import Assume, Precision, Settings, any_names
 from symroof.symbolic.expressions import Expr, substitute
 from symroof.symbolic.reading import FormulaError, parse, written
@@ -24,7 +32,44 @@ from symroof.theory.symbols import canonical
 
 KINDS = {"latent": "kv_lora_rank", "experts": "n_experts"}
 """Kinds of model that a tool has a formula of its own for, each with an input that no other kind has; the first that fits counts."""
-KEYS = ("formula", "plus", *KINDS)
+
+
+def _formula(value: object) -> object:
+    """A formula alone, as the mapping that it is short for."""
+    return value if isinstance(value, dict) else {"formula": value}
+
+
+def _part_name(name: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", name) or name in known_names():
+        raise ValueError(
+            "cannot be the name of a part: small letters, digits and underscores, and no name of the theory"
+        )
+    return name
+
+
+class ByKind(Spec):
+    """A formula, and those that hold for kinds of model."""
+
+    formula: Text | None = None
+    latent: Text | None = None
+    experts: Text | None = None
+
+    def of(self, kind: str) -> str:
+        """The text for a kind of model; models with a latent cache have experts, so that one's holds where it has none of its own."""
+        texts = {"latent": (self.latent, self.experts), "experts": (self.experts,)}.get(kind, ())
+        return next(filter(None, (*texts, self.formula)), "")
+
+
+class Part(ByKind):
+    """A named formula that definitions are made of."""
+
+    formula: Text
+
+
+class OwnFormula(ByKind):
+    """A tool's own definition of a quantity, and terms that it adds, each under a name."""
+
+    plus: dict[str, Text] = {}
 
 
 @dataclass(frozen=True)
@@ -35,14 +80,12 @@ class Definition:
         base: the formula without the terms; that of symroof where the tool only adds, or defines other kinds of model.
         terms: name -> what it adds, in the quantity's unit.
         own_base: whether ``base`` is the tool's.
-        written: the formula as the preset writes it, over the names of its parts.
         kinds: the same for kinds of model that the tool has a formula of its own for.
     """
 
     base: Expr
     terms: tuple[tuple[str, Expr], ...] = ()
     own_base: bool = True
-    written: str = ""
     kinds: tuple[tuple[str, Definition], ...] = ()
 
     @property
@@ -55,102 +98,6 @@ class Definition:
         return made if made.own_base or made.terms else None
 
 
-def _definition(name: str, value: object, parts: _Parts) -> Definition:
-    quantity = QUANTITIES.get(canonical(name))
-    if quantity is None:
-        raise ValueError(f"no such quantity {name[:40]!r}; {nearest(name, QUANTITIES)}")
-    if isinstance(value, str):
-        value = {"formula": value}
-    if not isinstance(value, dict) or not value:
-        raise ValueError(f"expected a formula, or keys and values: {', '.join(KEYS)}")
-    if unknown := next((key for key in value if key not in KEYS), None):
-        raise ValueError(f"unknown key {unknown!r}; {nearest(str(unknown), KEYS)}")
-    if not isinstance(value.get("plus", {}), dict):
-        raise ValueError("expected names and formulas under plus")
-    if "plus" in value and "formula" not in value and quantity.definition is None:
-        raise ValueError(
-            f"{quantity.name} has no single definition to add to; give its formula as well"
-        )
-    kinds = [kind for kind in KINDS if kind in value or parts.differs(kind)]
-    return replace(
-        _of_kind(quantity, value, parts, ""),
-        kinds=tuple((kind, _of_kind(quantity, value, parts, kind)) for kind in kinds),
-    )
-
-
-def _of_kind(quantity: Quantity, value: dict[str, Any], parts: _Parts, kind: str) -> Definition:
-    """The definition for one kind of model."""
-    own = "formula" in value or kind in value
-    named = parts.of(kind), parts.of(kind, written)
-    shown = _for_kind(value, kind) if own else ""
-    plain = quantity.definition or quantity.name
-    base = formula_for(quantity, shown, *named) if own else parse(plain)
-    terms = tuple(
-        (str(label), formula_for(quantity, str(text), *named))
-        for label, text in value.get("plus", {}).items()
-    )
-    return Definition(base, terms, own, shown)
-
-
-def _for_kind(texts: Mapping[str, Any], kind: str) -> str:
-    """The text for a kind of model; models with a latent cache have experts, so their text holds where it has none of its own."""
-    chosen = [*dict.fromkeys((kind, "experts"))] if kind == "latent" else [kind]
-    return str(next((texts[name] for name in (*chosen, "formula") if name in texts), ""))
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """Formulas under names of their own, of which a preset's definitions are made; texts by kind of model."""
-
-    texts: Mapping[str, Mapping[str, str]]
-
-    def differs(self, kind: str) -> bool:
-        return any(kind in texts for texts in self.texts.values())
-
-    def of(self, kind: str, read: Callable[[str], Expr] = parse) -> dict[str, Expr]:
-        """The formula of each part for a kind of model, with the parts before it substituted, to be computed or as it is ``written``."""
-        made: dict[str, Expr] = {}
-        for name, texts in self.texts.items():
-            try:
-                made[name] = substitute(read(_for_kind(texts, kind)), made)
-            except FormulaError as error:
-                raise ValueError(f"{name} cannot be read as a formula: {error}") from None
-        return made
-
-
-def _parts(value: object) -> dict[str, dict[str, str]]:
-    """The texts of every part, all faults at once."""
-    if not isinstance(value, dict):
-        raise ValueError("expected names and formulas")
-
-    def read(name: str, item: object) -> dict[str, str]:
-        texts = item if isinstance(item, dict) else {"formula": item}
-        if not re.fullmatch(PART, str(name)) or name in known_names():
-            raise ValueError(
-                "cannot be the name of a part: small letters, digits and underscores, and no name of the theory"
-            )
-        right = "formula" in texts and {*texts} <= {"formula", *KINDS}
-        if not right or not all(isinstance(text, (str, int, float)) for text in texts.values()):
-            raise ValueError(f"expected a formula, or formula and {', '.join(KINDS)}")
-        return {kind: str(text) for kind, text in texts.items()}
-
-    return read_each(value.items(), read)
-
-
-def _definitions(value: object, info: ValidationInfo) -> dict[str, Definition]:
-    """Every definition by the name of its quantity, all faults at once."""
-    if not isinstance(value, dict):
-        raise ValueError("expected quantities and formulas")
-    if "where" not in info.data:  # its faults are reported
-        return {}
-    parts = _Parts(info.data["where"])
-    return read_each(
-        value.items(),
-        lambda name, item: _definition(str(name), item, parts),
-        named=lambda name: canonical(str(name)),
-    )
-
-
 def _per_entry(value: object, info: ValidationInfo) -> dict[str, dict[str, tuple[Setting, ...]]]:
     """Names and values by entry of the catalogue."""
     if not isinstance(value, dict):
@@ -158,23 +105,6 @@ def _per_entry(value: object, info: ValidationInfo) -> dict[str, dict[str, tuple
     return read_each(value.items(), lambda _, item: any_names(item, info))
 
 
-PART = r"[a-z][a-z0-9_]{0,40}"
-_TEXTS = {kind: {"type": "string"} for kind in ("formula", *KINDS)}
-_PART = {"anyOf": [{"type": "string"}, {"type": "object", "properties": _TEXTS}]}
-Where = Annotated[
-    Any, BeforeValidator(_parts), WithJsonSchema({"type": "object", "additionalProperties": _PART})
-]
-_FORMULA = {
-    "anyOf": [
-        {"type": "string"},
-        {"type": "object", "properties": {**_TEXTS, "plus": {"type": "object"}}},
-    ]
-}
-Definitions = Annotated[
-    Any,
-    BeforeValidator(_definitions),
-    WithJsonSchema({"type": "object", "additionalProperties": _FORMULA}),
-]
 PerEntry = Annotated[
     Any,
     BeforeValidator(lambda value, info: _per_entry(value, info)),
@@ -199,19 +129,66 @@ class PresetSpec(Spec):
     assume: Assume = {}
     precision: Precision = Precision.model_construct()
     set: Settings = {}
-    where: Where = {}
-    definitions: Definitions = {}
+    where: dict[
+        Annotated[str, AfterValidator(_part_name)], Annotated[Part, BeforeValidator(_formula)]
+    ] = {}
+    definitions: dict[str, Annotated[OwnFormula, BeforeValidator(_formula)]] = {}
     hardware: PerEntry = {}
     models: PerEntry = {}
     peaks: dict[str, dict[str, Rate]] = {}
     slips: dict[str, str] = {}
     notes: tuple[str, ...] = ()
 
+    @cached_property
+    def defined(self) -> dict[str, Definition]:
+        """Its definitions by quantity.
+
+        Raises:
+            Faults: no such quantity, a formula that cannot be read or has another unit.
+        """
+        read = partial(read_each, self.definitions.items(), self._definition, named=canonical)
+        return read_at("definitions", read)
+
+    def _definition(self, name: str, own: OwnFormula) -> Definition:
+        quantity = QUANTITIES.get(canonical(name))
+        if quantity is None:
+            raise ValueError(f"no such quantity {name[:40]!r}; {nearest(name, QUANTITIES)}")
+        if not own.model_fields_set:
+            raise ValueError(
+                "expected a formula, or keys and values: formula, plus, latent, experts"
+            )
+        if own.plus and own.formula is None and quantity.definition is None:
+            message = "has no single definition to add to; give its formula as well"
+            raise ValueError(f"{quantity.name} {message}")
+        texts = (own, *self.where.values())
+        kinds = [kind for kind in KINDS if any(getattr(each, kind) for each in texts)]
+        made = tuple((kind, self._of_kind(quantity, own, kind)) for kind in kinds)
+        return replace(self._of_kind(quantity, own, "formula"), kinds=made)
+
+    def _of_kind(self, quantity: Quantity, own: OwnFormula, kind: str) -> Definition:
+        """The definition for one kind of model."""
+        named = self._parts(kind, parse), self._parts(kind, written)
+        has_own = own.formula is not None or getattr(own, kind) is not None
+        plain = quantity.definition or quantity.name
+        base = formula_for(quantity, own.of(kind), *named) if has_own else parse(plain)
+        terms = ((label, formula_for(quantity, each, *named)) for label, each in own.plus.items())
+        return Definition(base, tuple(terms), has_own)
+
+    def _parts(self, kind: str, read: Callable[[str], Expr]) -> dict[str, Expr]:
+        """The formula of each part for a kind of model, with the parts before it substituted, to be computed or as it is ``written``."""
+        made: dict[str, Expr] = {}
+        for name, part in self.where.items():
+            try:
+                made[name] = substitute(read(part.of(kind)), made)
+            except FormulaError as error:
+                raise ValueError(f"{name} cannot be read as a formula: {error}") from None
+        return made
+
     @model_validator(mode="after")
-    def _slips_are_of_something(self) -> PresetSpec:
-        terms = [label for definition in self.definitions.values() for label, _ in definition.terms]
+    def _consistent(self) -> PresetSpec:
+        terms = [label for definition in self.defined.values() for label, _ in definition.terms]
         special = (name for own in (*self.hardware.values(), *self.models.values()) for name in own)
-        known = [*self.assume, *self.set, *self.definitions, *self.where, *terms, *special]
+        known = [*self.assume, *self.set, *self.defined, *self.where, *terms, *special]
 
         def check(name: str, _: str) -> None:
             if name not in known:

@@ -90,7 +90,7 @@ def test_seeded_slips_are_named_first(slip, quantity, formula, given):
 
 def test_a_threshold_s_closed_form_has_slips_too():
     """The cache is as large as the weights at P*b_w over one request's cache; with keys alone at twice as many requests."""
-    claim = {"id": "t", "threshold": "batch_kv_equals_weights", "solve_for": "batch"}
+    claim = {"id": "t", "threshold": "batch_kv_equals_weights", "for": "batch"}
     assert judge(ClaimSpec(**claim, formula="P*b_w/(2*L*H_kv*d_h*b_kv*S)")).verdict == "exact"
     assert named(judge(ClaimSpec(**claim, formula="P*b_w/(2*L*H*d_h*b_kv*S)")))[:1] == [
         "gqa_forgotten"

@@ -60,10 +60,10 @@ def test_what_is_set_for_a_device_is_stronger_than_what_is_set_for_all(tmp_path)
 REFUSED = """
 where: {batch: '1'} | no name of the theory
 where: {Odd: '1'} | cannot be the name of a part
-where: {odd: {experts: '1'}} | expected a formula, or formula and latent, experts
-where: {odd: {formula: '1', dense: '1'}} | expected a formula, or formula and latent, experts
-where: {odd: {formula: '1', experts: [2]}} | expected a formula, or formula and latent, experts
-where: 3 | expected names and formulas
+where: {odd: {experts: '1'}} | where.odd.formula: is missing
+where: {odd: {formula: '1', dense: '1'}} | where.odd.dense: unknown key
+where: {odd: {formula: '1', experts: [2]}} | where.odd.experts: expected text
+where: 3 | expected keys and values
 where: {odd: '1 +'}, definitions: {itl: odd*1 s} | odd cannot be read as a formula
 where: {odd: later, later: '1'}, definitions: {itl: odd*1 s} | unknown name 'later'
 where: {odd: batch}, definitions: {itl: odd} | itl

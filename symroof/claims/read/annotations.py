@@ -13,7 +13,7 @@ from typing import Any
 
 from symroof.claims.claim_settings import SETTABLE, SWITCH_NAMES
 from symroof.errors import nearest
-from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
+from symroof.specs.claims import ClaimSpec
 from symroof.specs.definitions import OWN_NAME
 from symroof.strict_yaml import DECIMAL, INTEGER, Location
 from symroof.theory.symbols import base_name
@@ -31,8 +31,7 @@ FILE_ONLY = {
 }
 NESTED = ("needs", "where", "for_all")
 CASE = {"assume": "assume", "targets": "targets", "target": "targets"}
-IN_FILES = {field: key for key, field in PYTHON_WORDS.items()}
-CLAIM_FIELDS = {IN_FILES.get(name, name) for name in ClaimSpec.model_fields}
+CLAIM_FIELDS = {field.alias or name for name, field in ClaimSpec.model_fields.items()}
 CLAIM_FIELDS -= {"given", "line", *FILE_ONLY, *NESTED}
 
 
