@@ -171,7 +171,7 @@ study | efficiency: | set: {mem_bandwith: 3 TB/s}\nefficiency: | 4:7 | unknown |
 study | efficiency: | assume: {atention: full}\nefficiency: | 4:10 | unknown | attention
 study | efficiency: | targets: {ttft: 200}\nefficiency: | 4:11 | unit of a time |
 device | dense: 100 TFLOP/s | dense: 100 TB/s | 5 | FLOP/s |
-device | TFLOP/s, source: sheet | TFLOP/s, source: page | 1 | not listed under sources |
+device | TFLOP/s, source: sheet | TFLOP/s, source: page | 5:36 | none of the sources | sheet
 device | dense: 100 TFLOP/s | sparse: 100 TFLOP/s | 5 | missing |
 device | 1 TB/s | '1,5 TB/s' | 6 | point |
 device | vendor: V | | 1 | missing |
