@@ -31,7 +31,7 @@ from symroof.theory.devices import RESIDENT, Devices, per_device, stored_bytes
 from symroof.theory.layout import SYMBOLIC
 from symroof.theory.links import busy_time, exchange_time, link_time, message, sends
 from symroof.theory.operator_table import PlacedRow, total
-from symroof.theory.operators import Operator, operators
+from symroof.theory.operators import operators
 from symroof.theory.quantity import WORK_TIMES, work_time
 from symroof.theory.rows import SHARED_COPIES
 from symroof.theory.steps import STEPS, Step
@@ -256,13 +256,9 @@ class Pipeline(Devices):
                 return Max(compute, memory)
             case "no_overlap":
                 return compute + memory
-        return sympy.Add(*(operator.roofline_time for operator in self._operators(step, stage)))
-
-    def _operators(self, step: Step, stage: Stage) -> Iterator[Operator]:
-        work = partial(self.work, step)
-        yield from operators(
-            self._in(stage, self.counted(step)), work, work, self.totals.assumptions
-        )
+        rows, work = self._in(stage, self.counted(step)), partial(self.work, step)
+        found = operators(rows, work, work, self.totals.assumptions)
+        return sympy.Add(*(operator.roofline_time for operator in found))
 
     def _links(self, step: Step, stage: Stage) -> tuple[Expr, Expr]:
         """The time a pass spends on links inside a stage, and the part of it between experts."""

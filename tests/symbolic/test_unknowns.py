@@ -122,19 +122,19 @@ def test_what_is_counted_meets_no_share(equation):
         sr.solve(equation, for_="batch")
 
 
-@pytest.mark.parametrize(
-    ("equation", "unknown", "value"),
-    [
-        ("batch = prompt", "batch", 100),
-        ("prompt = 3*batch", "batch", Fraction(100, 3)),
-        ("batch*mbu = 4", "batch", 8),
-        ("prompt/batch = 4", "batch", 25),
-        ("batch = n_layers", "batch", 4),
-        ("mbu = n_layers/80", "mbu", Fraction(1, 20)),
-        ("prompt/step_tokens = mbu", "chunk", 199),
-        ("batch = weight_bytes/kv_cache_bytes(batch = 1)", "weight_bytes", 12),
-    ],
-)
+COUNTED = """
+batch = prompt | batch | 100
+prompt = 3*batch | batch | 100/3
+batch*mbu = 4 | batch | 8
+prompt/batch = 4 | batch | 25
+batch = n_layers | batch | 4
+mbu = n_layers/80 | mbu | 1/20
+prompt/step_tokens = mbu | chunk | 199
+batch = weight_bytes/kv_cache_bytes(batch = 1) | weight_bytes | 12
+"""
+
+
+@pytest.mark.parametrize(("equation", "unknown", "value"), table(COUNTED))
 def test_counts_meet_each_other_and_numbers(equation, unknown, value):
     study = sr.Study(prompt=100, mbu=0.5, n_layers=4, kv_cache_bytes="12 byte")
-    assert study.solve(equation, for_=unknown).value == near(value, 1e-12)
+    assert study.solve(equation, for_=unknown).value == near(Fraction(value), 1e-12)

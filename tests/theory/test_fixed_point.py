@@ -3,19 +3,11 @@
 import pytest
 
 from symroof.api import Study
-from symroof.symbolic.evaluation import UndefinedValue
 
 from ..tables import case_of, words
-from . import made
 
 STEP = 1e-5
 """A relative step: smaller ones are lost in rounding, larger ones in curvature."""
-
-
-def test_an_input_that_is_missing_is_missing():
-    case = made(judged_itl="batch*prompt", itl_target=6, concurrency=4, batch=1)
-    with pytest.raises(UndefinedValue, match="needs prompt"):
-        case.value("best_batch")
 
 
 @pytest.mark.full

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import pairwise, product
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,13 +12,28 @@ from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.links import all_gather, all_reduce, all_to_all, link_time, sends
 
 from ..near import near
-from .made_up import Made
+from ..tables import case_of
 
 NODE = 8
 
 
+NUMBERS = case_of(
+    "link_bandwidth=97 network_bandwidth=13 link_latency=3 network_latency=5 d_model=11 tp=1 pp=1 "
+    "attention_dp=1 link_bytes_per_element=2 dispatch_bytes_per_element=1 decode_tokens=17 "
+    "prefill_tokens=19 message_bytes=840"
+)
+
+
+class Point(SimpleNamespace):
+    axes = 0
+
+    def value(self, name):
+        return float(getattr(self, name))
+
+
 def point(**fixed):
-    return Made(3, node_devices=NODE, message_bytes=840, link_share=Fraction(3, 5), **fixed)
+    shares = {"link_share": Fraction(3, 5), "expert_imbalance": Fraction(9, 7)}
+    return Point(**{**NUMBERS, **shares, "node_devices": NODE, **fixed})
 
 
 def over(v, fast, slow=0):
@@ -108,7 +124,7 @@ def nodes_of_stages(devices, pp, node):
 )
 def test_stages_send_to_the_next_one(tp, pp, node, groups):
     """Stage by stage: whether the next one is in another node. No layout has fewer sends than none."""
-    v = Made(5, tp=tp, pp=pp, node_devices=node, message_bytes=840, attention_dp=groups)
+    v = point(tp=tp, pp=pp, node_devices=node, attention_dp=groups)
     stages = nodes_of_stages(tp * groups, pp, node)
     far = sum(here != there for here, there in pairwise(stages))
     beside = pp - 1 - far
