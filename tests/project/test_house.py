@@ -36,7 +36,7 @@ SAME_THING = {"study", "claims", "symbols"}
 BUDGETS = {
     "top level": 1863,
     "symbolic": 4884,
-    "theory": 4545,
+    "theory": 4541,
     "specs": 5110,
     "checkpoints": 3557,
     "study": 7220,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5233,
     "report": 5234,
     "cli": 3685,
-    "tests": 30580,
+    "tests": 30522,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
