@@ -13,7 +13,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 PREFIX = ".symroof-"
@@ -21,30 +20,16 @@ DESCRIPTORS = {"/dev/stdout": 1, "/dev/stderr": 2}
 DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,6})")
 
 
-@dataclass(frozen=True)
-class Destination:
-    """A resolved output path.
-
-    Attributes:
-        path: the path as written.
-        file: the regular file to replace, with symbolic links resolved; it need not exist. For a stream, the path.
-        stream: whether it is a character device, a FIFO or an open descriptor (``/dev/stdout``), which is written to directly.
-    """
-
-    path: Path
-    file: Path
-    stream: bool = False
-
-
-def destination(path: str | os.PathLike[str]) -> Destination:
-    """Resolve an output path.
+def destination(path: str | os.PathLike[str]) -> Path | None:
+    """The regular file that an output path means, with symbolic links resolved; it need not exist. None for a stream, which is written
+    to directly: a character device, a FIFO or an open descriptor (``/dev/stdout``).
 
     Raises:
         OSError: it is a folder, a socket or a block device, or its links form a cycle.
     """
     goal = Path(path)
     if _descriptor(goal) is not None:
-        return Destination(goal, goal, stream=True)
+        return None
     with with_path(goal):
         try:
             mode = goal.stat().st_mode
@@ -56,8 +41,8 @@ def destination(path: str | os.PathLike[str]) -> Destination:
             kind = "socket" if stat.S_ISSOCK(mode) else "block device"
             raise OSError(errno.EINVAL, f"is a {kind}, which no output is written into")
     if stat.S_ISCHR(mode) or stat.S_ISFIFO(mode):
-        return Destination(goal, goal, stream=True)
-    return Destination(goal, Path(os.path.realpath(goal)) if goal.is_symlink() else goal)
+        return None
+    return Path(os.path.realpath(goal)) if goal.is_symlink() else goal
 
 
 def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -67,15 +52,15 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
         OSError: the folder is not writable, the disk is full, the path is not a file.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
-    goal = destination(path)
-    with with_path(goal.path):
-        if goal.stream:
-            number = _descriptor(goal.path)
+    file = destination(path)
+    with with_path(path):
+        if file is None:
+            number = _descriptor(Path(path))
             sys.stdout.flush()
-            with goal.path.open("wb") if number is None else os.fdopen(os.dup(number), "wb") as out:
+            with open(path, "wb") if number is None else os.fdopen(os.dup(number), "wb") as out:
                 out.write(data)
             return
-        folder = goal.file.parent
+        folder = file.parent
         folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=PREFIX, dir=folder)
         try:
@@ -83,7 +68,7 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
                 stream.write(data)
                 stream.flush()
                 os.fsync(stream.fileno())
-            replace(temporary, goal.file)
+            replace(temporary, file)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
@@ -122,7 +107,7 @@ def write_new(path: str | os.PathLike[str], content: str) -> None:
     Raises:
         FileExistsError: the file exists already.
     """
-    if not destination(path).stream and os.path.lexists(path):
+    if destination(path) is not None and os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, "exists already", str(path))
     write_atomic(path, content)
 

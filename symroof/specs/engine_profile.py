@@ -7,7 +7,8 @@ and which class of efficiencies the engine is of. ``ideal`` sets nothing: it is 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 
@@ -159,7 +160,7 @@ class EngineSpec(SourcedFile, OneVersion):
 
 @dataclass(frozen=True)
 class EngineProfile:
-    """One engine at one version.
+    """One engine at one version, with what holds there; ``kind`` is the class of its efficiencies.
 
     >>> profile = engine_profile("vllm@0.11")
     >>> profile.label, profile.spec.title, profile.inputs["memory_share"].value
@@ -168,6 +169,10 @@ class EngineProfile:
 
     spec: EngineSpec
     version: str = ""
+    kind: EngineClass = field(default="compiled", compare=False)
+    inputs: Mapping[str, EngineValue] = field(default_factory=dict, compare=False)
+    assume: Mapping[str, EngineChoice] = field(default_factory=dict, compare=False)
+    arithmetic: Mapping[str, EngineArithmetic] = field(default_factory=dict, compare=False)
 
     @property
     def label(self) -> str:
@@ -179,26 +184,6 @@ class EngineProfile:
         version = self.version or self.spec.version
         return f"{self.spec.title} {version}" if version else self.spec.title
 
-    @property
-    def kind(self) -> EngineClass:
-        """The class of its efficiencies."""
-        return next(
-            (earlier.engine_class for earlier in self._earlier if earlier.engine_class),
-            self.spec.engine_class,
-        )
-
-    @property
-    def inputs(self) -> dict[str, EngineValue]:
-        return self._laid("inputs")  # type: ignore[no-any-return]
-
-    @property
-    def assume(self) -> dict[str, EngineChoice]:
-        return self._laid("assume")  # type: ignore[no-any-return]
-
-    @property
-    def arithmetic(self) -> dict[str, EngineArithmetic]:
-        return self._laid("arithmetic")  # type: ignore[no-any-return]
-
     def cache(self, kind: str, device: str) -> EngineCache | None:
         """How it stores the caches of a kind of model on a device; None where it has no way of its own."""
         for own in self.spec.caches:
@@ -209,21 +194,6 @@ class EngineProfile:
     def quoted(self, entry: Sourced) -> str:
         """What the engine says and where that is written, as the source of an input."""
         return f"{self.said}: {self.spec.source_of(entry)}"
-
-    @property
-    def _earlier(self) -> list[EarlierVersion]:
-        """The entries that hold for this version, the strongest first: of those before several versions the lowest is the nearest."""
-        if not self.version:
-            return []
-        own = version_key(self.version)
-        holding = [each for each in self.spec.versions if own < version_key(each.before)]
-        return sorted(holding, key=lambda each: version_key(each.before))
-
-    def _laid(self, section: str) -> Any:
-        laid = dict(getattr(self.spec, section))
-        for earlier in reversed(self._earlier):
-            laid |= getattr(earlier, section)
-        return laid
 
     def tree(self, name: str, memory: float | None, device: str) -> Expr | None:
         """The value or formula of an input on a device; None where the profile leaves it open."""
@@ -268,7 +238,15 @@ def engine_profile(name: str) -> EngineProfile:
     ('vllm@0.9.1', 'sglang')
     """
     base, version = named_version(name)
-    return EngineProfile(build(catalogue.find("engines", base), EngineSpec), version)
+    spec = build(catalogue.find("engines", base), EngineSpec)
+    kind, inputs, assume, arithmetic = spec.engine_class, spec.inputs, spec.assume, spec.arithmetic
+    # of the entries for versions before several, the lowest is the nearest, and laid over the others
+    for earlier in sorted(spec.versions, key=lambda each: version_key(each.before), reverse=True):
+        if version and version_key(version) < version_key(earlier.before):
+            kind = earlier.engine_class or kind
+            inputs, assume = inputs | earlier.inputs, assume | earlier.assume
+            arithmetic = arithmetic | earlier.arithmetic
+    return EngineProfile(spec, version, kind, inputs, assume, arithmetic)
 
 
 def named_version(name: str) -> tuple[str, str]:

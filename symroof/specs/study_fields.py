@@ -96,6 +96,19 @@ def own_thresholds(named: tuple[ThresholdSpec, ...], known: Declarations) -> Dec
     return declared_thresholds(specs, known)
 
 
+def check_choice(switch: str, value: str) -> None:
+    """Check one counting choice.
+
+    Raises:
+        ValueError: an unknown switch or value, with the nearest.
+    """
+    try:
+        expand_detail({switch: value})
+    except KeyError as error:
+        what, unknown, known = error.args
+        raise ValueError(f"unknown {what} {unknown[:40]!r}; {nearest(unknown, known)}") from None
+
+
 def read_assumptions(value: object) -> dict[str, str]:
     """Switches and values as written, ``detail`` expanded.
 
@@ -109,14 +122,7 @@ def read_assumptions(value: object) -> dict[str, str]:
         for key, item in value.items()
     }
 
-    def check(key: str, item: str) -> None:
-        try:
-            expand_detail({key: item})
-        except KeyError as error:
-            what, unknown, known = error.args
-            raise ValueError(f"unknown {what} {unknown!r}; {nearest(unknown, known)}") from None
-
-    read_each(choices.items(), check)
+    read_each(choices.items(), check_choice)
     # here, so that a level's detail beats single switches of the levels below
     return expand_detail(choices)
 

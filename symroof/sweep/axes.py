@@ -22,14 +22,14 @@ from symroof.errors import InputError, Problem, nearest, on_line
 from symroof.specs.fields import ValueRange, in_unit
 from symroof.specs.input_values import needs_unit, setting, symbol_of
 from symroof.specs.model import ModelSpec
-from symroof.specs.study_fields import precision_names
+from symroof.specs.study_fields import check_choice, precision_names
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.expressions import fraction, is_condition_or_label, is_number, number
 from symroof.symbolic.reading import parse
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.layout import SHAPING
 from symroof.theory.quantity import Quantity
-from symroof.theory.switches import SWITCHES, expand_detail
+from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import ALIASES, SHARES, Symbol, canonical
 from symroof.units import NUMBER, UnitError, parse_number, with_usual_unit
 
@@ -192,11 +192,7 @@ def _choice(name: str, item: Any) -> Request:
         return Request(hardware=(label,))
     if name in ROLE_INPUT and label not in ("on", "off"):
         return Request(precision={name: precision_names(label)})
-    try:
-        expand_detail({name: label})
-    except KeyError as error:
-        kind, unknown, known = error.args
-        raise ValueError(f"unknown {kind} {unknown[:40]!r}; {nearest(unknown, known)}") from None
+    check_choice(name, label)
     return Request(assume={name: label})
 
 

@@ -107,9 +107,8 @@ def write(grid: Grid, out: str | os.PathLike[str]) -> None:
 
 def _goal(path: Path, ending: str) -> Path:
     """Where the output goes; a path that could not be written in the end is refused at once."""
-    goal = None if ending == ".zarr" else destination(path)
-    file = goal.file if goal else path
-    parent = file.parent
+    file = path if ending == ".zarr" else destination(path)
+    parent = (file or path).parent
     fault = hint = ""
     if ending not in FORMATS:
         fault = (
@@ -118,12 +117,12 @@ def _goal(path: Path, ending: str) -> Path:
         hint = nearest(ending, FORMATS)
         if path.parts[:2] == ("/", "dev"):
             hint = "without -o, or with -o -, JSON goes to standard output"
-    elif goal and goal.stream:
+    elif file is None:
         fault = "is no regular file"
     elif not parent.is_dir():
         fault, hint = f"there is no folder {parent}", f"mkdir -p {parent}"
     elif ending == ".zarr" and path.exists():
         fault, hint = "exists already, and a Zarr store is not replaced", "another name"
-    if fault:
+    if fault or file is None:
         raise InputError(Problem(str(path), fault, hint=hint))
     return file
