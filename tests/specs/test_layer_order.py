@@ -1,7 +1,6 @@
 """The order of a model's layers: patterns that repeat, what is wrong with one, and where the layers of published models stand."""
 
 import json
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.fields import build
-from symroof.specs.layer_order import repeat_to_length, shortest_pattern
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import loads
 
@@ -22,23 +20,6 @@ MEASURED = json.loads((Path(__file__).parents[1] / "data" / "families.json").rea
 
 def shipped(name):
     return build(catalogue.find("models", name), ModelSpec)
-
-
-# -------------------------------------------------------------------------------------------------------------- patterns
-
-
-def test_the_shortest_pattern_is_the_shortest_of_all_that_repeat():
-    """Every sequence of up to nine of two letters, against the definition tried out: it comes twice, or is the whole."""
-    for length in range(1, 10):
-        for sequence in product("ab", repeat=length):
-            periods = [
-                p
-                for p in range(1, length + 1)
-                if (2 * p <= length or p == length)
-                and all(sequence[i] == sequence[i % p] for i in range(length))
-            ]
-            assert len(shortest_pattern(sequence)) == periods[0]
-            assert repeat_to_length(shortest_pattern(sequence), length) == sequence
 
 
 MODEL = """\

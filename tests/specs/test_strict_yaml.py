@@ -1,7 +1,9 @@
 """Hostile YAML: read or refused, never anything else, and every refusal has its place."""
 
+import ast
 import os
 import random
+import re
 import time
 from fractions import Fraction
 
@@ -15,40 +17,14 @@ from symroof.strict_yaml import load, loads
 from ..tables import words
 from . import problems
 
-PIECES = [
-    "a",
-    "b: ",
-    "- ",
-    ": ",
-    "\n",
-    "\n  ",
-    "\n- ",
-    "&x ",
-    "*x",
-    "!!python/object:os.system ",
-    "!t ",
-]
-PIECES += [
-    "\n---\n",
-    "%YAML 1.1\n",
-    "? ",
-    "<<: ",
-    "\t",
-    "\0",
-    "\x07",
-    "é",
-    "\u2028",
-    "\x85",
-    "\ufeff",
-]
-PIECES += [
-    "\ud800",
-    "😀",
-    "1:30",
-    "2024-01-01",
-    *words("{ } [ ] , | > ... ' \" # yes no on null ~ 1"),
-]
-PIECES += words("01 0x1 1e999 3.35e12 .inf = @ ` \\ 1_000 0.1")
+PIECES = r"""
+"a" "b: " "- " ": " "\n" "\n  " "\n- " "&x " "*x" "!!python/object:os.system " "!t " "\n---\n"
+"%YAML 1.1\n" "? " "<<: " "\t" "\0" "\a" "é" "\u2028" "\x85" "\ufeff" "\ud800" "😀" "1:30" "2024-01-01"
+"""
+PIECES = [ast.literal_eval(piece) for piece in re.findall(r'"[^"]*"', PIECES)]
+PIECES += words(
+    "{ } [ ] , | > ... ' \" # yes no on null ~ 1 01 0x1 1e999 3.35e12 .inf = @ ` \\ 1_000 0.1"
+)
 
 
 def check_problems(text):

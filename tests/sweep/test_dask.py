@@ -12,17 +12,13 @@ OVER = {"batch": range(1, 101), "prompt": range(64, 3264, 64)}
 NAMES = ["itl", "ttft", "memory_bytes", "decode_bound"]
 
 
-def larger_than_memory(monkeypatch):
-    with monkeypatch.context() as patched:
-        patched.setattr(sweep_dataset, "IN_MEMORY", 100)
-        patched.setattr(sweep_dataset, "CHUNK", 900)
-        found = sr.Study(**CASE).sweep(NAMES, **OVER)
-    assert found.itl.data.npartitions > 4
-    return found
-
-
-def checked(found):
+def test_chunk_by_chunk(monkeypatch):
     whole = sr.Study(**CASE).sweep(NAMES, **OVER)
+    monkeypatch.setattr(sweep_dataset, "IN_MEMORY", 100)
+    monkeypatch.setattr(sweep_dataset, "CHUNK", 900)
+    found = sr.Study(**CASE).sweep(NAMES, **OVER)
+    assert found.itl.data.npartitions > 4
+    found = found.compute()
     for name in whole:
         assert found[name].dims == whole[name].dims and found[name].attrs == whole[name].attrs
         if whole[name].dtype.kind == "f":
@@ -33,10 +29,6 @@ def checked(found):
     point = found.sel(hardware="h200", batch=38, prompt=64 * 13)
     for name in NAMES[:3]:
         assert point[name].item() == near(study.value(name), 1e-12)
-
-
-def test_chunk_by_chunk(monkeypatch):
-    checked(larger_than_memory(monkeypatch).compute())
 
 
 def test_ten_billion_points_are_asked_for_one():
