@@ -34,21 +34,21 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1863,
+    "top level": 1848,
     "symbolic": 4884,
     "theory": 4541,
-    "specs": 5110,
+    "specs": 5094,
     "checkpoints": 3557,
     "study": 7220,
     "select": 2476,
     "simulate": 1945,
     "servers": 1514,
-    "sweep": 1142,
+    "sweep": 1137,
     "calibrate": 1252,
     "check": 5233,
     "report": 5234,
     "cli": 3685,
-    "tests": 30522,
+    "tests": 30440,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
