@@ -33,7 +33,7 @@ from symroof.symbolic.reading import parse
 from symroof.theory.layout import DEGREES
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import INPUTS
-from symroof.theory.theory_files import column
+from symroof.theory.theory_files import column, section
 from symroof.units import format_quantity
 
 BUDGET_LEFT = parse("max(attention_dp*token_budget - batch*decoded_tokens, 1 token)")
@@ -159,19 +159,7 @@ OF_EXPERTS, OF_GROUPS, OF_NETWORK = map(_beside, ("experts", "groups", "network"
 """Of whole experts spread over devices; of attention groups beside experts; of groups larger than a node."""
 OF_DRAFTS = "not measured: a verification may be slower beside a step than one step is beside another on devices of its class"
 
-FAMILIES = {
-    "hbm": "NVIDIA HBM",
-    "cdna": "AMD Instinct",
-    "gaudi": "Gaudi",
-    "tpu": "TPU",
-    "neuron": "Trainium and Inferentia",
-    "gddr": "GDDR",
-    "geforce": "GeForce",
-    "apple": "Apple",
-    "pair": "pairs of",
-    "group": "larger groups of",
-    "experts": "experts over",
-}
+FAMILIES: dict[str, str] = {entry.name: entry.fields for entry in section("family_words")}
 """How families of devices, and the groups that a latency of links is of, as words."""
 PARTS = {"experts": "models with experts on ", "latent": "models with latent attention on "}
 

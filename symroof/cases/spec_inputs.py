@@ -21,6 +21,7 @@ from symroof.specs.precision import BITS, Width, compute_precision, peak_precisi
 from symroof.specs.preset import PresetSpec
 from symroof.specs.spec_files import read_spec
 from symroof.symbolic.expressions import is_number, number
+from symroof.theory.theory_files import section
 
 DEFAULT_PRECISION = "fp16"
 Roles = Mapping[str, str | None]
@@ -207,24 +208,13 @@ def _set_device(
 ) -> None:
     """Set the inputs a device supplies, and the precision its peak is taken at."""
     _set_peak(case, device, _multiplied(case, device, roles, widths))
-    numbers = {
-        "mem_bandwidth": (device.memory, "bandwidth"),
-        "mem_capacity": (device.memory, "reported"),
-        "link_bandwidth": (device.link, "bandwidth"),
-        "node_devices": (device.link, "devices"),
-        "network_bandwidth": (device.network, "bandwidth"),
-        "host_bandwidth": (device.host_link, "bandwidth"),
-        "power": (device, "power"),
-        "multiprocessors": (device.chip, "multiprocessors"),
-        "clock": (device.chip, "boost_clock"),
-        "l2_capacity": (device.chip, "l2"),
-        "sram_capacity": (device.chip, "shared_memory"),
-    }
-    values = {
-        name: _of_device(device, valued, device.source_of(valued))
-        for name, (part, field) in numbers.items()
-        if part is not None and (valued := getattr(part, field)) is not None
-    }
+    values = {}
+    for _, name, path in section("from_device"):
+        valued: Any = device
+        for field in path.split("."):
+            valued = getattr(valued, field, None)
+        if valued is not None:
+            values[name] = _of_device(device, valued, device.source_of(valued))
     if (price := device.price) is not None:
         values["price"] = _list_price(device, price)
     if device.memory.reported is None:
