@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 4541,
     "specs": 5094,
     "checkpoints": 3557,
-    "study": 7220,
+    "study": 7198,
     "select": 2476,
     "simulate": 1945,
     "servers": 1514,
