@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from types import MappingProxyType
 
 from sympy import Basic
 
@@ -88,7 +89,13 @@ def setting(
             or PLAIN_QUANTITY.match(value)
         ):
             raise
-        tree = _formula(symbol, value, error, own)
+        try:
+            tree = formula_for(symbol, value, own=own)
+        except FormulaError as unread:
+            if " " in value.strip() and not re.search(r"[\\{$]", value):
+                raise error from None
+            message = f"cannot be read as a quantity or a formula: {unread}"
+            raise ValueError(message) from None
         return in_domain(symbol, tree) if is_number(tree) else tree
     return in_domain(symbol, number(read.value))
 
@@ -124,37 +131,23 @@ PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?:[^*^()/\\{$+-]|(?<=[eE])[-+]|/(?!\
 """A text that begins with a number and neither adds nor multiplies: a quantity, never a formula."""
 
 
-def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) -> Expr:
-    """A formula for a quantity, of the quantity's dimension."""
-    from symroof.theory.spellings import resolved
-
-    try:
-        tree = resolved(parse(text))
-    except FormulaError as error:
-        raise (
-            ValueError(f"{reading}")
-            if " " in text.strip() and not re.search(r"[\\{$]", text)
-            else ValueError(f"cannot be read as a quantity or a formula: {error}")
-        ) from None
-    return _checked_formula(symbol, tree, own, resolved(written(text)))
-
-
 def formula_for(
-    symbol: Symbol, text: str, parts: Mapping[str, Expr], as_written: Mapping[str, Expr]
+    symbol: Symbol,
+    text: str,
+    parts: Mapping[str, Expr] = MappingProxyType({}),
+    as_written: Mapping[str, Expr] = MappingProxyType({}),
+    own: Declarations = NONE,
 ) -> Expr:
     """A formula of a symbol's dimension; ``parts`` are named formulas, which are substituted; ``as_written`` the same with units.
 
     Raises:
-        ValueError: it cannot be read, an unknown name, another dimension.
+        FormulaError: it cannot be read.
+        ValueError: an unknown name, another dimension.
     """
     from symroof.theory.spellings import resolved
 
-    try:
-        tree = resolved(substitute(parse(text), parts))
-        shown = resolved(substitute(written(text), as_written))
-    except FormulaError as error:
-        raise ValueError(f"cannot be read as a formula: {error}") from None
-    return _checked_formula(symbol, tree, NONE, shown)
+    tree = resolved(substitute(parse(text), parts))
+    return _checked_formula(symbol, tree, own, resolved(substitute(written(text), as_written)))
 
 
 def _checked_formula(
