@@ -37,7 +37,7 @@ BUDGETS = {
     "top level": 1848,
     "symbolic": 4884,
     "theory": 4541,
-    "specs": 5094,
+    "specs": 5087,
     "checkpoints": 3557,
     "study": 7198,
     "select": 2476,
