@@ -62,7 +62,8 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
         if name and known(name) != asked:
             message = f"is a number of {name}, but {asked} was requested"
             raise InputError(Problem(number, message, hint=f"quantity={name!r}"))
-        way = waterfall_to_text(resolve_side(case, study, None), asked, value)
+        name, written = parse_claim(asked, value, value)
+        way = waterfall_to_number(resolve_side(case, study, None).first, name, written.number)
         return way.reversed() if one else way
     first, second = alike(resolve_side(a, study, b), resolve_side(b, study, a))
     return waterfall(first.first, second.first, quantity)
@@ -167,16 +168,6 @@ def split_number_side(text: str) -> tuple[str, str] | None:
     if match is None or is_file(text):
         return None
     return (match["name"] or "", (match["named"] or match["plain"] or "").strip())
-
-
-def waterfall_to_text(study: Study, quantity: str, text: str) -> Waterfall:
-    """The difference of a case from a number measured or printed elsewhere.
-
-    Raises:
-        InputError: no number of this quantity.
-    """
-    name, written = parse_claim(quantity, text, text)
-    return waterfall_to_number(study.first, name, written.number)
 
 
 def parse_claim(name: str, text: str, where: str) -> tuple[str, WrittenNumber]:

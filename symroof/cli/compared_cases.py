@@ -33,7 +33,7 @@ quantities_option = click.option(
 
 
 def waterfalls_between(
-    sides: tuple[str, ...], quantities: str, options: dict[str, Any]
+    sides: tuple[Study | str, ...], quantities: str, options: dict[str, Any]
 ) -> tuple[list[Waterfall], list[Problem]]:
     """The waterfall from the first side to the second for each quantity, and the problems of quantities that have none.
 
@@ -43,73 +43,40 @@ def waterfalls_between(
     Raises:
         InputError: no quantity can be compared.
     """
-    from symroof.claims.case_comparison import is_preset, split_number_side, study_under_preset
+    from symroof.claims.case_comparison import diff, is_preset, split_number_side
 
     if len(sides) not in (2, 3):
         message = "give two sides: studies, cases in quotes, or presets (and a study for presets)"
         raise click.UsageError(message)
-    first, second, *common = sides
-    numbers = [side for side in sides if split_number_side(side)]
-    if len(numbers) > 1 or any(side in numbers for side in common):
+    numbers = {x: named for x in sides if isinstance(x, str) and (named := split_number_side(x))}
+    if len(numbers) > 1 or any(side in numbers for side in sides[2:]):
         raise click.UsageError("one of the two sides is a case; the other may be a number")
-
-    def study(side: str, other: str) -> Study:
-        if not is_preset(side):
-            return study_of_case(side, options)
-        bases = [word for word in (*common, other) if word not in numbers and not is_preset(word)]
-        counted = study_of_case(bases[0], options) if bases else study_from(None, options)
-        return study_under_preset(side, counted)
-
-    if first in numbers:
-        ways, problems = waterfalls_to(study(second, first), first, quantities)
-        return [way.reversed() for way in ways], problems
-    other = second if second in numbers else study(second, first)
-    return waterfalls_to(study(first, second), other, quantities)
-
-
-def waterfalls_to(
-    one: Study, other: Study | str, quantities: str
-) -> tuple[list[Waterfall], list[Problem]]:
-    """The waterfall from a study to another, or to a number, for each quantity, and the problems of those that have none.
-
-    Raises:
-        InputError: no quantity can be compared.
-    """
-    from symroof.analysis.waterfall import waterfall
-    from symroof.claims.case_comparison import alike, split_number_side, waterfall_to_text
-
     names = list(dict.fromkeys(filter(None, map(str.strip, quantities.split(",")))))
     if not names:
         raise click.BadParameter("names no quantity", param_hint="--quantities")
-    if isinstance(other, str):
-        name, number = split_number_side(other) or ("", other)
-        asked = [name or names[0]] if quantities == QUANTITIES else names
-        if len(asked) > 1 or name not in ("", asked[0]):
+    for name, _ in numbers.values():
+        names = [name or names[0]] if quantities == QUANTITIES else names
+        if len(names) > 1 or name not in ("", names[0]):
             remark = f", {name}, or leave it out" if name else ""
             raise click.UsageError(f"a number belongs to one quantity: give -q one name{remark}")
-        return [waterfall_to_text(one, asked[0], number)], []
-    one, other = alike(one, other)
+    first, second, *common = (
+        study_of_case(side, options)
+        if isinstance(side, str) and side not in numbers and not is_preset(side)
+        else side
+        for side in sides
+    )
+    cases = [side for side in (*common, second, first) if not isinstance(side, str)]
+    counted = cases[0] if cases else study_from(None, options)
     made: list[Waterfall] = []
     problems: list[Problem] = []
     for name in names:
         try:
-            made.append(waterfall(one.first, other.first, name))
+            made.append(diff(first, second, name, counted))
         except InputError as error:
             problems += error.problems
     if not made:
         raise InputError(problems)
     return made, problems
-
-
-def other_side(made: Study, against: str, options: dict[str, Any]) -> Study | str:
-    """What ``--against`` compares a study with: a preset that counts it, another study as its file says, a case in quotes, or a number as it is written."""
-    from symroof.claims.case_comparison import is_preset, split_number_side, study_under_preset
-
-    if split_number_side(against):
-        return against
-    if is_preset(against):
-        return study_under_preset(against, made)
-    return study_of_case(against, options if _is_line(against) else {})
 
 
 def study_of_case(side: str, options: dict[str, Any]) -> Study:
@@ -120,7 +87,7 @@ def study_of_case(side: str, options: dict[str, Any]) -> Study:
     """
     from symroof.claims.case_comparison import require_study
 
-    if not _is_line(side):
+    if not is_line(side):
         require_study(side)
         return study_from(side, options)
     try:
@@ -135,7 +102,7 @@ def study_of_case(side: str, options: dict[str, Any]) -> Study:
     return study
 
 
-def _is_line(side: str) -> bool:
+def is_line(side: str) -> bool:
     """Whether a side is a case in quotes."""
     from symroof.claims.case_comparison import is_file
 

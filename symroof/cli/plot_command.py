@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.compared_cases import against_option, other_side, quantities_option, waterfalls_to
+from symroof.cli.compared_cases import (
+    against_option,
+    is_line,
+    quantities_option,
+    waterfalls_between,
+)
 from symroof.cli.options import study_from, study_options
 from symroof.cli.output import say, write_file
 from symroof.cli.terminal import reflowed
@@ -106,8 +111,8 @@ def _chart(
 
     made = study_from(study, options)
     if against:
-        other = other_side(made, against, options)
-        (waterfall, *_), _ = waterfalls_to(made, other, quantities.partition(",")[0])
+        own = options if is_line(against) else {}
+        (waterfall, *_), _ = waterfalls_between((made, against), quantities.partition(",")[0], own)
         return bars.waterfall(waterfall, study or "the case", against), ()
     if over:
         return over_input.over_input(made, name, over), tuple(basis_of(made.first, (name,)))
