@@ -45,9 +45,9 @@ BUDGETS = {
     "servers": 1514,
     "sweep": 1137,
     "calibrate": 1252,
-    "check": 5233,
+    "check": 5224,
     "report": 5234,
-    "cli": 3685,
+    "cli": 3657,
     "tests": 30440,
     "other": 2681,
 }
