@@ -41,8 +41,7 @@ def div(over: Any, under: Any) -> Any:
         if not under:
             raise NoValue("division by zero")
         return over / under
-    if isinstance(under, Steps):
-        return (over if isinstance(over, Steps) else under.power(0) * over).over(under, div)
+    refuse_polynomials(under)
     if isinstance(over, Steps):
         return over.over(under, div)
     with np.errstate(all="ignore"):
@@ -95,11 +94,8 @@ def power(base: Any, exponent: Any) -> Any:
     Raises:
         NoValue: a negative power of zero, a broken one of a negative number, or one too large, in floats.
     """
-    if isinstance(exponent, Steps) and not isinstance(base, Steps):
-        return exponent.of_constant(lambda x: power(base, x))
-    if isinstance(base, Steps):
-        whole = isinstance(exponent, float) and exponent == int(exponent) and 0 <= exponent <= 8
-        return base.power(int(exponent)) if whole else base.of_constant(power, exponent)
+    if isinstance(base, Steps) and isinstance(exponent, float) and exponent in range(9):
+        return base.power(int(exponent))
     if isinstance(base, float) and isinstance(exponent, float):
         if not base and exponent < 0:
             raise NoValue("a negative power of zero")
@@ -109,6 +105,7 @@ def power(base: Any, exponent: Any) -> Any:
             return base**exponent
         except OverflowError:
             raise NoValue("a number too large to work with") from None
+    refuse_polynomials(base, exponent)
     with np.errstate(all="ignore"):
         if isinstance(exponent, float) and exponent == 2:
             return base * base
@@ -147,8 +144,7 @@ def _rounded(x: Any, up: bool) -> Any:
         if abs(x - whole) <= NEAR * abs(whole):
             return float(whole)
         return float(math.ceil(x) if up else math.floor(x))
-    if isinstance(x, Steps):
-        return x.of_constant(partial(_rounded, up=up))
+    refuse_polynomials(x)
     whole = np.rint(x)
     settled = np.abs(x - whole) <= NEAR * np.abs(whole)
     return np.where(settled, whole, np.ceil(x) if up else np.floor(x))
@@ -167,8 +163,6 @@ def _smooth(
     """A function of one argument with its domain."""
 
     def of(x: Any) -> Any:
-        if isinstance(x, Steps):
-            return x.of_constant(of)
         if isinstance(x, float):
             if not domain(x):
                 raise NoValue(what)
@@ -176,6 +170,7 @@ def _smooth(
                 return of_float(x)
             except OverflowError:
                 raise NoValue("a number too large to work with") from None
+        refuse_polynomials(x)
         with np.errstate(all="ignore"):
             return of_array(np.where(domain(x), x, np.nan))
 

@@ -112,30 +112,8 @@ class Steps:
         return self._map(lambda p: tuple(c / number for c in p))
 
     def over(self, under: Any, divide: Callable[[Any, Any], Any]) -> Steps:
-        """The quotient by an array, or by what does not move with the index."""
-        return self._with(
-            under.constant() if isinstance(under, Steps) else under,
-            lambda p, q: tuple(divide(c, q[0]) for c in p),
-        )
-
-    def constant(self) -> Steps:
-        """The same, where nothing in it moves with the index.
-
-        Raises:
-            NotPolynomial: something does.
-        """
-        if any(np.any(c) for p in self.pieces for c in p[1:]):
-            raise NotPolynomial("the index of a sum where only numbers may stand")
-        return self._map(lambda p: p[:1])
-
-    def of_constant(self, function: Callable[..., Any], *others: Any) -> Steps:
-        """A function of what does not move with the index, such as a root or a rounding."""
-        first, *rest = (
-            other.constant() if isinstance(other, Steps) else other for other in (self, *others)
-        )
-        for other in rest:
-            first = first._with(other, lambda p, q: (*p, *q))
-        return first._map(lambda p: (function(*p),))
+        """The quotient by an array."""
+        return self._map(lambda p: tuple(divide(c, under) for c in p))
 
     def power(self, exponent: int) -> Steps:
         """A whole power from 0 on."""
@@ -265,4 +243,4 @@ def power_sum(n: Any, power: int) -> Any:
 
 def refuse_polynomials(*values: Any) -> None:
     if any(isinstance(value, Steps) for value in values):
-        raise NotPolynomial("a choice by the index of a sum")
+        raise NotPolynomial("no polynomial in the index of a sum")
