@@ -7,6 +7,7 @@ import pytest
 from symroof.claims.check import check_text
 from symroof.claims.judge import judge
 from symroof.specs.claims import ClaimSpec
+from tests.tables import table
 
 RELATIONS = {
     "batch > 6": lambda n: n > 6,
@@ -47,45 +48,36 @@ def test_the_stretches_are_those_of_every_whole_number(relation, value):
     )
 
 
-def test_the_end_of_a_stretch_of_a_share_is_the_crossing_itself():
-    assert (
-        judged("mfu > 1/2", "0.25..1", True, "mfu").reason
-        == "holds in only part of the range: not for mfu 0.25 to 0.5"
-    )
-    assert (
-        judged("mfu > 1/2", "0.25..1", False, "mfu").reason
-        == "holds in only part of the range: not for mfu 0.5 to 1"
-    )
-    assert (
-        judged("mfu > 1/3", "0.25..1", False, "mfu").reason
-        == "holds in only part of the range: not for mfu 0.333333 to 1"
-    )
+ENDS = """
+# the end of a stretch of a share is the crossing itself
+mfu > 1/2 | 0.25..1 | True | not for mfu 0.25 to 0.5
+mfu > 1/2 | 0.25..1 | False | not for mfu 0.5 to 1
+mfu > 1/3 | 0.25..1 | False | not for mfu 0.333333 to 1
+# near an end of the range
+batch < 100 | 1..100 | True | not for batch 100 to 100
+batch > 3000 | 1000..4000 | False | not for batch 3,001 to 4,000
+"""
 
 
-def test_where_a_claim_turns_near_an_end_of_its_range():
-    assert (
-        judged("batch < 100", "1..100", True).reason
-        == "holds in only part of the range: not for batch 100 to 100"
-    )
-    assert (
-        judged("batch > 3000", "1000..4000", False).reason
-        == "holds in only part of the range: not for batch 3,001 to 4,000"
-    )
+@pytest.mark.parametrize(("relation", "span", "value", "words"), table(ENDS))
+def test_where_a_stretch_ends(relation, span, value, words):
+    found = judged(relation, span, value == "True", relation.split()[0])
+    assert found.reason == f"holds in only part of the range: {words}"
 
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
-    ("value", "verdict"),
-    [
-        ("30 ms", "conditional"),
-        ("15 ms", "conditional"),
-        ("62.2 ms", "conditional"),
-        ("33.9 ms", "rounded"),
-        ("300 ms", "wrong"),
-        ("5 ms", "wrong"),
-    ],
+    ("verdict", "value"),
+    table("""
+conditional | 30 ms
+conditional | 15 ms
+conditional | 62.2 ms
+rounded | 33.9 ms
+wrong | 300 ms
+wrong | 5 ms
+"""),
 )
-def test_a_number_of_a_case_of_ranges(value, verdict):
+def test_a_number_of_a_case_of_ranges(verdict, value):
     """From 7.29 to 62.2 ms, 33.9 ms in the middle: what lies within was wrong and impossible, and written over by the middle."""
     note = f"It takes {value}. <!-- symroof: ttft model=llama-3-8b hardware=h100-sxm prompt=512..4096 -->"
     (claim,) = check_text(note, "note.md").claims

@@ -9,6 +9,7 @@ from symroof.claims.check import check, check_text
 from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS, Note
 from symroof.errors import InputError
 from symroof.specs.claims import MOST_CLAIMS
+from tests.tables import table
 
 CASE = "model: llama-3-8b, hardware: h100-sxm"
 
@@ -63,44 +64,21 @@ def test_the_number_of_claims_is_bounded():
         check_text(claim_file(MOST_CLAIMS + 1), "c.yaml")
 
 
-ALWAYS = {
-    "in a part": (
-        "relation: prefill_bound",
-        "prompt: 1..131072",
-        "compute",
-        "conditional",
-        "not for prompt 1 to 238",
-    ),
-    "throughout": ("relation: prefill_bound", "prompt: 1000..131072", "compute", "exact", ""),
-    "nowhere": ("relation: prefill_bound", "prompt: 1000..131072", "memory", "wrong", ""),
-    "another label": (
-        "relation: prefill_bound",
-        "prompt: 1..131072",
-        "link",
-        "wrong",
-        "memory or compute",
-    ),
-    "a truth": (
-        "relation: fits, given: {prompt: 100}",
-        "batch: 1..51200",
-        "true",
-        "conditional",
-        "not for batch 10,277 to 51,200",
-    ),
-    "a comparison": (
-        "relation: 'itl < 50 ms', given: {prompt: 100}",
-        "batch: 1..512",
-        "true",
-        "exact",
-        "",
-    ),
-}
+ALWAYS = """
+relation: prefill_bound | prompt: 1..131072 | compute | conditional | not for prompt 1 to 238
+relation: prefill_bound | prompt: 1000..131072 | compute | exact |
+relation: prefill_bound | prompt: 1000..131072 | memory | wrong |
+relation: prefill_bound | prompt: 1..131072 | link | wrong | memory or compute
+relation: fits, given: {prompt: 100} | batch: 1..51200 | true | conditional | not for batch \
+10,277 to 51,200
+relation: 'itl < 50 ms', given: {prompt: 100} | batch: 1..512 | true | exact |
+"""
+"""In a part of the range, throughout, nowhere, under another label; a truth, a comparison."""
 
 
-@pytest.mark.parametrize("name", ALWAYS)
-def test_a_claim_throughout_a_range_is_solved_not_searched(name):
+@pytest.mark.parametrize(("form", "span", "value", "verdict", "said"), table(ALWAYS))
+def test_a_claim_throughout_a_range_is_solved_not_searched(form, span, value, verdict, said):
     """And right: at the ends of the stretches the bound is what the claim says it is."""
-    form, span, value, verdict, said = ALWAYS[name]
     given = "model: llama-3-8b, hardware: h200"
     entry = (
         form.replace("given: {", f"given: {{{given}, ")
