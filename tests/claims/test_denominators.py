@@ -6,33 +6,24 @@ from symroof.claims.check import check_text
 from symroof.claims.judge import judge
 from symroof.claims.read.numbers import figures
 from symroof.specs.claims import ClaimSpec
+from tests.tables import table
+
+OF = """
+There are 47 GB free per GPU. | device
+There are 47 GB left on each card. | device
+There are 47 GB free. |
+Per token and layer it keeps 4096 bytes. | token layer
+Each layer keeps 4096 bytes per token. | layer token
+# a request has more tokens than one: only parts of a model go beside others
+Each request reads 128 kB per token. | token
+Per layer it keeps 4096 bytes per layer. | layer
+"""
 
 
-def slip(sentence, annotation):
-    claim = check_text(f"{sentence} <!-- symroof: {annotation} -->", "note.md").claims[0]
-    return (
-        claim.verdict,
-        [one.slip for one in claim.slips],
-        claim.slips[0].text if claim.slips else "",
-    )
-
-
-@pytest.mark.parametrize(
-    ("sentence", "of"),
-    [
-        ("There are 47 GB free per GPU.", ["device"]),
-        ("There are 47 GB left on each card.", ["device"]),
-        ("There are 47 GB free.", []),
-        ("Per token and layer it keeps 4096 bytes.", ["token", "layer"]),
-        ("Each layer keeps 4096 bytes per token.", ["layer", "token"]),
-        # a request has more tokens than one: only parts of a model go beside others
-        ("Each request reads 128 kB per token.", ["token"]),
-        ("Per layer it keeps 4096 bytes per layer.", ["layer"]),
-    ],
-)
+@pytest.mark.parametrize(("sentence", "of"), table(OF))
 def test_words_before_and_behind_a_number(sentence, of):
     number = next(figure for figure in figures(sentence))
-    assert [str(one) for one in number.denominators] == of
+    assert [str(one) for one in number.denominators] == of.split()
 
 
 def test_digits_of_another_script_are_no_number():
