@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 5224,
     "report": 5234,
     "cli": 3657,
-    "tests": 30400,
+    "tests": 30384,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
