@@ -145,8 +145,8 @@ def block_rows(
 ) -> Iterator[OperatorRow]:
     """The rows of a block in a layer of some traits; ``given`` are formulas by the names that the block has for them.
 
-    >>> [(row.operator, row.stream, row.amount) for row in block_rows("hyper", frozenset(), {"around": "hyper_ffn"})][1:3]
-    [('hyper_ffn', 'weights', '((hyper_copies*d_model)*((2*hyper_copies)))*weight_bytes_per_param'), ('hyper_ffn', 'params', '(2*hyper_copies) + 2')]
+    >>> next(block_rows("token_indexer", frozenset())).amount
+    '(q_lora_rank)*(index_heads*index_dim)'
     """
     reader = _BlockReader(traits, given or {})
     for entry in table("blocks")["blocks"][name]:
