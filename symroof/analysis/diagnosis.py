@@ -19,7 +19,7 @@ from symroof.strict_yaml import load
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
 from symroof.theory.sympy_input import known
-from symroof.units import is_whole
+from symroof.units import is_whole, significant
 
 ORIGIN = "tried cause"
 FACTORS = (1 / 8, 1 / 4, 1 / 2, 2, 4, 8)
@@ -28,6 +28,10 @@ CLOCKS = (0.9, 0.75, 0.5)
 """Shares of the peak that a limit on power or heat leaves."""
 SAMPLING = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05)
 """Seconds that a step may take outside the model."""
+QUEUE = 2.0
+"""A wait of another length by less is one of a rate that is hardly another."""
+LOADS = (0.8, 0.9, 0.95, 0.98, 0.99)
+"""Shares of the rate that a server sustains at which requests may arrive."""
 CACHED = (0.25, 0.5, 0.75, 0.9)
 """Shares of a prompt that a prefix cache may hold."""
 UNDER_LOAD = {
@@ -37,6 +41,8 @@ UNDER_LOAD = {
     "ttft": "loaded_ttft",
 }
 """What a server shows that prefills beside its decodes, for what one request alone takes."""
+OF_OTHERS = ("prefills_between", "queue")
+"""Causes that other requests are: what was measured is then the quantity under load."""
 SIGNATURES = ("itl", "ttft")
 """What else one can measure, and what a cause does to it."""
 ALIKE = 0.05
@@ -209,9 +215,11 @@ def _explanation(
     measured: float,
 ) -> Explanation | None:
     """A variant of a cause; None where it comes no nearer to the figure than the case as it is."""
-    reads = at_rate(UNDER_LOAD.get(name, ""), case.case) if change is None else name
+    reads = name
     try:
         there = case if change is None else next(bound_cases(change.over(case.request)))
+        if cause in OF_OTHERS:
+            reads = at_rate(UNDER_LOAD.get(name, ""), there.case)
         predicted = there.result(reads) if reads else None
     except (InputError, NoValue):
         return None
@@ -221,7 +229,8 @@ def _explanation(
         return None
     others = ((other, case.get(other), there.get(other)) for other in SIGNATURES if other != name)
     seen = tuple((other, now, then) for other, now, then in others if now and then)
-    holds = _holds(predicted, measured)
+    # a queue grows from nothing to without end as the rate nears what the server sustains
+    holds = _holds(predicted, measured) or (cause == "queue" and off < QUEUE)
     return Explanation(causes()[cause], said, reads, predicted, holds, off, seen)
 
 
@@ -278,3 +287,8 @@ def _variants(case: BoundCase) -> Iterator[tuple[str, str, Request | None]]:
             yield "prefix_cache", said, asked(cached_prefix=cached)
     if is_set("output"):
         yield "prefills_between", "", None
+        if "arrival_rate" not in case.given and case.case.has_value("sustained_requests"):
+            most = value("sustained_requests") * copies
+            for share in LOADS:
+                said = f"{significant(most * share, 3)} requests/s, {100 * share:g} % of what it sustains"
+                yield "queue", said, asked(arrival_rate=most * share)

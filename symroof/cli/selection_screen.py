@@ -18,9 +18,11 @@ from symroof.report.purchase_text import (
     enough_text,
     labelled,
     layout_text,
+    named,
     needed_text,
     not_measured,
     opened_text,
+    paid_text,
     price_text,
     prices_text,
     purchase_rows,
@@ -120,11 +122,11 @@ def _use(found: Recommendation) -> list[str]:
     if pick.highest_rate and pick.headroom is not None:
         rate, more = significant(pick.highest_rate, DIGITS), f"{100 * pick.headroom:.0f} %"
         room = (
-            f"up to {rate} requests/s ({more} more) even"
+            f"up to {rate} requests/s ({more} more){' even' * bool(pick.run.own.box)}"
             if more != "0 %"
             else "serves this rate and no more"
         )
-        said += [f"{room} in the worst case of the 80 % interval"]
+        said += [room + " in the worst case of the 80 % interval" * bool(pick.run.own.box)]
     said += filter(None, [enough_text(found, pick)])
     return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
 
@@ -164,7 +166,9 @@ def _table(found: Recommendation, ones: Sequence[Purchase], what: str, ranges: b
     lines = [fitted_table(cells, ["", what, *header[1:kept]], flexible=-1)] if kept > 1 else []
     if any(enough_devices(found, one) for one in ones):
         of = f", for the first {MOST_PREDICTED}" * (len(ones) > MOST_PREDICTED)
-        lines += [f"(GPUs in brackets would do at the predicted values{of}.)"]
+        least = found.cheapest_predicted
+        so = f"; the cheapest of these: {named(least)}, {paid_text(least)}" if least else ""
+        lines += wrapped(f"(GPUs in brackets would do at the predicted values{of}{so}.)")
     lacking: dict[str, list[str]] = {}
     for row in rows if len(header) > kept else ():
         lacking.setdefault(row[kept], []).append(row[0])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from symroof.errors import visible
+from symroof.specs.engine_profile import IDEAL
 
 if TYPE_CHECKING:
     from symroof.claims.checked import Checked
@@ -122,6 +123,8 @@ def reproduced(claim: Checked) -> str:
         option = {"assume": "--assume", "targets": "--target"}.get(name, "--set")
         pairs = ((name, value),) if option == "--set" else value.items()
         verb += [word for key, each in pairs for word in (option, f"{key}={_plain(each)}")]
+    if "hardware" in spec.given and not spec.given.keys() & {"engine", "preset"}:
+        verb += ["--engine", IDEAL]  # hand calculations mean physics
     return shlex.join(["symroof", *map(str, verb)])
 
 

@@ -130,7 +130,10 @@ def _purchase_row(
     layout = f"{copies:,} × {own}" + (f" + {others:,} × {other} prefill" if others else "")
     count = f"{one.devices:,}"
     if not one.counted:
-        count, layout, paid, load = "", f"1 × {own}", "", ""
+        each = others // one.replicas
+        beside = f" + {each:,} × {other} prefill" * bool(others)
+        count, paid, load = "", "", ""
+        layout = f"{one.run.copies_of} × {own}{beside}"
     count = f"{count} {brackets}".strip()
     return (name, count, layout, f"{one.batch:,}", chunk, paid, *times, load, one.lacks)
 

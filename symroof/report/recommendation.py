@@ -115,7 +115,7 @@ def as_they_stand(cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
     def order(one: Purchase) -> tuple[int, bool, float]:
         state, spent = one.configuration.state, Ranking(()).spent(one)
         if state == "fails":
-            return STATES.index(state), one.case.does_not_fit, float(one.run.worst)
+            return STATES.index(state), one.case.does_not_fit, one.run.miss
         return STATES.index(state), spent is None, spent or 0.0
 
     return tuple(sorted(every, key=order))

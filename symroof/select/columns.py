@@ -238,10 +238,15 @@ class Group:
     @cached_property
     def largest(self) -> Array:
         """The largest batch of each candidate that fits and meets what rises with it; 0 where none does."""
+        return self.largest_but()
+
+    def largest_but(self, *unmet: str) -> Array:
+        """The same without some targets."""
         most, fitting = np.zeros(len(self.cases)), np.flatnonzero(self.capacity >= 1)
 
         def within(batch: Array) -> Array:
-            met = self.unqueued(Points(fitting, batch, np.ones(1))).values()
+            found = self.unqueued(Points(fitting, batch, np.ones(1)))
+            met = (each for name, each in found.items() if name not in unmet)
             return np.asarray(np.logical_and.reduce([np.ones(batch.shape, bool), *met]))
 
         if len(fitting):

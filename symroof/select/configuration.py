@@ -218,10 +218,10 @@ class Run:
         return {*self.unsimulated, *(self.own.targets.keys() - self.shares.keys())}
 
     @property
-    def worst(self) -> Fraction | float:
-        """The largest metric over its limit, at the slow end: above one it fails. A wait without end says less of how far it is off than the load."""
+    def miss(self) -> float:
+        """By which factor all limits together are missed at the slow end: the smaller the nearer. A wait without end says less of how far it is off than the load."""
         shares = (self.slow or self._shares).values()
-        return max((share for share in shares if share < math.inf), default=Fraction(0))
+        return float(math.prod(max(share, 1) for share in shares if share < math.inf))
 
     def share(self, name: str) -> Fraction | float:
         """How much of its limit a metric takes up, as measurements predict."""

@@ -132,6 +132,14 @@ class Recommendation(Ranking):
         whole, predicted = self.spent(one) if one.passes else math.inf, self.spent(found)
         return found if whole and predicted and predicted < whole else None
 
+    @property
+    def cheapest_predicted(self) -> Purchase | None:
+        """The cheapest of all at the predicted values, where that is of another device than the pick."""
+        every = [one for one in self._predicted.values() if one.passes and self.spent(one)]
+        least = min(every, key=lambda one: self.spent(one) or math.inf, default=None)
+        other = least and self.pick and least.hardware != self.pick.hardware
+        return least if other else None
+
     @cached_property
     def _predicted(self) -> dict[int, Purchase]:
         """The best at the predicted values, of the devices that are named first; none where simulations decide, or no rate asks for replicas."""

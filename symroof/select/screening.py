@@ -72,7 +72,8 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
                 near.setdefault(one[2], []).append(one)
     for group, ones in near.items():
         for i, (point, rank) in _larger(group, ones).items():
-            if rank[1] < min(known for (_, known, _), *_ in each[i]):
+            prices = (known for (_, known, _), at, _ in ones if group.owners[at.rows[0]] == i)
+            if rank[1] < min(prices):
                 each[i].append((rank, point, group))
     best: dict[Group, dict[int, tuple[Points, Rank]]] = {}
     for i, answers in each.items():
@@ -308,11 +309,17 @@ def _served(group: Group, at: Points) -> tuple[Points, Array | None]:
 
 
 def _nearest(group: Group, owners: Sequence[int]) -> dict[int, tuple[Points, Rank]]:
-    """Of each of some cases the candidate that misses least at the slow end; where none fits the one that lacks least memory, and then misses least."""
+    """Of each of some cases the candidate that misses its limits by the least factor at the slow end; where none fits the one that lacks least memory, and then misses least."""
     rows = np.flatnonzero(np.isin(group.owners, owners))
     if not len(rows):
         return {}
-    batch = group.own_batch if group.chosen_batch else np.maximum(group.largest, 1)
+    batch = group.own_batch
+    if not group.chosen_batch:
+        most = group.largest
+        # at a rate more slots shorten the queue: as many as meet what some batch does
+        for unmet in (("ttft",), ("ttft", "itl")) if group.rate else ():
+            most = np.where(most >= 1, most, group.largest_but(*unmet))
+        batch = np.maximum(most, 1)
     at = points_at(rows, batch[rows])
     load = _loads(group, at)
     if group.open_copies:
@@ -320,12 +327,12 @@ def _nearest(group: Group, owners: Sequence[int]) -> dict[int, tuple[Points, Ran
         at.copies = np.where(copies > MOST_COPIES, 1, copies)
     judged = group.judged(at)
     each = np.stack(list((judged["slow"] or judged["shares"]).values()))
-    worst = np.where(np.isfinite(each), each, -np.inf).max(axis=0)
+    missed = np.where(np.isfinite(each), np.maximum(each, 1), 1).prod(axis=0)
     unfit = each[0] > 1 + CLOSE
     best: dict[int, tuple[Points, Rank]] = {}
     for i, row in enumerate(rows):
-        miss = _rounded(each[0][i] if unfit[i] else worst[i])
-        rank = (1 + int(unfit[i]), miss, _rounded(worst[i]) if unfit[i] else float(load[i]))
+        miss = _rounded(each[0][i] if unfit[i] else missed[i])
+        rank = (1 + int(unfit[i]), miss, _rounded(missed[i]) if unfit[i] else float(load[i]))
         owner = int(group.owners[row])
         if owner not in best or rank < best[owner][1]:
             best[owner] = at.at(np.array([i])), rank

@@ -81,8 +81,9 @@ def candidates_of(
             together = variant_of(bound_case, changes) if changes else bound_case
         except InputError:
             continue  # the engine does not start it
-        made += _chunked(together)
-        made += _disaggregated(bound_case, degrees, devices)
+        apart = [*_disaggregated(bound_case, degrees, devices)]
+        only = apart and bound_case.request.assume.get("scheduling") == "disaggregated"
+        made += apart if only else [*_chunked(together), *apart]
     return made or ([Candidate(bound_case)] if devices is None else [])
 
 
@@ -231,8 +232,8 @@ def _disaggregated(
     """The layout with prompts read on devices of their own, where nobody decided how prompts are scheduled and there is a network to hand caches over."""
     request, case = bound_case.request, bound_case.case
     decided = (
-        not bound_case.assumptions.defaulted("scheduling")
-        or "scheduling" in request.assume
+        request.assume.get("scheduling", "disaggregated") != "disaggregated"
+        or not (bound_case.assumptions.defaulted("scheduling") or "scheduling" in request.assume)
         or request.prefill
         or request.values.keys() & {"prefill_devices", "chunk", "token_budget"}
     )

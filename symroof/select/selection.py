@@ -248,7 +248,7 @@ def sort_key(configuration: Configuration, order: str) -> tuple[Any, ...]:
         if state == "unknown" and known:
             return RANK["unpriced"], -(run.rank(ORDERS["rate"]) or 0), 0, 0
         unfit = MEMORY in (*run.missed, *run.missed_as_expected)
-        return 1 if configuration.window else RANK[state], unfit, run.worst, 0
+        return 1 if configuration.window else RANK[state], unfit, run.miss, 0
     ranks = (run.rank(ORDERS.get(name, name)) for name in (order, "cost", LOAD))
     # equal prices differ in the last digits of their floats
     value, *ties = (math.inf if x is None else float(f"{float(x):.12g}") for x in ranks)
