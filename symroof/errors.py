@@ -152,7 +152,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     "did you mean 'mem_bandwidth'?"
     """
     names = sorted(known)
-    tail = re.fullmatch(r"(p\d\d)_(\w+)|(\w+)_(p\d\d)", name.lower().replace("-", "_"))
+    tail = re.fullmatch(r"(p\d\d)_(\w+)|(\w+)_(p\d\d)", re.sub("[- ]", "_", name.lower()))
     if tail and (metric := tail[2] or tail[3]) in names:  # as other tools name a percentile
         of = tail[1] or tail[4]
         return f"write {metric}: {{{of}: 2 s}} in a file, --target '{metric}={of} 2 s' on the line"

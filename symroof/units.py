@@ -196,7 +196,9 @@ ABBREVIATED = {
     "$": "USD",
     "requests per second": "request/s",
     "per second": "/s",
-    **dict.fromkeys(("m", "min", "minute", "minutes"), "hour or s, as 360/hour for 6/min"),
+    **dict.fromkeys(
+        ("m", "min", "minute", "minutes"), "hour or s, as 120 s for 2 min and 360/hour for 6/min"
+    ),
     **dict.fromkeys(("eur", "€", "gbp", "£", "cny", "rmb", "jpy"), "USD, the only currency"),
 }
 """Units as tools of serving abbreviate them, with how they are written here."""

@@ -225,6 +225,8 @@ def _explanation(
         return None
     if there.never_fits and not case.never_fits:  # what does not start was not measured
         return None
+    if cause == "queue" and reads != "loaded_ttft":  # nobody waits between tokens
+        return None
     if predicted is None or (off := _off(predicted, measured)) >= _off(expected, measured):
         return None
     others = ((other, case.get(other), there.get(other)) for other in SIGNATURES if other != name)

@@ -143,7 +143,7 @@ def _listed(text: str) -> list[str]:
         plain = text.replace(",", "")
         message = f"{text} may be one number or a list: write {plain}, or repeat the option"
         raise click.BadParameter(message)
-    return text.split(",") if re.fullmatch(r"[\w.-]+(?:,[\w.-]+)+", text) else [text]
+    return text.split(",") if re.fullmatch(r"[\w. -]+(?:,[\w. -]+)+", text) else [text]
 
 
 def words_without(

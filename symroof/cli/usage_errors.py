@@ -78,13 +78,21 @@ def _lower(message: str) -> str:
 
 
 def in_our_words(args: Sequence[str], command: click.Command) -> list[str]:
-    """The arguments with options of other tools as ours, ``--gpu`` as ``--hardware``, ``--qps 5`` as ``--set arrival_rate=5/s``, where only one can be meant."""
+    """The arguments with options of other tools as ours, ``--gpu`` as ``--hardware``, ``--qps 5`` as ``--set arrival_rate=5/s``, where only one can be meant.
+
+    Raises:
+        click.UsageError: an option of one value is given twice.
+    """
     own = {p.name: max(p.opts, key=len) for p in command.params if isinstance(p, click.Option)}
     known = {flag for p in command.params for flag in (*p.opts, *p.secondary_opts)} | {"--help"}
-    made, left = list[str](), list(args)
+    once = {flag for p in command.params if not getattr(p, "multiple", True) for flag in p.opts}
+    made, left, seen = list[str](), list(args), set[str]()
     while left:
         word = left.pop(0)
         flag, given, value = word.partition("=")
+        if flag in seen & once:
+            raise click.UsageError(f"{flag} is given twice: it takes one value")
+        seen.add(flag)
         meant = _meant(flag, own) if flag.startswith("-") and flag not in known else []
         follows = bool(given) or (bool(left) and not left[0].startswith("-"))
         if len(meant) == 1 and follows and not given:

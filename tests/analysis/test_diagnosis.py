@@ -88,6 +88,15 @@ def test_on_the_command_line():
     assert answer["explanations"][0]["cause"] == "eager" and answer["explanations"][0]["holds"]
     assert "NAME = VALUE" in refused("diff", "--measured", "28 ms", *LINE)
     assert "depends on no efficiency" in refused("diff", "--measured", "weight_bytes = 3 GB", *LINE)
+    twice = ("--measured", "itl = 28 ms", "--measured", "ttft = 2 s")
+    assert "--measured is given twice" in refused("diff", *twice, *LINE)
+
+
+def test_a_first_token_that_is_waited_for_is_a_queue():
+    """Nothing else that a server does makes 49 ms of prefill and host 900 ms, or no part of a step longer."""
+    queued = found("ttft", "0.9", output=256, batch=16).explanations[0]
+    assert (queued.cause.name, queued.holds, queued.reads) == ("queue", True, "loaded_ttft")
+    assert "queue" not in [e.cause.name for e in found("itl", "0.05", output=256).explanations]
 
 
 def test_a_figure_that_is_only_counted_is_refused():

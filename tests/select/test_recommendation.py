@@ -202,6 +202,16 @@ def test_of_near_ties_the_first_token_decides():
     assert pick.cost_per_mtok.value <= 1.02 * full.case.value("cost_per_mtok")
 
 
+def test_prefill_apart_is_searched_where_it_is_asked_for():
+    case = {**CASE, "hardware": "h100-sxm", "arrival_rate": 60, "targets": TARGETS}
+    free, apart = (
+        recommend(Study(**case, assume=assume)).pick
+        for assume in ({}, {"scheduling": "disaggregated"})
+    )
+    assert (free.scheduling, apart.scheduling) == ("chunked", "disaggregated")
+    assert apart.usd_per_month >= free.usd_per_month
+
+
 @pytest.mark.parametrize(
     "targets", [{"ttft": "10 ms", "itl": "30 ms"}, {"ttft": "1 s", "itl": "1 ms"}]
 )
