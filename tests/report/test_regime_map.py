@@ -10,6 +10,7 @@ from matplotlib.path import Path
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report.pictures.curves import at_a_context
+from symroof.report.pictures.draw import draw
 from symroof.report.pictures.picture_kinds import chart
 
 CASES = {
@@ -106,22 +107,21 @@ def test_regions_are_what_the_sides_say(label):
     """Their corners, a little inside: past the ridge compute limits, past the line of memory it does not fit."""
     shown = chart("regimes", study(label))
     looked = 0
-    for mark in shown.marks:
-        name = mark.label if mark.kind == "area" else ""
+    for area in draw(shown).axes[0].patches:
         line, beyond = {
             "compute-bound": ("ridge", True),
             "memory-bound": ("ridge", False),
             "does not fit": ("memory", True),
-        }.get(name, (None, None))
+        }.get(area.get_label(), (None, None))
         if line is None:
             continue
-        path, low, high = Path(np.log(mark.points)), *np.log([shown.x.low, shown.x.high])
+        path, low, high = Path(np.log(area.get_xy())), *np.log([shown.x.low, shown.x.high])
         for x in np.linspace(low, high, 9)[1:-1]:
             for y in np.linspace(*np.log([shown.y.low, shown.y.high]), 9)[1:-1]:
                 if path.contains_point((x, y), radius=-0.05):
                     batch, context = (Fraction(float(v)) for v in np.exp([x, y]))
                     near = [past(label, line, context, batch * k / 100) for k in (95, 105)]
-                    assert beyond in near, (name, batch, context)
+                    assert beyond in near, (area.get_label(), batch, context)
                     looked += 1
     assert looked > 10
 

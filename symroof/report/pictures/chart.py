@@ -11,6 +11,7 @@ import numpy as np
 
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
+from symroof.report.pictures.styles import SMALL, line, printable, words
 from symroof.units import format_quantity
 
 TITLE = 110
@@ -37,15 +38,15 @@ class Axis:
         return self.low <= value <= self.high
 
 
-@dataclass
-class Mark:
-    """Something drawn through or at points: ``curve``, ``spots``, ``area``, ``bar``, ``text`` or ``mesh``; one with a label is in the legend."""
+@dataclass(frozen=True)
+class Mesh:
+    """Values over two inputs as colours of a scale; where memory ends hatched."""
 
-    kind: str
-    points: Any
-    colour: str
-    label: str = ""
-    look: dict[str, Any] = field(default_factory=dict)
+    x: Any
+    y: Any
+    values: Any
+    unfit: Any
+    scale: Axis
 
 
 @dataclass
@@ -58,6 +59,8 @@ class Chart:
         shows: a description of the drawing for the text alternative.
         rows: names of bars from the top down, instead of a vertical axis.
         data: name -> array: of a curve or of marks rows of x and y, of bars a value a row.
+        marks: each draws something on axes of Matplotlib.
+        labels: of the legend, each once.
     """
 
     name: str
@@ -71,7 +74,9 @@ class Chart:
     does_not_fit: bool = False
     headline: str = ""
     data: dict[str, Any] = field(default_factory=dict)
-    marks: list[Mark] = field(default_factory=list)
+    mesh: Mesh | None = None
+    marks: list[Callable[[Any], Any]] = field(default_factory=list)
+    labels: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.does_not_fit and not any("not fit" in text for text in self.found):
@@ -113,7 +118,8 @@ class Chart:
         """A line through points; NaN breaks it."""
         made = self._stored(name, points)
         if np.isfinite(made).all(axis=1).sum() > 1:
-            self._mark("curve", made, colour, label, linestyle=dash, linewidth=width)
+            look = {"color": line(colour), "linestyle": dash, "linewidth": width, "zorder": 3}
+            self._mark(lambda axes: axes.plot(*made.T, label=label, **look), label)
 
     def spots(
         self,
@@ -126,16 +132,33 @@ class Chart:
         label: str = "",
     ) -> None:
         """Signs at points: ``o`` circle, ``s`` square, ``^`` up, ``v`` down, ``D`` diamond, ``x`` cross."""
-        made = self._stored(name, points)
-        self._mark("spots", made, colour, label, marker=shape, markersize=size, hollow=hollow)
+        made, own, back = self._stored(name, points), line(colour), line("back")
+        look = {"marker": shape, "markersize": size, "linestyle": "", "zorder": 4}
+        look["markerfacecolor"] = back if hollow else own
+        look["markeredgecolor"] = own if hollow or shape == "x" else back
+        self._mark(lambda axes: axes.plot(*made.T, label=label, **look), label)
 
     def area(
         self, points: Points, colour: str, share: float = 0.16, label: str = "", hatch: bool = False
     ) -> None:
         """A tinted or hatched area."""
-        made = np.array(list(points), dtype=float)
+        made, own = np.array(list(points), dtype=float), line(colour)
+        look: dict[str, Any] = {"facecolor": own, "alpha": share, "linewidth": 0, "zorder": 1}
+        if hatch:
+            look = {
+                "facecolor": "none",
+                "edgecolor": own,
+                "hatch": "//",
+                "linewidth": 0,
+                "zorder": 2,
+            }
+
+        def drawn(axes: Any) -> None:
+            within = np.clip(made, *np.array([axes.get_xlim(), axes.get_ylim()]).T)
+            axes.fill(*within.T, label=label, **look)
+
         if len(made) > 2:
-            self._mark("area", made, colour, label, share=share, hatch=hatch)
+            self._mark(drawn, label)
 
     def shade(self, low: float, high: float, colour: str, share: float, label: str = "") -> None:
         """The area between two x values."""
@@ -164,14 +187,28 @@ class Chart:
 
     def bar(self, row: float, start: float, end: float, colour: str, label: str = "") -> None:
         """A bar of a row."""
-        self._mark("bar", np.array([(start, row), (end, row)]), colour, label)
+        look = {"height": 0.55, "left": start, "color": line(colour), "zorder": 3}
+        self._mark(lambda axes: axes.barh(row, end - start, label=label, **look), label)
 
-    def text(self, x: float, row: float, words: str, colour: str = "ink", **look: Any) -> None:
+    def text(
+        self,
+        x: float,
+        row: float,
+        text: str,
+        colour: str = "ink",
+        ha: str = "left",
+        size: float = SMALL + 0.5,
+        weight: str = "normal",
+    ) -> None:
         """Words beside a bar."""
-        self._mark("text", np.array([(x, row)]), colour, words, **look)
+        look: dict[str, Any] = {"ha": ha, "size": size, "weight": weight, "color": words(colour)}
+        look |= {"va": "center_baseline", "zorder": 5, "annotation_clip": False}
+        at = {"xytext": ({"left": 4, "right": -4}.get(ha, 0), 0), "textcoords": "offset points"}
+        self._mark(lambda axes: axes.annotate(printable(text), (x, row), **at, **look))
 
-    def _mark(self, kind: str, points: Any, colour: str, label: str = "", **look: Any) -> None:
-        self.marks.append(Mark(kind, points, colour, label, look))
+    def _mark(self, drawn: Callable[[Any], Any], label: str = "") -> None:
+        self.marks.append(drawn)
+        self.labels |= {label: None} if label else {}
 
     def _stored(self, name: str, points: Points) -> Any:
         made = np.array([tuple(map(float, point)) for point in points], dtype=float).reshape(-1, 2)

@@ -19,12 +19,12 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 
 from symroof.output_files import write_atomic
 from symroof.report.pictures import ENDINGS
-from symroof.report.pictures.chart import Axis, Chart, Mark
-from symroof.report.pictures.styles import RC, line, printable, themed, words
+from symroof.report.pictures.chart import Axis, Chart, Mesh
+from symroof.report.pictures.styles import RC, SMALL, line, printable, themed, words
 
 WIDTH, HEIGHT, ROW = 540.0, 330.0, 23.0
 """Points of a figure without title and notes, and of a row of bars."""
-TITLE, WORDS, SMALL = 11.0, 9.0, 8.0
+TITLE, WORDS = 11.0, 9.0
 LEADING = 1.3
 NAMES, COLUMNS = 150.0, 2
 """Most points of a name before a bar; columns of a legend."""
@@ -129,10 +129,9 @@ def _sheet(chart: Chart) -> Picture:
         for text, size, colour, weight in lines:
             _write(figure, y, text, size, words(colour), weight=weight)
             y -= LEADING * size
-    mesh = any(mark.kind == "mesh" for mark in chart.marks)
     left = (left + 16) / WIDTH
     beyond_end = max(20, 2 + 2.6 * len(chart.x.text(chart.x.high)))  # half of the last tick
-    wide = 1 - left - (90 if mesh else beyond_end) / WIDTH
+    wide = 1 - left - (90 if chart.mesh else beyond_end) / WIDTH
     axes = figure.add_axes((left, bottom / height, wide, inner / height))
     axes.set_facecolor(line("back"))
     if not chart.rows:
@@ -177,8 +176,7 @@ def ticks(axis: Axis, most: int) -> list[float]:
 
 def legend_labels(chart: Chart) -> dict[str, str]:
     """The labels of a legend, each once, and in lines."""
-    labels = [mark.label for mark in chart.marks if mark.kind != "text" and mark.label]
-    return {label: "\n".join(wrap(label, SMALL, WIDTH / COLUMNS - 36)) for label in labels}
+    return {each: "\n".join(wrap(each, SMALL, WIDTH / COLUMNS - 36)) for each in chart.labels}
 
 
 def legend_height(chart: Chart) -> float:
@@ -209,8 +207,10 @@ class _Drawing:
 
     def draw(self) -> None:
         self._frame()
+        if self.chart.mesh:
+            self._mesh(self.chart.mesh)
         for mark in self.chart.marks:
-            getattr(self, f"_{mark.kind}")(mark)
+            mark(self.axes)
         self._legend()
 
     def _frame(self) -> None:
@@ -258,62 +258,18 @@ class _Drawing:
             place = {"loc": "best"}
         self.axes.legend([by_name[name] for name in lines], [*lines.values()], **look, **place)
 
-    def _curve(self, mark: Mark) -> None:
-        colour = line(mark.colour)
-        self.axes.plot(*mark.points.T, color=colour, label=mark.label, zorder=3, **mark.look)
-
-    def _spots(self, mark: Mark) -> None:
-        look = dict(mark.look)
-        own, back = line(mark.colour), line("back")
-        fill, edge = (back, own) if look.pop("hollow") else (own, back)
-        look |= {
-            "markerfacecolor": fill,
-            "markeredgecolor": own if look["marker"] == "x" else edge,
-        }
-        self.axes.plot(*mark.points.T, linestyle="", label=mark.label, zorder=4, **look)
-
-    def _area(self, mark: Mark) -> None:
-        colour = line(mark.colour)
-        look: dict[str, Any] = {"facecolor": colour, "alpha": mark.look["share"], "linewidth": 0}
-        if mark.look["hatch"]:
-            look = {"facecolor": "none", "edgecolor": colour, "hatch": "//", "linewidth": 0}
-        points = np.clip(mark.points, *np.array([self.axes.get_xlim(), self.axes.get_ylim()]).T)
-        self.axes.fill(*points.T, zorder=1 + bool(mark.look["hatch"]), label=mark.label, **look)
-
-    def _bar(self, mark: Mark) -> None:
-        (start, row), (end, _) = mark.points
-        bar = {"height": 0.55, "color": line(mark.colour), "zorder": 3}
-        self.axes.barh(row, end - start, left=start, label=mark.label, **bar)
-
-    def _text(self, mark: Mark) -> None:
-        look: dict[str, Any] = {"ha": "left", "size": SMALL + 0.5} | mark.look
-        off = {"left": 4, "right": -4, "center": 0}[look["ha"]]
-        self.axes.annotate(
-            printable(mark.label),
-            mark.points[0],
-            (off, 0),
-            textcoords="offset points",
-            zorder=5,
-            va="center_baseline",
-            color=words(mark.colour),
-            annotation_clip=False,
-            **look,
-        )
-
-    def _mesh(self, mark: Mark) -> None:
-        """Values over two inputs as colours, with a scale of them; where memory ends hatched."""
-        look, faint = mark.look, words("faint")
-        grid = (look["x"], look["y"])
-        scale: Axis = look["axis"]
+    def _mesh(self, mesh: Mesh) -> None:
+        """Values as colours with their scale, and hatches."""
+        grid, scale, faint = (mesh.x, mesh.y), mesh.scale, words("faint")
         ends = {"vmin": scale.low, "vmax": scale.high, "norm": "log" if scale.log else "linear"}
-        values, how = np.ma.masked_invalid(look["values"]), {"shading": "nearest", "zorder": 0}
+        values, how = np.ma.masked_invalid(mesh.values), {"shading": "nearest", "zorder": 0}
         made = self.axes.pcolormesh(*grid, values, cmap="cividis", rasterized=True, **how, **ends)
         side = self.axes.inset_axes((1.03, 0, 0.03, 1))
         bar = self.figure.colorbar(made, cax=side)
         bar.set_ticks(found := ticks(scale, 8), labels=[scale.text(tick) for tick in found])
         bar.ax.minorticks_off()
         bar.ax.tick_params(colors=faint, labelsize=8.5, length=3)
-        if look["unfit"].any():
+        if mesh.unfit.any():
             over = {"levels": [0.5, 1.5], "colors": "none", "hatches": ["//"], "zorder": 2}
-            hatched = self.axes.contourf(*grid, look["unfit"], **over)
+            hatched = self.axes.contourf(*grid, mesh.unfit, **over)
             hatched.set_edgecolor("#fdfdfd")

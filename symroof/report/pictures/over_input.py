@@ -16,7 +16,7 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import basis_of
 from symroof.cases.bound_case import EXPECTED, BoundCase
 from symroof.errors import InputError, Problem
-from symroof.report.pictures.chart import Axis, Chart, Mark, lacking, seconds
+from symroof.report.pictures.chart import Axis, Chart, Mesh, lacking, seconds
 from symroof.report.pictures.curves import (
     POINTS,
     along,
@@ -264,8 +264,7 @@ def _map(drawn: Drawn) -> Chart:
     )
     log = least > 0 and most > 4 * least
     scale = drawn.scale(least, most if most > least else least + 1.0, log)
-    look = {"x": x, "y": y, "values": values, "unfit": unfit, "axis": scale}
-    chart.marks.append(Mark("mesh", np.array([(x[0], y[0])]), "ink", look=look))
+    chart.mesh = Mesh(x, y, values, unfit, scale)
     spot = [float(subject.case.value(name)) for name in (across, up)]
     chart.spots("this case", [spot], "D", "vermilion", 8, label=f"this case: {own}")
     return chart

@@ -38,6 +38,8 @@ RC: dict[str, Any] = {
     "path.simplify": True,
 }
 """Settings of Matplotlib under which a picture is drawn and saved, whatever its user has set."""
+SMALL = 8.0
+"""Points of words in a picture."""
 FONTS = "'DejaVu Sans', sans-serif"
 
 
