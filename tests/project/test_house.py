@@ -46,7 +46,7 @@ BUDGETS = {
     "sweep": 1137,
     "calibrate": 1252,
     "check": 5224,
-    "report": 5240,
+    "report": 5234,
     "cli": 3669,
     "tests": 30417,
     "other": 2681,
