@@ -33,7 +33,6 @@ from symroof.report.purchase_text import (
     FORMATS,
     device_word,
     enough_text,
-    in_full,
     labelled,
     layout_text,
     named,
@@ -132,10 +131,8 @@ def _price(found: Ranking, one: Purchase, passes: bool) -> Text:
     room = enough_text(found, one)
     if one.headroom is not None:
         more = f"{100 * one.headroom:.0f} %"
-        most = (
-            f"it serves {more} more requests" if more != "0 %" else "it serves this rate, no more"
-        )
-        room = f"In the worst case of the 80 % interval {most}{'. ' * bool(room)}{room}"
+        most = f"{more} more than this rate" if more != "0 %" else "this rate and no more"
+        room = f"In the worst case of the 80 % interval it serves {most}{'. ' * bool(room)}{room}"
     return [f"{usd(one.usd_per_month)} USD/month", f"({paid}).{f' {room}.' * bool(room)}"]
 
 
@@ -251,7 +248,7 @@ def _latency(case: BoundCase) -> str:
         return "Latency: this is the theoretical minimum, and a real server is slower."
     measured = any(value.measured for value in case.given.values())
     if not measured or case.hardware is None or case.engine is None:
-        return "Latency: as sure as the efficiencies that the study gives."
+        return "Latency: it rests on the efficiencies that the study sets, not on measurements."
     spec = shipped_efficiencies()
     mine = kind_of(case, case.hardware, case.engine_class)
     same = sum(kind.rows for kind in spec.measured if not kind.differences(mine))
@@ -321,7 +318,8 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
     if not review.asks and (held := case.get("concurrency")):
         said.append([f"more than {held.plain(DIGITS)} run at a time: memory is full"])
     if less := review.opened:
-        said.append([f"the batch may change: {in_full(less)}"])
+        full = (named(less), layout_text(less), paid_text(less))
+        said.append([f"the batch may change: {', '.join(full)}"])
     if review.found and ranking is review.found and review.found.cheaper:
         weights, less = review.found.cheaper
         word = FORMATS.get(weights, weights)

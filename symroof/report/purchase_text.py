@@ -168,7 +168,7 @@ def enough_text(found: Ranking, one: Purchase) -> str:
     fewer = found.as_predicted(one)
     if fewer is None:
         return ""
-    return f"That keeps the targets over the whole 80 % interval; at the predicted values {named(fewer)} would do, {paid_text(fewer)}"
+    return f"Sized for the whole 80 % interval; at the predicted values {named(fewer)} would do, {paid_text(fewer)}"
 
 
 def tokens_text(one: Purchase) -> str:
@@ -182,14 +182,12 @@ def paid_text(one: Purchase) -> str:
     return f"{usd(one.usd_per_month or 0)} USD/month" if one.load is not None else tokens_text(one)
 
 
-def in_full(one: Purchase) -> str:
-    """What to use, its layout and what it costs."""
-    return f"{named(one)}, {layout_text(one)}, {paid_text(one)}"
-
-
 def opened_text(one: Purchase) -> str:
     """What passes with another layout than the one that a study fixes."""
-    return f"With parallelism, batch and replicas left open this passes: {in_full(one)}."
+    times = [("TTFT", one.ttft), ("ITL", one.itl)]
+    found = [f"{name} {result.in_two(DIGITS)[0]}" for name, result in times if result]
+    said = ", ".join([named(one), layout_text(one), *found, price_text(one)])
+    return f"A layout that the study does not fix would pass: {said}."
 
 
 def undecided_text(found: Ranking) -> str:

@@ -34,7 +34,6 @@ arithmetic; 1987 TFLOP/s; catalogue=h100-sxm.peaks.fp8.dense
 inverted_ratio; 41.8 token/s; expression='140 GB / (3.35 TB/s)'
 inverted_ratio; 23.9 token/s; expression='140 GB / (3.35 TB/s)'
 inverted_ratio; 41.8 token/s; user_rate FIRST
-rounded_chain; 3072 token/s; decode_throughput FIRST batch=128
 gb_gib; 1.25 GB; kv_cache_bytes LLAMA
 gb_gib; 320 KB; kv_bytes_per_token LLAMA
 gb_gib; 12.8 GB; expression='80 GB / 5.8'

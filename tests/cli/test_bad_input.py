@@ -205,7 +205,7 @@ def test_an_unknown_format(formats, tmp_path):
 @pytest.mark.full
 def test_a_pdf_without_tex_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    message = refused(*report(tmp_path / "out", "--format", "pdf"))
+    message = refused("report", CHAT, "-o", tmp_path / "out", "--format", "pdf")
     assert "pdflatex" in message
     assert "apt-get install" in message
     assert not (tmp_path / "out").exists()

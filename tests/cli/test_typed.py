@@ -101,7 +101,7 @@ def test_no_name_of_another_kind_of_thing_is_suggested():
         (
             ["eval", *CASE, "--qps", "6/min"],
             "--set: arrival_rate: unknown unit 'min'",
-            "did you mean hour or s, as 360/hour for 6/min?",
+            "did you mean hour or s, as 120 s for 2 min and 360/hour for 6/min?",
         ),
         (
             ["eval", *CASE, "--set", "price=3 EUR/hour"],

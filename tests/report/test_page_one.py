@@ -64,9 +64,7 @@ def test_page_one_says_what_would_make_a_case_pass(batch, words):
     if words == "prompt":
         assert said[1] == "the target is TTFT 450 ms"
     else:
-        assert page["said"][0].startswith(
-            "With parallelism, batch and replicas left open this passes"
-        )
+        assert page["said"][0].startswith("A layout that the study does not fix would pass")
 
 
 @pytest.fixture(scope="module")

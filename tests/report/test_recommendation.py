@@ -68,7 +68,7 @@ def test_what_a_study_fixes_and_fails_is_said_with_what_passes_where_it_is_open(
     devices = review.opened.devices
     assert devices > 1
     assert page["said"][0].startswith(
-        f"With parallelism, batch and replicas left open this passes: {devices} × H100 SXM, 1 replica of {devices}"
+        f"A layout that the study does not fix would pass: {devices} × H100 SXM, 1 replica of {devices}"
     )
 
 

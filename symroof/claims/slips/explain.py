@@ -30,6 +30,8 @@ from symroof.units import describe, format_quantity, parse_unit, settled, signif
 
 MOST_CHANCE = 0.2
 """A claim is named a slip where at most this share of random errors of its size would have been explained too."""
+PLAIN_FACTOR = Fraction(3, 2)
+"""The factor from which on the effect of a slip is plain to see in few digits."""
 WIDEST, NARROWEST, SIZES = math.log(2), math.log(1.05), 3
 """A random error of the same size: the claim moved, evenly in its logarithm, by up to a factor of two either way; after a
 small error by up to thrice that error, since slips with small effects are close together."""
@@ -219,10 +221,17 @@ def _of_one_slip(
     matches = _ordered(singles, written)
     if not matches:
         return []
-    share = _share([p.value for p in singles], context, written)
-    named = share <= MOST_CHANCE
-    explained = [one for p in matches for one in _explained(p, named, share, context)]
-    return explained if named else explained[:MOST_SUGGESTIONS]
+    true = context.value
+    plain = (p for p in singles if max(p.value, true) > PLAIN_FACTOR * min(p.value, true))
+    frequent = [p for p in plain if p.common]
+    share, common = (_share([p.value for p in s], context, written) for s in (singles, frequent))
+    # many slips would do; of those that happen all the time few
+    often = frequent if share > MOST_CHANCE >= common else []
+    explained = []
+    for p in sorted(matches, key=lambda p: p not in often):
+        own = common if p in often else share
+        explained += _explained(p, own <= MOST_CHANCE, own, context)
+    return explained if share <= MOST_CHANCE else explained[:MOST_SUGGESTIONS]
 
 
 def _of_digits(

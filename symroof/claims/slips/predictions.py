@@ -74,11 +74,13 @@ class Slip:
     Attributes:
         paired: whether it may be one of two.
         numbers_only: whether it happens to figures as they are read and written only, and never to a formula over names.
+        common: whether people slip so all the time.
     """
 
     name: str
     ways: tuple[Way, ...]
     paired: bool = True
+    common: bool = False
     numbers_only: bool = False
 
 
@@ -235,6 +237,7 @@ class SlipPrediction:
         sets: what is set in the case; nothing for a result that is misread.
         way: the last of their ways.
         paired: whether it may be one of two.
+        common: whether people slip so all the time.
     """
 
     slips: tuple[str, ...]
@@ -243,6 +246,7 @@ class SlipPrediction:
     sets: Settings
     way: Way
     paired: bool = True
+    common: bool = False
 
     @property
     def digits(self) -> int:
@@ -264,7 +268,9 @@ def predictions(context: Context, slip: Slip) -> Iterator[SlipPrediction]:
             for value in _misread(context, way) if way.result else context.values_with(sets):
                 far = abs(value / context.value - 1) > MOST_ROUNDED
                 if not (way.digits and far):
-                    yield SlipPrediction((slip.name,), (text,), value, sets, way, slip.paired)
+                    common = slip.common or way.kind == "siblings"
+                    told = (slip.name,), (text,), value, sets, way, slip.paired
+                    yield SlipPrediction(*told, common)
 
 
 def can_happen(way: Way, unit: str, names: frozenset[str]) -> bool:
