@@ -176,7 +176,7 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
         raise InputError(Problem(name, message, hint=hint)) from None
     inside = _holds(expected, measured)
     best: dict[str, Explanation] = {}  # of the variants of a cause that which comes nearest
-    for cause, said, change in () if inside else _variants(case):
+    for cause, said, change in () if inside else _variants(case, name):
         made = _explanation(cause, said, change, case, name, expected, measured)
         kept = best.get(cause)
         if made and (not kept or (not made.holds, made.off) < (not kept.holds, kept.off)):
@@ -225,8 +225,6 @@ def _explanation(
         return None
     if there.never_fits and not case.never_fits:  # what does not start was not measured
         return None
-    if cause == "queue" and reads != "loaded_ttft":  # nobody waits between tokens
-        return None
     if predicted is None or (off := _off(predicted, measured)) >= _off(expected, measured):
         return None
     others = ((other, case.get(other), there.get(other)) for other in SIGNATURES if other != name)
@@ -239,8 +237,8 @@ def _explanation(
 # ---------------------------------------------------------------------------------------------------------- the causes
 
 
-def _variants(case: BoundCase) -> Iterator[tuple[str, str, Request | None]]:
-    """Every variant to try in a case: the cause, the variant in words, and what is asked for instead; None where the quantity that was measured is another one."""
+def _variants(case: BoundCase, quantity: str) -> Iterator[tuple[str, str, Request | None]]:
+    """Every variant to try in a case, of what moves a quantity: the cause, the variant in words, and what is asked for instead; None where the quantity that was measured is another one."""
     value, is_set = case.case.value, case.case.is_set
 
     def asked(**values: Any) -> Request:
@@ -289,7 +287,8 @@ def _variants(case: BoundCase) -> Iterator[tuple[str, str, Request | None]]:
             yield "prefix_cache", said, asked(cached_prefix=cached)
     if is_set("output"):
         yield "prefills_between", "", None
-        if "arrival_rate" not in case.given and case.case.has_value("sustained_requests"):
+        waits = UNDER_LOAD.get(quantity) == "loaded_ttft" and "arrival_rate" not in case.given
+        if waits and case.case.has_value("sustained_requests"):
             most = value("sustained_requests") * copies
             for share in LOADS:
                 said = f"{significant(most * share, 3)} requests/s, {100 * share:g} % of what it sustains"

@@ -107,12 +107,12 @@ def room_instead(case: BoundCase) -> str:
     most, said = case.get("concurrency"), list[str]()
     if most and not most.ranged and most.value >= 1:
         said.append(f"at most {most.plain(DIGITS)}")
-    for tp in (2, 4, 8, 16):
-        degrees = {"tp": tp, "ep": 1}
-        others = case.request.values.keys() & {"pp", "attention_dp", "ep"}
-        if others or tp <= case.case.value("tp") or not starts(case, degrees):
-            continue
+    others = case.request.values.keys() & {"pp", "attention_dp", "ep"}
+    larger = (tp for tp in (2, 4, 8, 16) if not others and tp > case.case.value("tp"))
+    for tp in larger:
         with suppress(InputError):
+            if not starts(case, {"tp": tp, "ep": 1}):
+                continue
             if not variant_of(case, {"tp": tp}).does_not_fit:
                 said.append(f"--tp {tp}")
                 break
@@ -121,8 +121,11 @@ def room_instead(case: BoundCase) -> str:
 
 def screen_warnings(case: BoundCase) -> list[str]:
     """What to know before any number; targets have lines of their own."""
-    known = [text for text in case_warnings(case) if not text.startswith("whether this fits")]
-    known = [text + room_instead(case) * text.startswith("does not fit") for text in known]
+    known = [
+        text + room_instead(case) if text.startswith("does not fit") else text
+        for text in case_warnings(case)
+        if not text.startswith("whether this fits")
+    ]
     return [*marked(known), *filter(None, [beyond_measurements(case)]), *unjudged(case)]
 
 

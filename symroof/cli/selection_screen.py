@@ -13,11 +13,12 @@ from symroof.cli.options import words_without
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.report.purchase_text import (
     cheaper_text,
+    closest_text,
     device_word,
     enough_devices,
     enough_text,
-    labelled,
     layout_text,
+    layout_word,
     named,
     needed_text,
     not_measured,
@@ -104,7 +105,7 @@ def _use(found: Recommendation) -> list[str]:
     """What to use, what it costs and gives; or that nothing passes, and what is closest."""
     pick = found.pick
     if pick is None:
-        near = [f"Closest: {labelled(one)} ({one.lacks})." for one in found.best[:1]]
+        near = map(closest_text, found.best[:1])
         needed = [f"It would pass if {text}." for text in map(needed_text, found.best[:1]) if text]
         opened = [opened_text(one) for one in [found.opened] if one]
         lines = [" ".join(["Nothing passes.", *near, *needed]), *opened]
@@ -141,34 +142,37 @@ def _rows(found: Recommendation, everything: bool) -> list[str]:
         basis = basis_lines([choice.configurations[0].run.bound_case])
         said = wrapped("; ".join([f"{passing:,} of {len(ones):,} candidates pass", *basis]))
     more = [f"and {len(ones) - most:,} more, which {where}"] if len(ones) > most else []
-    lines = [*said, *_table(found, ones[:most], what, everything), *more]
+    ones, note = ones[:most], list[str]()
+    if any(enough_devices(found, one) for one in ones):
+        of = f", for the first {MOST_PREDICTED}" * (len(ones) > MOST_PREDICTED)
+        least = found.cheapest_predicted
+        so = f"; the cheapest of these: {named(least)}, {paid_text(least)}" if least else ""
+        note = wrapped(f"(GPUs in brackets would do at the predicted values{of}{so}.)")
+    header, rows = purchase_rows(ones, everything, found)
+    lines = [*said, *_table(ones, (what, *header[1:]), rows, note), *more]
     if everything and len(found.layouts) > 1:
         layouts, device = found.layouts[:MOST_DETAILED], device_word(found.best[0])
         count = f"the best {len(layouts)} of {len(found.layouts):,}"
         which = count if len(layouts) < len(found.layouts) else f"all {len(layouts)}"
         lines += ["", f"Layouts of {device} that were tried, {which}, each at its best:"]
-        lines += _table(found, layouts, "layout", False)
+        header, rows = purchase_rows(layouts, ranges=False)
+        rows = tuple((layout_word(x), *row[1:]) for x, row in zip(layouts, rows, strict=True))
+        lines += _table(layouts, ("layout", *header[1:]), rows)
     return lines
 
 
-def _table(found: Recommendation, ones: Sequence[Purchase], what: str, ranges: bool) -> list[str]:
-    """A row for each purchase, and below what those that do not pass lack."""
-    header, rows = purchase_rows(ones, ranges, found)
-    if what == "layout":
-        degrees = [[f"{name} {n}" for name, n in x.parallel.items() if n > 1] for x in ones]
-        names = [
-            ", ".join([*(d or ["tp 1"]), x.scheduling]) for d, x in zip(degrees, ones, strict=True)
-        ]
-        rows = tuple((name, *row[1:]) for name, row in zip(names, rows, strict=True))
+def _table(
+    ones: Sequence[Purchase],
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    note: Sequence[str] = (),
+) -> list[str]:
+    """A row for each purchase, a note on them, and below what those that do not pass lack."""
     marks = [MARK[one.configuration.state] for one in ones]
     kept = len(header) - (header[-1] == "misses")
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
-    lines = [fitted_table(cells, ["", what, *header[1:kept]], flexible=-1)] if kept > 1 else []
-    if any(enough_devices(found, one) for one in ones):
-        of = f", for the first {MOST_PREDICTED}" * (len(ones) > MOST_PREDICTED)
-        least = found.cheapest_predicted
-        so = f"; the cheapest of these: {named(least)}, {paid_text(least)}" if least else ""
-        lines += wrapped(f"(GPUs in brackets would do at the predicted values{of}{so}.)")
+    lines = [fitted_table(cells, ["", *header[:kept]], flexible=-1)] if kept > 1 else []
+    lines += note
     lacking: dict[str, list[str]] = {}
     for row in rows if len(header) > kept else ():
         lacking.setdefault(row[kept], []).append(row[0])

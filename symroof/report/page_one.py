@@ -27,10 +27,12 @@ from symroof.cases.engine_inputs import kind_of
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import quantity_name
 from symroof.report.markup import Code
+from symroof.report.pictures.chart import sentence
 from symroof.report.purchase_text import (
     APART,
     DIGITS,
     FORMATS,
+    closest_text,
     device_word,
     enough_text,
     labelled,
@@ -53,7 +55,6 @@ from symroof.vllm.serve_line import prefill_command, serve_command
 
 if TYPE_CHECKING:
     from symroof.select.purchase import Purchase
-    from symroof.select.recommend import Ranking
 
 Text = list[str]
 """A sentence in pieces, of which some are code."""
@@ -88,10 +89,10 @@ WORK = {
 
 def page_one(review: Reviewed) -> dict[str, Any]:
     """The heading, the price, a few sentences, both targets, and the lists and tables below them."""
-    one, passes = review.pick or review.shown.best[0], review.pick or not review.asks
+    one = review.pick or review.shown.best[0]
     return {
         "heading": heading(review),
-        "price": _price(review.shown, one, bool(passes)),
+        "price": _price(review, one),
         "said": _said(review, one),
         **(_targets(one) if review.asks else _without_targets(one.case)),
         "blocks": _blocks(review, one),
@@ -116,19 +117,19 @@ def heading(review: Reviewed) -> str:
     return f"Nothing passes for {purpose}"
 
 
-def _price(found: Ranking, one: Purchase, passes: bool) -> Text:
+def _price(review: Reviewed, one: Purchase) -> Text:
     """What it costs; of the nearest miss as well what it lacks."""
-    if not passes:
+    if review.fails:
         month = one.usd_per_month if one.counted else None
-        paid = f"It costs {usd(month)} USD/month." if month is not None else ""
-        return [f"Closest: {labelled(one)} ({one.lacks}).", paid]
+        paid = "" if month is None else f"It costs {usd(month)} USD/month."
+        return [closest_text(one), paid]
     if one.usd_per_month is None or one.usd_per_hour is None:
         return ["No price of it is known.", ""]
     tokens = tokens_text(one)
     if tokens and one.load is None:
         tokens += f" at full load, {_requests(one.batch)}"
     paid = ", ".join(filter(None, (f"{usd(one.usd_per_hour)} USD/hour", tokens)))
-    room = enough_text(found, one)
+    room = enough_text(review.shown, one)
     if one.headroom is not None:
         more = f"{100 * one.headroom:.0f} %"
         most = f"{more} more than this rate" if more != "0 %" else "this rate and no more"
@@ -143,7 +144,7 @@ def _requests(count: float) -> str:
 def _said(review: Reviewed, one: Purchase) -> list[str]:
     """What is bought and what for, the head room, and what fails as the study has it."""
     said: list[str] = []
-    if review.asks and not review.pick and (opened := review.opened):
+    if review.fails and (opened := review.opened):
         said.append(opened_text(opened))
     if review.fixed and not one.case.does_not_fit:
         unfit = [x for x in review.shown.best if x.case.does_not_fit]
@@ -225,15 +226,14 @@ def _outcome(check: TargetCheck) -> str:
 
 def _blocks(review: Reviewed, one: Purchase) -> list[dict[str, Any]]:
     """The parts below the targets: a name, and a text, a list or a table."""
-    passes = review.pick is not None or not review.asks
-    changes = _changes(review, one) if passes else _repairs(review)
+    changes = _repairs(review) if review.fails else _changes(review, one)
     header, rows = _instead(review, one)
-    apart = [f"{APART[0].upper()}{APART[1:]}."] if len(one.group) > 1 else []
+    apart = [f"{sentence(APART)}."] if len(one.group) > 1 else []
     sure = " ".join([_latency(one.case), *apart, *_prices(review)])
     blocks: list[dict[str, Any]] = [
         {"name": "How sure.", "text": sure},
         {"name": "Instead.", "header": header, "rows": rows},
-        {"name": "Changes if" if passes else "It would pass if", "texts": changes},
+        {"name": "It would pass if" if review.fails else "Changes if", "texts": changes},
         {"name": "Next.", "texts": _next(review, one)},
     ]
     empty: dict[str, Any] = {"text": "", "texts": [], "header": [], "rows": []}
@@ -362,7 +362,7 @@ def _next(review: Reviewed, one: Purchase) -> list[Text]:
     """The command that serves it, what to measure, and the command that fits the prediction to it."""
     document, said = review.study.document, []
     file = shlex.quote(document.file.replace("\\", "/")) if document else ""
-    if review.asks and not review.pick:
+    if review.fails:
         look = Code(f"symroof select {file} --details")
         return [["See every candidate:", look]] if file else []
     if command := serve_command(one):

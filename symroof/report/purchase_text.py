@@ -46,6 +46,11 @@ def labelled(one: Purchase) -> str:
     return ", ".join([named(one), *(f"{name} {value}" for name, value in varied)])
 
 
+def closest_text(one: Purchase) -> str:
+    """The nearest miss, and what it lacks."""
+    return f"Closest: {labelled(one)} ({one.lacks})."
+
+
 def up_to(batch: int) -> str:
     """``up to 12 requests``."""
     return f"up to {batch:,} request{'s' * (batch != 1)}"
@@ -76,6 +81,12 @@ def layout_text(one: Purchase) -> str:
     if one.chunk is not None:
         said.append(f"chunks of {one.chunk:,} tokens")
     return ", ".join(said)
+
+
+def layout_word(one: Purchase) -> str:
+    """``tp 2, chunked``: what tells a layout of a device from the others."""
+    degrees = [f"{name} {n}" for name, n in one.parallel.items() if n > 1]
+    return ", ".join([*(degrees or ["tp 1"]), one.scheduling])
 
 
 def purchase_rows(

@@ -54,6 +54,11 @@ class Reviewed:
         return bool(self.subject.targets) or "arrival_rate" in self.subject.given
 
     @property
+    def fails(self) -> bool:
+        """Whether there is something to pass, and nothing does."""
+        return self.asks and self.pick is None
+
+    @property
     def pick(self) -> Purchase | None:
         """What page one says to use."""
         return self.shown.pick if self.asks or self.found else None
@@ -115,7 +120,7 @@ def as_they_stand(cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
     def order(one: Purchase) -> tuple[int, bool, float]:
         state, spent = one.configuration.state, Ranking(()).spent(one)
         if state == "fails":
-            return STATES.index(state), one.case.does_not_fit, one.run.miss
+            return STATES.index(state), *one.run.miss
         return STATES.index(state), spent is None, spent or 0.0
 
     return tuple(sorted(every, key=order))

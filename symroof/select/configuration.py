@@ -218,10 +218,12 @@ class Run:
         return {*self.unsimulated, *(self.own.targets.keys() - self.shares.keys())}
 
     @property
-    def miss(self) -> float:
-        """By which factor all limits together are missed at the slow end: the smaller the nearer. A wait without end says less of how far it is off than the load."""
+    def miss(self) -> tuple[bool, float]:
+        """Whether it does not fit, and by which factor all limits together are missed at the slow end: the smaller the nearer. A wait without end says less of
+        how far it is off than the load."""
         shares = (self.slow or self._shares).values()
-        return float(math.prod(max(share, 1) for share in shares if share < math.inf))
+        factor = math.prod(max(share, 1) for share in shares if share < math.inf)
+        return MEMORY in (*self.missed, *self.missed_as_expected), float(factor)
 
     def share(self, name: str) -> Fraction | float:
         """How much of its limit a metric takes up, as measurements predict."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study, Track, untracked
-from symroof.analysis.verdict import LOAD, MEMORY, basis_lines
+from symroof.analysis.verdict import LOAD, basis_lines
 from symroof.cases.checks import check_load
 from symroof.cases.input import EFFICIENCIES
 from symroof.cases.request import request_of
@@ -247,8 +247,7 @@ def sort_key(configuration: Configuration, order: str) -> tuple[Any, ...]:
         known = run.unjudged <= PRICED and not run.missed_as_expected
         if state == "unknown" and known:
             return RANK["unpriced"], -(run.rank(ORDERS["rate"]) or 0), 0, 0
-        unfit = MEMORY in (*run.missed, *run.missed_as_expected)
-        return 1 if configuration.window else RANK[state], unfit, run.miss, 0
+        return 1 if configuration.window else RANK[state], *run.miss, 0
     ranks = (run.rank(ORDERS.get(name, name)) for name in (order, "cost", LOAD))
     # equal prices differ in the last digits of their floats
     value, *ties = (math.inf if x is None else float(f"{float(x):.12g}") for x in ranks)
