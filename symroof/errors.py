@@ -165,11 +165,21 @@ def nearest(name: str, known: Iterable[str]) -> str:
         or sorted(parts, key=len)[-1:]
         or difflib.get_close_matches(name, names, n=1, cutoff=0.65)
     )
-    numbers = {*re.findall(r"\d+", name)}  # gpt-4 is no slip for gpt2
-    matches = [m for m in matches if not numbers or numbers & {*re.findall(r"\d+", m)}]
+    numbers = re.findall(r"\d+", name)  # gpt-4 is no slip for gpt2, but a101 is one for a100
+    matches = [m for m in matches if not numbers or _share_a_number(numbers, m)]
     if matches:
         return f"did you mean {' or '.join(map(repr, matches))}?"
     return f"there are: {', '.join(names)}" if 0 < len(names) <= 16 else ""
+
+
+def _share_a_number(numbers: list[str], name: str) -> bool:
+    """Whether a name has one of these numbers, or a long one but for a digit."""
+    return any(
+        number == own
+        or (len(number) > 2 and difflib.SequenceMatcher(None, number, own).ratio() > 0.6)
+        for number in numbers
+        for own in re.findall(r"\d+", name)
+    )
 
 
 class DoesNotFit(UserWarning):

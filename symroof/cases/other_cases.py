@@ -231,6 +231,8 @@ def prefill_inputs(
         "prefill_devices": Input(each, title + spread),
         "prefill_instance_devices": Input(number(size), title),
     }
+    if not {DEVICES, INSTANCES} & prefill.keys() and "prefill_devices" in made.request.values:
+        del values["prefill_devices"]  # so many beside each that decodes, of this layout
     if "prefill_batch" not in made.given:
         prompts = number(other.case.value("prefill_batch"))
         values["prefill_batch"] = Input(prompts, title)

@@ -128,8 +128,13 @@ def require_study(text: str) -> None:
     """
     if not is_file(text) and not is_path(text) and not has_entry("studies", text):
         near = nearest(text, [*entries("studies"), *entries("presets"), SYMROOF])
-        quoted = "write a case in quotes: '--model llama-3-8b --hardware h100-sxm --prompt 2048'"
-        hint = near if near.startswith("did") else quoted
+        kinds = {"model": "models", "hardware": "hardware"}
+        option = next((one for one, kind in kinds.items() if has_entry(kind, text)), "")
+        model, device = "llama-3-8b", "h100-sxm"
+        if option:
+            model, device = (text, device) if option == "model" else (model, text)
+        quoted = f"write a case in quotes: '--model {model} --hardware {device} --prompt 2048'"
+        hint = near if near.startswith("did") and not option else quoted
         raise InputError(
             Problem(text[:80], "is not a study, a preset or a case in quotes", hint=hint)
         )

@@ -84,6 +84,9 @@ def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
         name, mark, text = value.partition("=")
         if not mark or not name.strip() or not text.strip():
             raise click.BadParameter(f"{value!r} is not NAME=VALUE", param_hint=option)
+        if several := re.match(r"([^,]*?),\s*([A-Za-z_]\w*=.*)", text):
+            hint = f"{option} {name.strip()}={several[1]} {option} {several[2]}"
+            raise click.BadParameter(f"one NAME=VALUE each: write {hint}", param_hint=option)
         mapping.setdefault(name.strip(), []).append(text.strip())
     return {name: texts if len(texts) > 1 else texts[0] for name, texts in mapping.items()}
 

@@ -63,4 +63,11 @@ def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) 
             seen.append(f"{name} {plain[1]} ({change})")
         lines += [f"   you would also see: {'; '.join(seen)}"] if seen else []
         lines.append(f"   check: {each.cause.check}")
-    return "\n".join([*lines, *([f"{hidden} more: --all shows them."] if hidden else [])])
+    if hidden:
+        lines.append(f"{hidden} more: --all shows them.")
+    others = [each for each in found.explanations if everything and each not in shown]
+    lines += ["", "Tried too, and not enough alone:"] * bool(others)
+    for each in others:
+        said = "; ".join(filter(None, [each.said, f"predicts {compact(each.predicted, DIGITS)}"]))
+        lines.append(f"- {each.cause.title}: {said}")
+    return "\n".join(lines)

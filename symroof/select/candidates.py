@@ -62,6 +62,10 @@ def _name(key: Any, own: Declarations) -> str:
     """
     text = str(symbol_name(key))
     name = canonical(text.strip())
+    if name == "prefill_devices":
+        hint = "--assume scheduling=disaggregated searches only layouts with such GPUs"
+        message = "how many GPUs only prefill is searched, and is no list of candidates"
+        raise InputError(Problem(ORIGIN, message, path=name, hint=hint))
     if name not in KINDS and name not in ROLES and own.input(name) is None:
         hint = nearest(text, [*KINDS, *ROLES, *INPUTS, *own])
         if name in SWITCHES:

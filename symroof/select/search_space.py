@@ -70,21 +70,29 @@ def candidates_of(
     """
     if layouts:
         return list(_lines(bound_case, layouts))
-    made: list[Candidate] = []
+    request, made = bound_case.request, []
+    only = request.prefill or request.assume.get("scheduling") == "disaggregated"
     for degrees in _groups(bound_case):
-        changes = dict(degrees)
-        if devices is not None:
-            changes["dp"] = devices / _size(bound_case, degrees)
-            if changes["dp"].denominator > 1:
-                continue
-        try:
-            together = variant_of(bound_case, changes) if changes else bound_case
-        except InputError:
-            continue  # the engine does not start it
         apart = [*_disaggregated(bound_case, degrees, devices)]
-        only = apart and bound_case.request.assume.get("scheduling") == "disaggregated"
-        made += apart if only else [*_chunked(together), *apart]
+        if not (apart and only):
+            made += _together(bound_case, degrees, devices)
+        made += apart
     return made or ([Candidate(bound_case)] if devices is None else [])
+
+
+def _together(
+    bound_case: BoundCase, degrees: Mapping[str, Fraction], devices: int | None
+) -> list[Candidate]:
+    """A layout whose instances prefill and decode, with every chunk; none that the engine does not start, or of which there is no whole number."""
+    changes = dict(degrees)
+    if devices is not None:
+        changes["dp"] = devices / _size(bound_case, degrees)
+        if changes["dp"].denominator > 1:
+            return []
+    try:
+        return _chunked(variant_of(bound_case, changes) if changes else bound_case)
+    except InputError:
+        return []
 
 
 def _lines(bound_case: BoundCase, layouts: Layouts) -> Iterator[Candidate]:
@@ -133,7 +141,7 @@ def domain(bound_case: BoundCase) -> int:
 def _groups(bound_case: BoundCase) -> Iterator[dict[str, Fraction]]:
     """Degrees of one group: tensor-parallel, with experts also groups of attention, or one group whose experts stand whole; only those given where one is, and
     of a preset, which counts what its own tool counts."""
-    set_ones = bound_case.request.values.keys() | bound_case.request.prefill.keys()
+    set_ones = bound_case.request.values.keys()
     if bound_case.model is None or bound_case.preset or set_ones & {*DEGREES}:
         yield {}
         return
@@ -234,7 +242,7 @@ def _disaggregated(
     decided = (
         request.assume.get("scheduling", "disaggregated") != "disaggregated"
         or not (bound_case.assumptions.defaulted("scheduling") or "scheduling" in request.assume)
-        or request.prefill
+        or request.prefill.keys() & {"instances", "devices"}
         or request.values.keys() & {"prefill_devices", "chunk", "token_budget"}
     )
     if (
@@ -250,10 +258,12 @@ def _disaggregated(
         return
     group = _size(bound_case, degrees)
     apart = degrees | {"prefill_devices": group}
+    if request.prefill:  # of a layout of its own, which says how many devices an instance has
+        group, apart = Fraction(bound_case.case.value("prefill_instance_devices")), degrees
     try:
         if devices is not None:
-            for copies, ratio in _shared(devices / group):
-                changes = apart | {"dp": copies, "prefill_devices": group * ratio}
+            for copies, ratio in _shared(devices, _size(bound_case, degrees), group):
+                changes = apart | {"dp": Fraction(copies), "prefill_devices": group * ratio}
                 yield Candidate(variant_of(bound_case, changes, scheduling="disaggregated"))
             return
         made = variant_of(bound_case, apart, scheduling="disaggregated")
@@ -265,8 +275,11 @@ def _disaggregated(
             yield Candidate(made, {"prefill_devices": group * ratio}, ratio.denominator)
 
 
-def _shared(groups: Fraction) -> Iterator[tuple[Fraction, Fraction]]:
-    """How many of so many groups decode, and how many prefill for each of these: every number of few, of many only even parts."""
-    for reading in range(1, int(groups)):
-        if groups / math.gcd(reading, int(groups)) <= SHARES:
-            yield groups - reading, Fraction(reading, int(groups) - reading)
+def _shared(devices: int, own: Fraction, group: Fraction) -> Iterator[tuple[int, Fraction]]:
+    """How many groups of so many devices decode, and how many prefill for each of these: every number of few, of many only even parts."""
+    for reading in range(1, int(devices / group)):
+        copies = (devices - reading * group) / own
+        if copies.denominator == 1 and copies > 0:
+            most = SHARES * math.gcd(reading, int(copies))
+            if reading + copies <= most:
+                yield int(copies), Fraction(reading, int(copies))

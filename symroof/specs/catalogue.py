@@ -367,7 +367,7 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
     if "," in name or "*" in name or name == "all":
         hint = f"several: --among {kind.removesuffix('s')}={name[:40].replace(' ', '')} of select, or a list in a study"
         return Problem(shown, "expected a single name", hint=hint)
-    counted = re.fullmatch(r"(\d+)\s*[x×*]\s*\w.*|\w.*?\s*[x×*]\s*(\d+)", name.lower())
+    counted = re.fullmatch(r"(\d+)\s*[x×*]\s*\w.*|\w.*?\s*(?<![rg]t)[x×*]\s*(\d+)", name.lower())
     if kind == "hardware" and counted:  # 8xH100, h100 x 8
         tp = counted[1] or counted[2]
         hint = (

@@ -137,6 +137,7 @@ FORMS = {
     "decode is compute bound <!-- symroof: relation=decode_bound model=llama-3-8b hardware=h100-sxm prompt=64 batch=1 -->": "wrong",
     "it does not fit <!-- symroof: relation=fits model=llama-3-70b hardware=h100-sxm prompt=64 -->": "exact",
     "it fits <!-- symroof: relation=fits model=llama-3-8b hardware=h100-sxm prompt=64 -->": "exact",
+    "it fits on 2 <!-- symroof: fits model=llama-3-8b hardware=h100-sxm prompt=64 -->": "exact",
     "soon <!-- symroof: relation='ttft < 200 ms' model=llama-3-8b hardware=h100-sxm prompt=64 -->": "exact",
     "an H200 is 1.43x faster <!-- symroof: compare=itl model=llama-3-8b prompt=64 between='hardware=h100-sxm | hardware=h200' -->": "rounded",
     "more helps <!-- symroof: moves=decode_throughput with=mem_bandwidth model=llama-3-8b hardware=h100-sxm prompt=64 value=up -->": "exact",

@@ -48,6 +48,9 @@ def test_options_of_other_tools_are_understood_where_one_thing_is_meant(words, o
         ),
         (["eval", "--set", "mem_bandwidth=3 TBps"], "did you mean TB/s?"),
         (["vllm"], "such as: symroof vllm 'vllm serve "),
+        (["eval", "--model", "gpt2", "--hardware", "h1000"], "did you mean 'h100'?"),
+        (["select", "--among", "prefill_devices=1,2"], "--assume scheduling=disaggregated"),
+        (["diff", "gpt2", "llama-3-8b"], "write a case in quotes: '--model gpt2 --hardware"),
     ],
 )
 def test_what_may_mean_several_things_or_none_here_is_asked_back(line, said):

@@ -63,6 +63,14 @@ def test_six_devices_by_hand():
     assert {tuple(map(float, one)) for one in numbers(found)} == near_set(ones | twos)
 
 
+def test_instances_that_prefill_in_a_layout_of_their_own_by_hand():
+    """Of 6 devices one or two pairs prefill, and the others decode alone, in pairs or all four together."""
+    case = {name: value for name, value in CASE.items() if name != "chunk"}
+    found = candidates_of(Study(**case, arrival_rate=10, prefill={"tp": 2}).first, 6)
+    each = {(1, 4, 0.5), (1, 2, 2), (2, 2, 1), (2, 1, 4), (4, 1, 2)}
+    assert {(tp, copies, prefill) for tp, _, copies, prefill in numbers(found)} == each
+
+
 def near_set(exact):
     return {tuple(map(float, one)) for one in exact}
 

@@ -212,6 +212,19 @@ def test_prefill_apart_is_searched_where_it_is_asked_for():
     assert apart.usd_per_month >= free.usd_per_month
 
 
+def test_instances_of_a_prefill_layout_are_counted_as_the_rate_asks():
+    """70B on H200: one instance of two prefills less than 10 prompts a second; the slow end decides between two and three."""
+    case = {"hardware": "h200", "prompt": 1024, "output": 256, "arrival_rate": 10}
+    pick = recommend(Study("llama-3.1-70b", **case, prefill={"tp": 2}, targets=TARGETS)).pick
+    count = pick.group["prefill"] * pick.replicas // 2
+    case |= {"tp": pick.parallel["tp"], "batch": pick.batch}
+    loads = [
+        Study("llama-3.1-70b", **case, prefill={"tp": 2, "instances": n}).result("load").high
+        for n in (count - 1, count)
+    ]
+    assert loads[0] > 1 >= loads[1]
+
+
 @pytest.mark.parametrize(
     "targets", [{"ttft": "10 ms", "itl": "30 ms"}, {"ttft": "1 s", "itl": "1 ms"}]
 )

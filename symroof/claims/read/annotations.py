@@ -24,6 +24,8 @@ WORD = re.compile(
     r"\s*(?:([^\W\d][\w.-]*)(\s*=\s*))?(\"[^\"]*\"|'[^']*'|“[^”]*”|‘[^’]*’|[^\s\"'“‘=][^\s=]*|)(?=\s|$)\s*"
 )
 QUOTES = "\"'“‘"
+LABELLED = re.compile(r"fits|\w+_bound")
+"""Quantities whose value is a word of the text, and no number in it."""
 
 FILE_ONLY = {
     "values": "a row of values belongs in a claim file",
@@ -119,8 +121,8 @@ def annotation_fields(text: str, own: bool = False) -> AnnotationFields:
         elif name:
             result.fault(place, f"{name} has no value", "write NAME=VALUE")
         elif not text[:place].strip():
-            field = "threshold" if value in THRESHOLDS else "quantity"
-            result.put((field,), value, place)
+            statement = "relation" if LABELLED.fullmatch(value) else "quantity"
+            result.put(("threshold" if value in THRESHOLDS else statement,), value, place)
         else:
             hint = "a value with spaces needs quotes: target.itl='50 ms'"
             result.fault(place, f"{value[:40]!r} is not NAME=VALUE", hint)
