@@ -75,22 +75,11 @@ def steps_of(output: Any, gained: float) -> list[int]:
 
 
 class Gaps:
-    """Times between the tokens of requests, each with how many there were."""
+    """Times between the tokens of requests, each with how many there were; of very many, times within a part in four thousand count as one."""
 
     def __init__(self) -> None:
-        self.seconds, self.counts = array("d"), array("d")
-
-    def add(self, seconds: float, count: float) -> None:
-        self.seconds.append(seconds)
-        self.counts.append(count)
-        if len(self.seconds) > MOST_GAPS:
-            self._merge()
-
-    def extend(self, seconds: Any, count: float) -> None:
-        self.seconds.frombytes(np.ascontiguousarray(seconds).tobytes())
-        self.counts.frombytes(np.full(len(seconds), float(count)).tobytes())
-        if len(self.seconds) > MOST_GAPS:
-            self._merge()
+        self.clear()
+        self.many = False
 
     def clear(self) -> None:
         self.seconds, self.counts = array("d"), array("d")
@@ -98,15 +87,34 @@ class Gaps:
     def arrays(self) -> tuple[Any, Any]:
         return np.array(self.seconds), np.array(self.counts)
 
-    def _merge(self) -> None:
-        """Equal times within a part in four thousand become one, at their mean."""
-        seconds, counts = self.arrays()
-        parts = np.rint(np.log(np.maximum(seconds, 1e-300)) * FINE)
-        _, back = np.unique(parts, return_inverse=True)
-        total = np.bincount(back, counts)
-        self.clear()
-        self.seconds.frombytes((np.bincount(back, counts * seconds) / total).tobytes())
-        self.counts.frombytes(total.tobytes())
+    def add(self, seconds: float, count: float) -> None:
+        self.seconds.append(seconds)
+        self.counts.append(count)
+        self._bound()
+
+    def extend(self, seconds: Any, count: float) -> None:
+        counts = np.full(len(seconds), float(count))
+        self._put(*(merged(seconds, counts) if self.many else (seconds, counts)))
+        self._bound()
+
+    def _put(self, seconds: Any, counts: Any) -> None:
+        self.seconds.frombytes(np.ascontiguousarray(seconds).tobytes())
+        self.counts.frombytes(counts.tobytes())
+
+    def _bound(self) -> None:
+        if len(self.seconds) > MOST_GAPS:
+            found, self.many = self.arrays(), True
+            self.clear()
+            self._put(*merged(*found))
+
+
+def merged(seconds: Any, counts: Any) -> tuple[Any, Any]:
+    """Times within a part in four thousand as one, at their mean."""
+    parts = np.rint(np.log(np.maximum(seconds, 1e-12)) * FINE).astype(int)
+    parts -= parts.min()
+    total = np.bincount(parts, counts)
+    weighted = np.bincount(parts, counts * seconds)
+    return weighted[total > 0] / total[total > 0], total[total > 0]
 
 
 class Server:
