@@ -41,7 +41,7 @@ BUDGETS = {
     "checkpoints": 3557,
     "study": 7215,
     "select": 2515,
-    "simulate": 1945,
+    "simulate": 1953,
     "servers": 1514,
     "sweep": 1137,
     "calibrate": 1252,
