@@ -57,10 +57,10 @@ def precision_width(name: str) -> Width:
     """
     if name in BITS:  # most are, and need nothing of how models are stored
         return Width(name, _bits(BITS[name]), name)
-    from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, plain
+    from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, mixture
 
     if name in MIXTURES:
-        return plain(name).width()
+        return mixture(name).width()
     if _is_described(name):
         return _checkpoint(name).width()
     if match := GROUPED.fullmatch(name):
@@ -108,16 +108,16 @@ def precision_name(name: str) -> str:
 
 def listed_precisions() -> Iterator[tuple[str, Fraction, str]]:
     """Every precision of a whole checkpoint with the bits of a weight in most of its matrices, their share of the scales included, and what it means."""
-    from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, plain
+    from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, mixture
 
     for name, entry in described().items():
         stored = _checkpoint(name)
         share = stored.scale_bits.value / stored.scale_group if stored.scale_bits else Fraction(0)
         yield name, 8 * (stored.bits.value + share), entry["means"]
     for name, chosen in MIXTURES.items():
-        others = ", some in more" if chosen.rules else ""
-        meaning = f"a file of llama.cpp: most matrices in {chosen.most}{others}"
-        yield name, 8 * plain(name).bits.value, meaning
+        others = ", some in more" if "ffn_down" in chosen else ""
+        meaning = f"a file of llama.cpp: most matrices in {chosen['most']}{others}"
+        yield name, 8 * mixture(name).bits.value, meaning
 
 
 def is_checkpoint_precision(name: str) -> bool:

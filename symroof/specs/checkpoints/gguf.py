@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 from symroof.errors import nearest
 from symroof.specs.checkpoints.ggml_types import FILE_TYPES, TABLE
 from symroof.specs.checkpoints.gguf_header import Header, Tensor, read_header
-from symroof.specs.checkpoints.gguf_layers import GgufLayer, layer_kind, slides_by_pattern
+from symroof.specs.checkpoints.gguf_layers import GgufLayer, layer_kind
 from symroof.specs.fields import first_error, spec_name
 from symroof.specs.layer_order import distinct_layers
 from symroof.specs.model import ModelSpec
@@ -38,32 +39,16 @@ OLD_EXPERT = re.compile(r"ffn_(gate|up|down)\.\d{1,4}$")
 
 
 @dataclass
-class TensorTotal:
-    """Parameters and bytes of some tensors."""
-
-    elements: int = 0
-    bytes: int = 0
-
-    def add(self, tensor: Tensor) -> None:
-        self.elements += tensor.elements
-        self.bytes += tensor.bytes
-
-    @property
-    def bits(self) -> Fraction:
-        return Fraction(8 * self.bytes, self.elements)
-
-
-@dataclass
 class TensorTotals:
-    """All tensors of a file: by operator, the small wide ones, the constants, and what no layer list has."""
+    """Parameters and bytes of a file by operator, those of the small wide tensors under no operator's name; and tensors that no layer list has."""
 
-    operators: dict[str, TensorTotal] = field(default_factory=dict)
-    small: TensorTotal = field(default_factory=TensorTotal)
+    elements: Counter[str] = field(default_factory=Counter)
+    bytes: Counter[str] = field(default_factory=Counter)
     unknown: dict[str, Tensor] = field(default_factory=dict)
 
-    @property
-    def elements(self) -> int:
-        return self.small.elements + sum(share.elements for share in self.operators.values())
+    def bits(self, operator: str) -> Fraction:
+        """Bits of a parameter, with all that is stored beside it."""
+        return Fraction(8 * self.bytes[operator], self.elements[operator])
 
 
 def totals_by_operator(
@@ -80,50 +65,43 @@ def totals_by_operator(
         }.get(base, operator)
         if base in TABLE["constants"]:
             continue
-        if operator and kind == "weight":
-            held.operators.setdefault(operator, TensorTotal()).add(tensor)
-        elif operator and kind in ("scale", "input_scale"):
-            held.operators.setdefault(operator, TensorTotal()).bytes += tensor.bytes
-        elif kind == "bias" or SMALL.search(base if kind == "weight" else name):
-            held.small.add(tensor)
-        else:
-            held.unknown[tensor.name] = tensor
+        scale = kind in ("scale", "input_scale")
+        if not (operator and (scale or kind == "weight")):
+            operator = ""
+            if kind != "bias" and not SMALL.search(base if kind == "weight" else name):
+                held.unknown[tensor.name] = tensor
+                continue
+        held.elements[operator] += 0 if operator and scale else tensor.elements
+        held.bytes[operator] += tensor.bytes
     return held
 
 
 def quantization(header: Header, held: TensorTotals, tied: bool) -> dict[str, Any]:
     """The fields of a quantization that gives back the file's bytes: the width that most parameters have, and each operator's own."""
-    operators = {operator: share for operator, share in held.operators.items() if share.elements}
-    widths = {operator: share.bits for operator, share in operators.items()}
+    widths = {operator: held.bits(operator) for operator, n in held.elements.items() if n}
+    small = widths.pop("", Fraction(32))
     if tied and "embedding" in widths:
         widths["lm_head"] = widths["embedding"]
-    common = _most_common(
-        widths, {operator: share.elements for operator, share in operators.items()}
-    )
-    kind = _most_common(
-        {name: tensor.type for name, tensor in header.tensors.items()},
-        {name: tensor.elements for name, tensor in header.tensors.items()},
-    )
+    common = _most_common((bits, held.elements[operator]) for operator, bits in widths.items())
+    kind = _most_common((tensor.type, tensor.elements) for tensor in header.tensors.values())
     stated = header.metadata.get("general.file_type")
-    method = (
-        FILE_TYPES.get(stated) if isinstance(stated, int) and not isinstance(stated, bool) else None
-    )
+    method = FILE_TYPES.get(stated) if type(stated) is int else None
     return {
         "method": method or kind.name.lower(),
         "bits": common,
         "format": kind.format,
         "kept": (),
-        "kept_bits": held.small.bits if held.small.elements else Fraction(32),
+        "kept_bits": small,
         "widths": {operator: bits for operator, bits in sorted(widths.items()) if bits != common},
     }
 
 
-def _most_common(values: Mapping[str, Any], weights: Mapping[str, int]) -> Any:
+def _most_common(weighed: Iterable[tuple[Any, int]]) -> Any:
     """The value that most weights have."""
-    totals: dict[Any, int] = {}
-    for name, value in values.items():
-        totals[value] = totals.get(value, 0) + weights.get(name, 0)
-    return max(totals, key=lambda value: totals[value])
+    totals = Counter[Any]()
+    for value, weights in weighed:
+        totals[value] += weights
+    return totals.most_common(1)[0][0]
 
 
 def read_gguf(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
@@ -144,7 +122,7 @@ def read_gguf(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
     held = totals_by_operator([*outer, *layer_tensors], plain, q_lora)
     fields = _outer_fields(header, architecture) | {
         "layers": kinds,
-        "published_params": held.elements,
+        "published_params": held.elements.total(),
     }
     fields["quantization"] = quantization(header, held, fields["tied_embeddings"])
     try:
@@ -277,15 +255,16 @@ def _notes(held: TensorTotals, layers: list[GgufLayer], model: ModelSpec) -> lis
             f"{len(held.unknown)} tensors with {size:,} byte belong to no operator and are not counted: {named[:160]}"
         )
     window = layers[0].meta("attention.sliding_window")
-    if window and slides_by_pattern(layers[0]) is None:
+    if window and layers[0].slides() is None:
         notes.append(
             f"The file names a window of {window:,} tokens; llama.cpp gives this architecture none, so attention is full."
         )
     made = Case(
         theory(model.architecture()), {name: number(n) for name, n in model.values().items()}
     ).value("params")
-    if made != held.elements:
+    total = held.elements.total()
+    if made != total:
         notes.append(
-            f"The file's tensors hold {held.elements:,} parameters, the layer list makes {int(made):,}: bytes are off by as much."
+            f"The file's tensors hold {total:,} parameters, the layer list makes {int(made):,}: bytes are off by as much."
         )
     return notes

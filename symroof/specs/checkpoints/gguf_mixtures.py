@@ -5,18 +5,22 @@ Source: ``llama_tensor_get_type_impl``, ``tensor_type_fallback`` and ``tensor_al
 type of some tensors; here each operator has the mean over all layers.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from symroof.specs.checkpoints.ggml_types import TYPES
+from symroof.specs.checkpoints.family_fields import value_of
+from symroof.specs.checkpoints.ggml_types import TABLE, TYPES
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind
 from symroof.specs.model import ModelSpec
 from symroof.specs.quantization import Matrix, Quantization, matrices
 
 BY_NAME = {entry.name: entry for entry in TYPES.values()}
+
+
+LAYERS_OF_70B = 80
+"""Llama's 70B and what has as many layers: values take Q5_K instead of Q3_K and Q4_K."""
 
 
 class Place(NamedTuple):
@@ -28,82 +32,23 @@ class Place(NamedTuple):
     experts: int
 
     @property
-    def gets_more(self) -> bool:
+    def more(self) -> bool:
         """The first and the last eighth of the layers and every third between."""
         first, last = self.layers // 8, 7 * self.layers // 8
         return not first <= self.layer < last or (self.layer - first) % 3 == 2
 
-
-Rule = Callable[[Place], str]
-
-
-def always(name: str) -> Rule:
-    return lambda place: name
-
-
-@dataclass(frozen=True)
-class Mixture:
-    """A type for most tensors, and rules for those that have another."""
-
-    most: str
-    rules: dict[str, Rule] = field(default_factory=dict)
-    wide_output: bool = False
+    def type_of(self, tensor: str, chosen: Mapping[str, str]) -> str:
+        """The type of one of its tensors in a mixture."""
+        if self.experts == 8 and tensor in ("attn_k", "attn_v"):
+            return "Q8_0"
+        known = {kind: kind for kind in BY_NAME} | self._asdict() | {"more": self.more}
+        name = str(value_of(chosen.get(tensor, chosen["most"]), known))
+        large = self.layers == LAYERS_OF_70B and self.sharing > 1
+        return "Q5_K" if tensor == "attn_v" and large and name in ("Q3_K", "Q4_K") else name
 
 
-def _more(most: str, more: str) -> dict[str, Rule]:
-    def rule(place: Place) -> str:
-        return more if place.gets_more else most
-
-    return {"attn_v": rule, "ffn_down": rule}
-
-
-def _shared_values(most: str) -> dict[str, Rule]:
-    return {
-        "attn_v": lambda p: "Q5_K" if p.sharing >= 4 else most,
-        "ffn_down": lambda p: "Q5_K" if p.layer < p.layers // 8 else most,
-    }
-
-
-MIXTURES: dict[str, Mixture] = {
-    **{name.lower(): Mixture(name) for name in ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q6_K")},
-    "q2_k": Mixture(
-        "Q2_K",
-        {
-            "attn_v": lambda p: "Q4_K" if p.sharing >= 4 else "Q3_K",
-            "ffn_down": always("Q3_K"),
-            "attn_output": always("Q3_K"),
-        },
-        True,
-    ),
-    "q3_k_s": Mixture("Q3_K", {}, True),
-    "q3_k_m": Mixture(
-        "Q3_K",
-        {
-            "attn_v": lambda p: "Q5_K" if p.layer < 2 else "Q4_K",
-            "attn_output": always("Q4_K"),
-            "ffn_down": lambda p: "Q5_K" if p.layer < p.layers // 16 else "Q4_K",
-        },
-        True,
-    ),
-    "q3_k_l": Mixture(
-        "Q3_K",
-        {"attn_v": always("Q5_K"), "ffn_down": always("Q5_K"), "attn_output": always("Q5_K")},
-    ),
-    "q4_k_s": Mixture(
-        "Q4_K",
-        {
-            "attn_v": lambda p: "Q5_K" if p.layer < 4 else "Q4_K",
-            "ffn_down": lambda p: "Q5_K" if p.layer < p.layers // 8 else "Q4_K",
-        },
-        True,
-    ),
-    "q4_k_m": Mixture("Q4_K", _more("Q4_K", "Q6_K"), True),
-    "q5_k_s": Mixture("Q5_K"),
-    "q5_k_m": Mixture("Q5_K", _more("Q5_K", "Q6_K")),
-    "iq4_xs": Mixture("IQ4_XS", _shared_values("IQ4_XS"), True),
-    "iq4_nl": Mixture("IQ4_NL", _shared_values("IQ4_NL"), True),
-}
-"""Mixtures by the name in a file's name; ``wide_output`` where eight experts bring Q5_K for ``attn_output``."""
+MIXTURES: Mapping[str, Mapping[str, str]] = TABLE["mixtures"]
+"""Mixtures by the name in a file's name: the type of ``most`` tensors, and of those that have another, by their names."""
 
 NARROWER_BLOCKS = {
     "Q2_K": "Q4_0",
@@ -128,12 +73,9 @@ NOT_QUANTIZED = (
 )
 """Small matrices that stay in 32 bits, as norms and biases do."""
 
-LAYERS_OF_70B = 80
-"""Llama's 70B and what has as many layers: values take Q5_K instead of Q3_K and Q4_K."""
 
-
-def mixture(name: str, model: ModelSpec) -> Quantization:
-    """How the checkpoint of a model is stored in a file of a mixture.
+def mixture(name: str, model: ModelSpec | None = None) -> Quantization:
+    """How the checkpoint of a model is stored in a file of a mixture; without a model, all in the type that most tensors have.
 
     >>> from symroof.specs.spec_files import read_model
     >>> stored = mixture("q4_k_m", read_model("llama-3-8b")[0])
@@ -141,51 +83,40 @@ def mixture(name: str, model: ModelSpec) -> Quantization:
     {'down': 5.53125, 'lm_head': 6.5625, 'qkv': 4.671875}
     """
     chosen = MIXTURES[name]
-    sums: dict[str, list[Fraction]] = {}
+    most = BY_NAME[chosen["most"]]
+    fields = {"method": name, "bits": most.bits, "format": most.format, "kept": ()}
+    if model is not None:
+        widths = _widths(chosen, model)
+        own = {operator: bits for operator, bits in widths.items() if bits != most.bits}
+        fields |= {"kept": NOT_QUANTIZED, "kept_bits": "32 bit", "widths": own}
+    return Quantization.model_validate(fields)
+
+
+def _widths(chosen: Mapping[str, str], model: ModelSpec) -> dict[str, Fraction]:
+    """Mean bits of a weight of every operator that is narrowed."""
+    held, stored = (defaultdict[str, Fraction](Fraction) for _ in range(2))
     for operator, weights, bits in (*_of_layers(chosen, model), *_around(chosen, model)):
-        total = sums.setdefault(operator, [Fraction(0), Fraction(0)])
-        total[0] += weights * bits
-        total[1] += weights
-    most = BY_NAME[chosen.most]
-    widths = {
-        operator: bits / weights
-        for operator, (bits, weights) in sorted(sums.items())
-        if operator not in NOT_QUANTIZED
-    }
+        held[operator] += weights
+        stored[operator] += weights * bits
+    narrowed = sorted(held.keys() - set(NOT_QUANTIZED))
+    widths = {operator: stored[operator] / held[operator] for operator in narrowed}
     if model.tied_embeddings and "embedding" in widths:
         widths["lm_head"] = widths["embedding"]
-    return Quantization.model_validate(
-        {
-            "method": name,
-            "bits": most.bits,
-            "format": most.format,
-            "kept": NOT_QUANTIZED,
-            "kept_bits": "32 bit",
-            "widths": {operator: bits for operator, bits in widths.items() if bits != most.bits},
-        }
-    )
+    return widths
 
 
-def plain(name: str) -> Quantization:
-    """The same where no layers are known: the type that most tensors have."""
-    most = BY_NAME[MIXTURES[name].most]
-    return Quantization.model_validate(
-        {"method": name, "bits": most.bits, "format": most.format, "kept": ()}
-    )
-
-
-def _around(chosen: Mixture, model: ModelSpec) -> Iterator[tuple[str, int, Fraction]]:
+def _around(chosen: Mapping[str, str], model: ModelSpec) -> Iterator[tuple[str, int, Fraction]]:
     """The tables at both ends: operator, weights, bits of a weight. A tied one is stored as an output is."""
-    columns = model.d_embedding or model.d_model or 1
+    columns, most = model.d_embedding or model.d_model or 1, chosen["most"]
     weights = columns * (model.vocab_size or 0)
-    even = columns % BY_NAME[chosen.most].block == 0
-    output = BY_NAME["Q8_0" if not even or chosen.most == "Q8_0" else "Q6_K"].bits
-    yield "embedding", weights, output if model.tied_embeddings else _bits(chosen.most, columns)
+    even = columns % BY_NAME[most].block == 0
+    output = BY_NAME["Q8_0" if not even or most == "Q8_0" else "Q6_K"].bits
+    yield "embedding", weights, output if model.tied_embeddings else _bits(most, columns)
     if not model.tied_embeddings:
         yield "lm_head", weights, output
 
 
-def _of_layers(chosen: Mixture, model: ModelSpec) -> Iterator[tuple[str, int, Fraction]]:
+def _of_layers(chosen: Mapping[str, str], model: ModelSpec) -> Iterator[tuple[str, int, Fraction]]:
     """Every matrix of the layers: operator, weights, mean bits of a weight over the layers. Experts published in MXFP4 stay so in every file."""
     layers = sum(kind.count for kind in model.layers)
     experts = next(
@@ -200,7 +131,7 @@ def _of_layers(chosen: Mixture, model: ModelSpec) -> Iterator[tuple[str, int, Fr
         places = [Place(i, layers, sharing, experts) for i in range(layers)]
         for tensor, matrix in _tensors(kind, model.d_model or 1):
             own = "MXFP4" if floats and matrix.operator == "experts" else ""
-            types = Counter(own or _type(chosen, tensor, place) for place in places)
+            types = Counter(own or place.type_of(tensor, chosen) for place in places)
             bits = sum(_bits(name, matrix.columns) * count for name, count in types.items())
             weights = matrix.rows * matrix.columns * matrix.times * kind.count
             yield matrix.operator, weights, Fraction(bits) / layers
@@ -221,17 +152,6 @@ def _name(operator: str, number: int, grouped: bool) -> str:
     if operator == "down" or (operator in ("experts", "shared_experts") and number == 1):
         return "ffn_down"
     return "attn_output" if operator == "attention_out" else operator
-
-
-def _type(chosen: Mixture, tensor: str, place: Place) -> str:
-    """The type of one tensor in one layer."""
-    if place.experts == 8 and tensor in ("attn_k", "attn_v"):
-        return "Q8_0"
-    if place.experts == 8 and tensor == "attn_output":
-        return "Q5_K" if chosen.wide_output else chosen.most
-    name = chosen.rules.get(tensor, always(chosen.most))(place)
-    large = place.layers == LAYERS_OF_70B and place.sharing > 1
-    return "Q5_K" if tensor == "attn_v" and large and name in ("Q3_K", "Q4_K") else name
 
 
 def _bits(name: str, columns: int) -> Fraction:

@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import combinations
 
 from symroof.specs.checkpoints.quantization_table import table
 
 MODEL_PREFIXES = frozenset({"model", "transformer", "language_model", "gpt_neox", "backbone"})
 LAYERS = frozenset({"layers", "h", "blocks", "block"})
-LONGEST_PATTERN, MOST_GLOBS, MOST_LAYERS = 200, 64, 1000
+LONGEST_PATTERN, MOST_GLOBS, MOST_LAYERS, MOST_PATHS = 200, 64, 1000, 4000
 REGEX = {".*": "*", ".+": "*", r"\d+": "*", r"[0-9]+": "*", r"\.": "."}
 OTHER_PARTS = ("vision", "visual", "audio", "projector", "image", "mtp", "patch_merge")
 """Parts of a model other than the decoder: towers for other inputs, prediction heads."""
@@ -48,13 +49,10 @@ def operators_named(patterns: Iterable[str], model_type: str = "") -> NamedOpera
     ['attention_out', 'head_gate', 'kv_up', 'lm_head', 'q_up', 'qkv', 'qkv_down', 'router']
     """
     modules = operator_modules(model_type)
-    each = dict.fromkeys(
-        module for spelled in modules.values() for names in spelled for module in names.split()
-    )
     matched: dict[str, set[int | None]] = {}
     paths, unread = _paths(patterns)
-    for (below, parts), (layers, written) in paths.items():
-        found = [module for module in each if _matches(list(parts), module, below)]
+    for (below, path), (layers, written) in paths.items():
+        found = _modules_at(path, below, model_type)
         for module in found:
             matched.setdefault(module, set()).update(layers)
         if not found and not ALWAYS_WIDE.search(written.removesuffix(".weight").rstrip("*.")):
@@ -75,19 +73,20 @@ def operators_named(patterns: Iterable[str], model_type: str = "") -> NamedOpera
 
 def _paths(
     patterns: Iterable[str],
-) -> tuple[dict[tuple[bool, tuple[str, ...]], tuple[set[int | None], str]], list[str]]:
+) -> tuple[dict[tuple[bool, str], tuple[set[int | None], str]], list[str]]:
     """What a list names, each part of a layer once with its layers (None: all) and as it was first written; and what of it is no glob."""
-    paths: dict[tuple[bool, tuple[str, ...]], tuple[set[int | None], str]] = {}
+    paths: dict[tuple[bool, str], tuple[set[int | None], str]] = {}
     unread = []
     for pattern in dict.fromkeys(patterns):
         if not pattern.strip() or any(word in pattern.lower() for word in OTHER_PARTS):
             continue
         globs = _globs(pattern)
-        if globs is None:
+        if globs is None or ("*" in pattern and len(paths) > MOST_PATHS):
             unread.append(pattern[:60])
-        for glob in globs or ():
+            continue
+        for glob in globs:
             below, layers, parts = _below_layer(glob.split("."))
-            paths.setdefault((below, tuple(parts)), (set(), pattern))[0].update(layers)
+            paths.setdefault((below, ".".join(parts)), (set(), pattern))[0].update(layers)
     return paths, unread
 
 
@@ -132,9 +131,10 @@ def _below_layer(parts: list[str]) -> tuple[bool, set[int | None], list[str]]:
         if part.rpartition("*")[2] in LAYERS and re.fullmatch(r"\d+\*?|\*", following):
             layers: set[int | None] = {None}
             begin = following.removesuffix("*")
-            if 0 < len(begin) < 6:  # a number, or one and a wildcard: 6* is 6, 60, 61 ...
+            if begin == following and len(begin) < 6:
+                layers = {int(begin)}
+            elif 0 < len(begin) < 6:  # 6* is 6, 60, 61 ...
                 layers = {n for n in range(MOST_LAYERS) if str(n).startswith(begin)}
-                layers = {int(begin)} if begin == following else layers
             return True, layers, [_any_number(p) for p in parts[i + 2 :]]
     named = [_any_number(p) for p in parts if p not in MODEL_PREFIXES]
     return False, {None}, named[1:] if len(named) > 1 and named[0] == "*" else named
@@ -144,15 +144,22 @@ def _any_number(part: str) -> str:
     return "*" if part.isdecimal() else part
 
 
-def _matches(parts: list[str], module: str, below: bool) -> bool:
-    """Whether the parts of a glob name a module, or something it is a part of."""
-    if not parts:
-        return below  # the whole layer
-    names = module.split(".")
-    starts = (0,) if below or (len(parts) == 1 and "*" in parts[0]) else range(len(names))
-    text = ".".join(parts)
-    return any(
-        fnmatchcase(".".join(names[i:j]), text)
-        for i in starts
-        for j in range(i + 1, len(names) + 1)
-    )
+@lru_cache(maxsize=8)
+def _paths_of_modules(model_type: str) -> dict[str, list[tuple[int, str]]]:
+    """Every run of parts of a module's name: the part it begins with, and the module."""
+    runs: dict[str, list[tuple[int, str]]] = {}
+    spelled = operator_modules(model_type).values()
+    for module in dict.fromkeys(each for names in spelled for each in " ".join(names).split()):
+        parts = module.split(".")
+        for i, j in combinations(range(len(parts) + 1), 2):
+            runs.setdefault(".".join(parts[i:j]), []).append((i, module))
+    return runs
+
+
+def _modules_at(path: str, below: bool, model_type: str) -> set[str]:
+    """The modules that a glob names, or names a part of; of one below a layer that is empty all of them."""
+    runs = _paths_of_modules(model_type)
+    wild = "*" in path or (below and not path)
+    same = [run for run in runs if fnmatchcase(run, path or "*")] if wild else [path]
+    begun = below or (wild and "." not in path)
+    return {module for run in same for i, module in runs.get(run, ()) if i == 0 or not begun}
