@@ -173,10 +173,9 @@ def drawn(label, kind):
 
 def texts(figure):
     """The words of a figure with their boxes on the page, ticks and titles included."""
-    renderer = figure.canvas.get_renderer()
     figure.draw_without_rendering()
     every = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
-    return [(text.get_text(), text.get_window_extent(renderer)) for text in every]
+    return [(text.get_text(), text.get_window_extent()) for text in every]
 
 
 def words(figure):

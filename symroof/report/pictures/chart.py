@@ -60,7 +60,6 @@ class Chart:
         rows: names of bars from the top down, instead of a vertical axis.
         data: name -> array: of a curve or of marks rows of x and y, of bars a value a row.
         marks: each draws something on axes of Matplotlib.
-        labels: of the legend, each once.
     """
 
     name: str
@@ -76,7 +75,6 @@ class Chart:
     data: dict[str, Any] = field(default_factory=dict)
     mesh: Mesh | None = None
     marks: list[Callable[[Any], Any]] = field(default_factory=list)
-    labels: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.does_not_fit and not any("not fit" in text for text in self.found):
@@ -119,7 +117,7 @@ class Chart:
         made = self._stored(name, points)
         if np.isfinite(made).all(axis=1).sum() > 1:
             look = {"color": line(colour), "linestyle": dash, "linewidth": width, "zorder": 3}
-            self._mark(lambda axes: axes.plot(*made.T, label=label, **look), label)
+            self.marks.append(lambda axes: axes.plot(*made.T, label=label, **look))
 
     def spots(
         self,
@@ -136,49 +134,34 @@ class Chart:
         look = {"marker": shape, "markersize": size, "linestyle": "", "zorder": 4}
         look["markerfacecolor"] = back if hollow else own
         look["markeredgecolor"] = own if hollow or shape == "x" else back
-        self._mark(lambda axes: axes.plot(*made.T, label=label, **look), label)
+        self.marks.append(lambda axes: axes.plot(*made.T, label=label, **look))
 
-    def area(
-        self, points: Points, colour: str, share: float = 0.16, label: str = "", hatch: bool = False
-    ) -> None:
-        """A tinted or hatched area."""
-        made, own = np.array(list(points), dtype=float), line(colour)
-        look: dict[str, Any] = {"facecolor": own, "alpha": share, "linewidth": 0, "zorder": 1}
-        if hatch:
-            look = {
-                "facecolor": "none",
-                "edgecolor": own,
-                "hatch": "//",
-                "linewidth": 0,
-                "zorder": 2,
-            }
-
-        def drawn(axes: Any) -> None:
-            within = np.clip(made, *np.array([axes.get_xlim(), axes.get_ylim()]).T)
-            axes.fill(*within.T, label=label, **look)
-
+    def area(self, points: Points, colour: str, share: float = 0.16, label: str = "") -> None:
+        """A tinted area, a hatched one where its ``share`` of colour is 0."""
+        made = np.array(list(points), dtype=float)
         if len(made) > 2:
-            self._mark(drawn, label)
+            self.marks.append(lambda axes: axes.fill(*made.T, label=label, **_look(colour, share)))
 
     def shade(self, low: float, high: float, colour: str, share: float, label: str = "") -> None:
         """The area between two x values."""
         low, high = max(low, self.x.low), min(high, self.x.high)
         if high > low:
-            bottom, top = self.y.low, self.y.high
-            corners = [(low, bottom), (high, bottom), (high, top), (low, top)]
-            self.area(corners, colour, share, label, hatch=share == 0)
+            look = _look(colour, share)
+            self.marks.append(lambda axes: axes.axvspan(low, high, label=label, **look))
 
     def upright(self, name: str, x: float, colour: str, dash: str, label: str) -> None:
         """A vertical line over the whole height."""
         self.data[name] = np.array([x])
+        look = {"color": line(colour), "linestyle": dash, "linewidth": 1.2, "zorder": 3}
         if self.x.has(x):
-            self.curve("", [(x, self.y.low), (x, self.y.high)], colour, dash, 1.2, label)
+            self.marks.append(lambda axes: axes.axvline(x, label=label, **look))
 
     def level(self, name: str, y: float, colour: str, dash: str, label: str = "") -> None:
         """A horizontal line over the whole width."""
         self.data[name] = np.array([y])
+        look = {"color": line(colour), "linestyle": dash, "linewidth": 1.2, "zorder": 3}
         if self.y.has(y):
-            self.curve("", [(self.x.low, y), (self.x.high, y)], colour, dash, 1.2, label)
+            self.marks.append(lambda axes: axes.axhline(y, label=label, **look))
 
     def memory(self, end: float, label: str) -> None:
         """Where memory ends, and what lies beyond hatched."""
@@ -188,7 +171,7 @@ class Chart:
     def bar(self, row: float, start: float, end: float, colour: str, label: str = "") -> None:
         """A bar of a row."""
         look = {"height": 0.55, "left": start, "color": line(colour), "zorder": 3}
-        self._mark(lambda axes: axes.barh(row, end - start, label=label, **look), label)
+        self.marks.append(lambda axes: axes.barh(row, end - start, label=label, **look))
 
     def text(
         self,
@@ -204,17 +187,21 @@ class Chart:
         look: dict[str, Any] = {"ha": ha, "size": size, "weight": weight, "color": words(colour)}
         look |= {"va": "center_baseline", "zorder": 5, "annotation_clip": False}
         at = {"xytext": ({"left": 4, "right": -4}.get(ha, 0), 0), "textcoords": "offset points"}
-        self._mark(lambda axes: axes.annotate(printable(text), (x, row), **at, **look))
-
-    def _mark(self, drawn: Callable[[Any], Any], label: str = "") -> None:
-        self.marks.append(drawn)
-        self.labels |= {label: None} if label else {}
+        self.marks.append(lambda axes: axes.annotate(printable(text), (x, row), **at, **look))
 
     def _stored(self, name: str, points: Points) -> Any:
         made = np.array([tuple(map(float, point)) for point in points], dtype=float).reshape(-1, 2)
         if name and len(made):
             self.data[name] = made
         return made
+
+
+def _look(colour: str, share: float) -> dict[str, Any]:
+    """How an area is filled: tinted, or hatched."""
+    if share:
+        return {"facecolor": line(colour), "alpha": share, "linewidth": 0, "zorder": 1}
+    look = {"facecolor": "none", "edgecolor": line(colour), "hatch": "//"}
+    return {**look, "linewidth": 0, "zorder": 2}
 
 
 def sentence(text: str) -> str:

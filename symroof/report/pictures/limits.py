@@ -257,7 +257,7 @@ def _regions(chart: Chart, lines: dict[str, Line], beyond: float | None) -> None
         if name in lines:
             ends = _clipped(lines[name], low, high)
             outline = [*ends, (high, ends[-1][1]), (high, ends[0][1])]
-            chart.area(outline, colour, share, words, hatch=share == 0)
+            chart.area(outline, colour, share, words)
     ridge = [end for end in _clipped(lines["ridge"], low, high) if end[1] <= never]
     if ridge:
         outline = [(low, bottom), *ridge, (ridge[-1][0], never), (low, never)]
