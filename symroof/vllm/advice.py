@@ -146,7 +146,9 @@ def review(served: ServedCase) -> Review:
             made.advice = _advice(served, made.pick, count, why)
             made.line = recommended_line(served, {item.flag: item.value for item in made.advice})
             return made
-        why = why or made.found.reason
+        for near in made.found.best[:1]:
+            many = f"{near.devices} GPUs" if near.devices > 1 else "one GPU"
+            why = why or f"{many} would not pass ({near.lacks})"
     reason = made.found.reason if made.found else ""
     made.warnings.append(f"no command line is recommended. {reason}")
     return made
@@ -186,8 +188,7 @@ def _advice(served: ServedCase, pick: Purchase, devices: int, why: str) -> list[
     copies = pick.run.copies_of if queues(pick.case.case) else pick.run.copies
     flags = layout_flags(pick, served.line.engine, copies)
     word = f"{devices} GPUs" if devices > 1 else "one GPU"
-    fewer = f"fewer GPUs do not pass: {why.removeprefix('Nothing passes. ').rstrip('.')}"
-    laid = fewer if why else f"the cheapest parallelism on {word}"
+    laid = why or f"the cheapest parallelism on {word}"
     because = {
         "data-parallel-size": f"DP ranks that fill {word}",
         "attention-dp": "DP attention",
