@@ -157,6 +157,7 @@ def test_files_of_names_on_the_hub_are_as_large_as_published():
         ("mlx-community/Meta-Llama-3.1-8B-Instruct-4bit", 4.52),
         ("mlx-community/Qwen3-8B-4bit", 4.61),
         ("ggml-org/gpt-oss-120b-GGUF", 63.4),
+        ("mlx-community/gpt-oss-120b-MXFP4-Q8", 63.4),
         ("ggml-org/gpt-oss-20b-GGUF", 12.1),
         ("unsloth/gpt-oss-120b-GGUF:Q4_K_M", 62.8),
     ):
