@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from sympy import Basic
@@ -222,22 +223,17 @@ def _wrong_dimension(name: str, formula: Any, tree: Expr, known: Declarations) -
 
 
 def _circles(read: Mapping[str, Expr]) -> list[Fault]:
-    """Circular definitions, each circle once."""
-    faults, done = list[Fault](), set[str]()
-
-    def visit(name: str, path: tuple[str, ...]) -> None:
-        if name in path:
-            circle = (*path[path.index(name) :], name)
-            faults.append(((circle[0], "formula"), f"is defined by itself: {' -> '.join(circle)}"))
-        elif name not in done:
-            for inner in _mentioned(read[name]):
-                if inner in read:
-                    visit(inner, (*path, name))
-            done.add(name)
-
-    for name in read:
-        visit(name, ())
-    return faults
+    """A circular definition, at its first name."""
+    uses = {name: read.keys() & _mentioned(tree) for name, tree in read.items()}
+    try:
+        TopologicalSorter(uses).prepare()
+    except CycleError as error:
+        circle = error.args[1][::-1]
+        first = next(name for name in read if name in circle)
+        at = circle.index(first)
+        named = [*circle[at:-1], *circle[: at + 1]]
+        return [((first, "formula"), f"is defined by itself: {' -> '.join(named)}")]
+    return []
 
 
 def _too_large(read: Mapping[str, Expr], known: Declarations) -> Iterator[Fault]:

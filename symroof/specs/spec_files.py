@@ -208,7 +208,7 @@ def read_theory(document: Document) -> tuple[TheorySpec, Declarations]:
     from symroof.specs.user_theory import TheorySpec
 
     spec = build(document, TheorySpec)
-    return spec, spec.declarations()
+    return spec, spec.declared
 
 
 def read_study(document: Document) -> tuple[StudySpec, Declarations]:
@@ -221,7 +221,7 @@ def read_study(document: Document) -> tuple[StudySpec, Declarations]:
 
     theory = _theory_of(document)
     spec = build(document, StudySpec, theory)
-    return spec, spec.declarations(theory)
+    return spec, spec.declared
 
 
 def declared_in(name: str) -> Declarations:

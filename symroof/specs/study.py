@@ -17,11 +17,12 @@ from pydantic import (
 )
 
 from symroof.errors import meant_by
-from symroof.specs.definition_entries import FormulaSpec, ThresholdSpec
+from symroof.specs.definition_entries import ThresholdSpec
 from symroof.specs.fields import Faults, Spec, in_unit
 from symroof.specs.input_values import Setting, in_domain
 from symroof.specs.study_fields import (
     Assume,
+    Define,
     Efficiency,
     EfficiencyBlock,
     Engine,
@@ -32,12 +33,10 @@ from symroof.specs.study_fields import (
     StudySettings,
     Thresholds,
     Workload,
-    declared_before,
-    own_formulas,
     own_thresholds,
 )
 from symroof.symbolic.expressions import number
-from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.declarations import Declarations
 from symroof.theory.symbols import GROUPS, INPUTS, TARGET_SYMBOLS, canonical
 
 BLOCKS = ("workload", "parallel", "efficiency")
@@ -130,7 +129,7 @@ class StudySpec(Spec):
 
     title: str | None = None
     theory: str | None = None
-    define: dict[str, FormulaSpec] = {}
+    define: Define = Field(default={}, validate_default=True)
     model: NameList = NEEDED
     draft: str | None = None
     assume_family: str | None = None
@@ -161,14 +160,6 @@ class StudySpec(Spec):
                 return f"write {block}: {{{name}: ...}}"
         return ""
 
-    @field_validator("define")
-    @classmethod
-    def _defined(
-        cls, value: dict[str, FormulaSpec], info: ValidationInfo
-    ) -> dict[str, FormulaSpec]:
-        own_formulas(value, info.context or NONE)
-        return value
-
     @field_validator("model", "workload", mode="wrap")
     @classmethod
     def _needed(
@@ -187,13 +178,13 @@ class StudySpec(Spec):
     ) -> tuple[ThresholdSpec, ...]:
         # formulas at fault are reported first: equations may speak of them
         if "define" in info.data:
-            own_thresholds(value, declared_before(info))
+            own_thresholds(value, info.data["define"])
         return value
 
-    def declarations(self, theory: Declarations = NONE) -> Declarations:
+    @property
+    def declared(self) -> Declarations:
         """What the study declares, over those of its theory."""
-        own = own_formulas(self.define, theory).joined(theory)
-        return own_thresholds(self.thresholds, own).joined(own)
+        return own_thresholds(self.thresholds, self.define).joined(self.define)
 
     @model_validator(mode="after")
     def _prompt(self) -> StudySpec:

@@ -7,7 +7,13 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    GetCoreSchemaHandler,
+    ValidationInfo,
+    WithJsonSchema,
+)
 from pydantic_core import core_schema
 
 from symroof.errors import nearest
@@ -68,22 +74,29 @@ class _Names:
 def any_names(
     value: object, info: ValidationInfo, devices: bool = False
 ) -> dict[str, tuple[Setting, ...]]:
-    return _mapped(value, None, formulas=True, own=declared_before(info), devices=devices)
+    own = info.data.get("define", NONE)
+    return _mapped(value, None, formulas=True, own=own, devices=devices)
 
 
-def declared_before(info: ValidationInfo) -> Declarations:
-    """What the study declares, as far as it is read: its theory and its own formulas."""
-    theory: Declarations = info.context or NONE
-    return own_formulas(info.data.get("define", {}), theory).joined(theory)
+class _Declared:
+    """The formulas that a study defines, as declarations over those of its theory (the context); what reads them is loaded for the first."""
+
+    def __get_pydantic_core_schema__(
+        self, _: object, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        def read(specs: dict[str, FormulaSpec], info: core_schema.ValidationInfo) -> Declarations:
+            theory: Declarations = info.context or NONE
+            if not specs:
+                return theory
+            from symroof.specs.definitions import declared_formulas
+
+            return declared_formulas(specs, theory).joined(theory)
+
+        entries = handler.generate_schema(dict[str, FormulaSpec])
+        return core_schema.with_info_after_validator_function(read, entries)
 
 
-def own_formulas(specs: dict[str, FormulaSpec], known: Declarations) -> Declarations:
-    """The formulas that a study declares; what reads them is loaded for the first."""
-    if not specs:
-        return NONE
-    from symroof.specs.definitions import declared_formulas
-
-    return declared_formulas(specs, known)
+Define: TypeAlias = Annotated[Declarations, _Declared()]
 
 
 def own_thresholds(named: tuple[ThresholdSpec, ...], known: Declarations) -> Declarations:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
@@ -44,10 +45,11 @@ class TheorySpec(Spec):
 
     @model_validator(mode="after")
     def _consistent(self) -> TheorySpec:
-        self.declarations()
+        self.declared  # noqa: B018
         return self
 
-    def declarations(self) -> Declarations:
+    @cached_property
+    def declared(self) -> Declarations:
         """The declarations of the file.
 
         Raises:
@@ -93,7 +95,7 @@ def from_python(
 
 def _built(data: dict[str, Any]) -> Declarations:
     try:
-        return build(Document("theory", data, {}, (), ""), TheorySpec).declarations()
+        return build(Document("theory", data, {}, (), ""), TheorySpec).declared
     except InputError as error:  # there are no lines to point at
         told = [replace(problem, line=None, column=None) for problem in error.problems]
         raise InputError(told) from None

@@ -142,7 +142,7 @@ def test_the_starter_and_every_shipped_theory_are_valid():
         data_folder("templates") / "starters" / "theory.yaml"
     ]:
         spec = build(loads(path.read_text()), TheorySpec)
-        assert spec.declarations().title == spec.title
+        assert spec.declared.title == spec.title
 
 
 # ------------------------------------------------------------------------------------------------------------------- Python
