@@ -1,14 +1,21 @@
-"""Layer kinds as model specs write them: attention or another mixer, and what follows it."""
+"""Layer kinds as model specs write them: attention or another mixer, and what follows it.
+
+The fields of attention and of other mixers, and what they must agree in, stand in ``specs/layer_fields.yaml``.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, Union
 
-from pydantic import Field, model_validator
+from pydantic import Field, GetCoreSchemaHandler, create_model, model_validator
+from pydantic_core import CoreSchema
 
+from symroof.resources import data_folder
 from symroof.specs.fields import Spec, Whole, raise_faults
+from symroof.strict_yaml import load
 from symroof.theory.architecture import Layer
 
 Number = int | Fraction
@@ -46,246 +53,81 @@ class LayerBlock(Spec):
         return next((word for field, word in fields if getattr(self, field, None)), None)
 
 
-class ChoosingAttention(LayerBlock):
-    """``index_topk`` keys are chosen for a query where it is given; ``index_heads`` of ``index_dim`` score them, or an earlier layer's have."""
+class MixingBlock(LayerBlock):
+    """A block that mixes tokens, of a kind of the table; ``RULES`` is its entry."""
 
-    window: Whole | None = None
-    index_heads: Whole | None = None
-    index_dim: Whole | None = None
-    index_topk: Whole | None = None
+    RULES: ClassVar[Mapping[str, Any]] = {}
+    kind: str
 
     @model_validator(mode="after")
-    def _index(self) -> Self:
-        if (self.index_heads is None) != (self.index_dim is None):
-            raise ValueError("index_heads and index_dim belong together")
-        if self.index_heads and not self.index_topk:
-            raise ValueError("an indexer needs index_topk")
-        if self.window and self.index_topk:
-            raise ValueError("a layer has a window or chooses its keys, not both")
+    def _consistent(self) -> Self:
+        if fault := next(self._contradictions(), None):
+            raise ValueError(fault)
         return self
 
-
-class GroupedAttention(ChoosingAttention):
-    """Grouped-query attention; multi-head has as many KV heads as heads, multi-query has one."""
-
-    GIVES = {"value_dim": "value_dim", "index_heads": "indexer", "q_lora_rank": "q_lora"}
-
-    kind: Literal["gqa", "chunked"] = "gqa"
-    n_heads: Whole
-    n_kv_heads: Whole
-    head_dim: Whole
-    value_dim: Whole | None = None
-    chunk_size: Whole | None = None
-    qkv_bias: bool = False
-    out_bias: bool = False
-    qk_norm: Literal["none", "head", "head_bias", "full"] = "none"
-    sinks: bool = False
-    out_gate: bool = False
-    head_gate: bool = False
-    gate_bias: bool = False
-    differential: bool = False
-    q_lora_rank: Whole | None = None
-    unbiased_gate: bool = False
-    shares_kv: bool = False
-    value_is_key: bool = False
-    result_norm: bool = False
-    images_only: bool = False
-
-    @model_validator(mode="after")
-    def _groups(self) -> GroupedAttention:
-        if self.n_heads % self.n_kv_heads:
-            raise ValueError(
-                f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.n_kv_heads}"
-            )
-        if (self.kind == "chunked") != (self.chunk_size is not None):
-            raise ValueError("chunk_size belongs to `kind: chunked`, and that needs one")
-        if self.window and self.chunk_size:
-            raise ValueError("a layer has a window or a chunk, not both")
-        return self
+    def _contradictions(self) -> Iterator[str]:
+        """What its fields must agree in and do not."""
+        given = {name: value for name, value in self if value is not None}
+        for written in self.RULES.get("together", ()):
+            names = written.split()
+            if 0 < len(given.keys() & names) < len(names):
+                yield f"{', '.join(names[:-1])} and {names[-1]} belong together"
+        for name, written in self.RULES.get("with", {}).items():
+            lacking = [other for other in written.split() if other not in given]
+            if name in given and lacking:
+                yield f"{name} needs {' and '.join(lacking)}"
+        for written in self.RULES.get("not_both", ()):
+            if given.keys() >= set(written.split()):
+                yield f"a layer has {written.replace(' ', ' or ')}, not both"
+        for written, part in self.RULES.get("multiples", {}).items():
+            whole = math.prod(given[name] for name in written.split())
+            if whole % given[part]:
+                shown = f"{written.replace(' ', '*')} {whole}"
+                yield f"{shown} is not a multiple of {part} {given[part]}"
+        for name, kinds in self.RULES.get("of_kind", {}).items():
+            if (self.kind in kinds) != (name in given):
+                yield f"{name} belongs to `kind: {'` and `'.join(kinds)}`, which needs it"
 
 
-class LatentAttention(ChoosingAttention):
-    """Multi-head latent attention; without ``q_lora_rank`` queries are made from the residual at once."""
-
-    GIVES = {"q_lora_rank": "q_lora", "index_heads": "indexer"}
-
-    kind: Literal["mla"]
-    n_heads: Whole
-    kv_lora_rank: Whole
-    qk_nope_dim: Whole
-    qk_rope_dim: Whole
-    value_dim: Whole
-    q_lora_rank: Whole | None = None
-    qkv_bias: bool = False
-    out_bias: bool = False
-    out_gate: bool = False
-    head_gate: bool = False
-    sinks: bool = False
-    rope_norm: bool = False
-
-    @model_validator(mode="after")
-    def _queries(self) -> LatentAttention:
-        if self.index_heads and self.q_lora_rank is None:
-            raise ValueError(
-                "the indexer makes its queries out of those of q_lora_rank, which is missing"
-            )
-        return self
+def _form(name: str, entry: Mapping[str, Any]) -> type[MixingBlock]:
+    """The form of one entry of the table."""
+    fields: dict[str, Any] = {"kind": (Literal[tuple(entry["kinds"])], entry.get("kind", ...))}
+    fields |= dict.fromkeys(entry.get("needs", ()), (Whole, ...))
+    fields |= dict.fromkeys(entry.get("may_have", ()), (Whole | None, None))
+    fields |= dict.fromkeys(entry.get("flags", ()), (bool, False))
+    fields |= dict.fromkeys(entry.get("usual", ()), (bool, True))
+    for field, words in entry.get("words", {}).items():
+        fields[field] = (Literal[tuple(words)], words[0])
+    made = create_model(
+        name, __base__=MixingBlock, __module__=__name__, __doc__=entry["means"], **fields
+    )
+    made.RULES, made.GIVES = entry, entry.get("gives", {})
+    return made
 
 
-class CompressedAttention(LayerBlock):
-    """A window, and behind it entries that each stand for ``compress_rate`` tokens, all of them or those that an indexer chooses."""
-
-    GIVES = {"compress_rate": "compressed", "index_topk": "indexer"}
-
-    kind: Literal["compressed"]
-    n_heads: Whole
-    head_dim: Whole
-    q_lora_rank: Whole
-    window: Whole
-    out_rank: Whole
-    out_groups: Whole
-    compress_rate: Whole | None = None
-    index_heads: Whole | None = None
-    index_dim: Whole | None = None
-    index_topk: Whole | None = None
-
-    @model_validator(mode="after")
-    def _entries(self) -> CompressedAttention:
-        index = (self.index_heads, self.index_dim, self.index_topk)
-        if None in index and any(index):
-            raise ValueError("index_heads, index_dim and index_topk belong together")
-        if self.index_topk and not self.compress_rate:
-            raise ValueError("an indexer needs compress_rate")
-        if self.n_heads * self.head_dim % self.out_groups:
-            raise ValueError(
-                f"out_groups {self.out_groups} does not divide n_heads*head_dim {self.n_heads * self.head_dim}"
-            )
-        return self
+BLOCKS: Mapping[str, Mapping[str, Any]] = load(data_folder("specs") / "layer_fields.yaml").data
+ATTENTION, MIXERS = (
+    [_form(name, entry) for name, entry in BLOCKS[part].items()] for part in ("attention", "mixer")
+)
+globals().update({form.__name__: form for form in (*ATTENTION, *MIXERS)})  # where pickle looks
+MIXER_KINDS = {kind for entry in BLOCKS["mixer"].values() for kind in entry["kinds"]}
 
 
-class SharedBlock(LayerBlock):
-    """Attention and a gated feed-forward that layers share; each has its own adapters beside them where ``adapter_rank`` is given."""
+class _OneOf:
+    """A field that holds one of some blocks, told by its ``kind``."""
 
-    GIVES = {"adapter_rank": "adapters"}
+    def __init__(self, forms: list[type[MixingBlock]]) -> None:
+        self.forms = forms
 
-    kind: Literal["shared"]
-    shared_blocks: Whole
-    n_heads: Whole
-    n_kv_heads: Whole
-    head_dim: Whole
-    d_ff: Whole
-    adapter_rank: Whole | None = None
-    attention_adapters: bool = False
+    def __get_pydantic_core_schema__(self, _: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler.generate_schema(
+            Annotated[Union[tuple(self.forms)], Field(discriminator="kind")]  # noqa: UP007
+        )
 
 
-class NoAttention(LayerBlock):
-    kind: Literal["none"]
-
-
-class Recurrence(LayerBlock):
-    """A mixer with a projection into it and one out of it; what stands beside it may have biases of its own."""
-
-    GIVES = {"in_bias": "state_in_bias", "out_bias": "state_out_bias"}
-
-    in_bias: bool = False
-    out_bias: bool = False
-
-
-class Mamba(Recurrence):
-    """Mamba; ``mixer_norm`` where step sizes, inputs and outputs of the state are normalised (Jamba), ``ssm_heads`` where channels share steps."""
-
-    GIVES = {**Recurrence.GIVES, "ssm_heads": "head_steps"}
-
-    kind: Literal["mamba"]
-    d_inner: Whole
-    d_state: Whole
-    d_conv: Whole
-    dt_rank: Whole
-    ssm_heads: Whole | None = None
-    conv_bias: bool = True
-    mixer_norm: bool = False
-
-
-class Mamba2(Recurrence):
-    """Mamba-2."""
-
-    kind: Literal["mamba2"]
-    d_inner: Whole
-    d_state: Whole
-    d_conv: Whole
-    ssm_heads: Whole
-    ssm_groups: Whole
-    conv_bias: bool = True
-    mixer_norm: bool = True
-
-
-class RgLru(Recurrence):
-    """RG-LRU (Griffin): a state of one number a channel, gated by matrices over the channels of each of ``ssm_heads`` blocks."""
-
-    kind: Literal["rg_lru"]
-    d_inner: Whole
-    d_conv: Whole
-    ssm_heads: Whole
-    conv_bias: bool = True
-
-    @model_validator(mode="after")
-    def _blocks(self) -> RgLru:
-        if self.d_inner % self.ssm_heads:
-            raise ValueError(f"ssm_heads {self.ssm_heads} does not divide d_inner {self.d_inner}")
-        return self
-
-
-class Rwkv4(LayerBlock):
-    """RWKV-4: for each channel a weighted sum of values, that of the weights, and their scale."""
-
-    kind: Literal["rwkv4"]
-    d_inner: Whole
-
-
-class LinearAttention(LayerBlock):
-    """Linear attention: ``linear`` with a fixed decay a head, ``gated_delta`` with the gated delta rule and a short convolution,
-    ``kimi_delta`` with a decay for each channel of a key."""
-
-    kind: Literal["linear", "gated_delta", "kimi_delta"]
-    linear_key_heads: Whole
-    linear_value_heads: Whole
-    linear_key_dim: Whole
-    linear_value_dim: Whole
-    d_conv: Whole | None = None
-    full_decay: bool = False
-    full_gate: bool = False
-
-    @model_validator(mode="after")
-    def _taps(self) -> LinearAttention:
-        if (self.kind != "linear") != (self.d_conv is not None):
-            raise ValueError(
-                "d_conv belongs to `kind: gated_delta` and `kimi_delta`, and those need one"
-            )
-        return self
-
-
-class Rwkv7(LayerBlock):
-    """RWKV-7; without ``value_rank`` in the first layer, whose values the others take a share of."""
-
-    GIVES = {"value_rank": "value_residual"}
-
-    kind: Literal["rwkv7"]
-    linear_key_heads: Whole
-    linear_value_heads: Whole
-    linear_key_dim: Whole
-    linear_value_dim: Whole
-    decay_rank: Whole
-    erase_rank: Whole
-    gate_rank: Whole
-    value_rank: Whole | None = None
-
-
-class ShortConvolution(Recurrence):
-    """A gated short convolution of the residual width, with no attention beside it."""
-
-    kind: Literal["conv"]
-    d_conv: Whole
-    conv_bias: bool = False
+Attention: TypeAlias = Annotated[Any, _OneOf(ATTENTION)]
+Mixer: TypeAlias = Annotated[Any, _OneOf(MIXERS)]
+NO_ATTENTION: Any = ATTENTION[-1].model_construct(kind="none")
 
 
 class FeedForward(LayerBlock):
@@ -360,23 +202,12 @@ class Experts(LayerBlock):
         return super().traits() | ({"plain_experts"} if self.expert == "plain" else frozenset())
 
 
-Attention = Annotated[
-    GroupedAttention | LatentAttention | CompressedAttention | SharedBlock | NoAttention,
-    Field(discriminator="kind"),
-]
-Mixers = Mamba | Mamba2 | RgLru | Rwkv4 | LinearAttention | Rwkv7 | ShortConvolution
-Mixer = Annotated[Mixers, Field(discriminator="kind")]
-MIXER_KINDS = {
-    kind for block in get_args(Mixers) for kind in get_args(block.model_fields["kind"].annotation)
-}
-
-
 class LayerKind(Spec):
     """``count`` layers of one kind: attention, or another mixer, or both side by side, and a feed-forward block."""
 
     count: Whole
     label: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,15}$")] | None = None
-    attention: Attention = NoAttention.model_construct(kind="none")
+    attention: Attention = NO_ATTENTION
     mixer: Mixer | None = None
     ffn: Annotated[FeedForward | Experts, Field(discriminator="kind")] = (
         FeedForward.model_construct(kind="none")
@@ -430,7 +261,7 @@ class LayerKind(Spec):
             for block in (self.attention, self.mixer)
             if block is not None and block.kind != "none"
         )
-        qk_norm = self.attention.qk_norm if isinstance(self.attention, GroupedAttention) else "none"
+        qk_norm = getattr(self.attention, "qk_norm", "none")
         traits = frozenset(trait for block in self.blocks for trait in block.traits()) | more
         return Layer(
             label,

@@ -16,7 +16,7 @@ from symroof.specs.layer_order import (
     repeat_to_length,
     shortest_pattern,
 )
-from symroof.specs.layers import Experts, GroupedAttention, LayerKind, Number
+from symroof.specs.layers import Experts, LayerKind, Number
 from symroof.specs.precision import described
 from symroof.specs.quantization import Format, Matrix, Operator, Quantization, StoredPart, matrices
 from symroof.specs.sources import Source
@@ -344,7 +344,7 @@ def _mixer_word(kind: LayerKind) -> str:
     if attention.kind == "shared":
         return "shared"
     if kind.mixer is not None:
-        return kind.mixer.kind.replace("gated_", "")
+        return str(kind.mixer.kind).replace("gated_", "")
     if attention.kind == "none":
         return "ffn"
     if attention.kind == "compressed":
@@ -352,7 +352,7 @@ def _mixer_word(kind: LayerKind) -> str:
             return "chosen"
         return "compressed" if attention.compress_rate else "local"
     word = {"window": "local", "chunk": "chunked"}.get(attention.reach or "", "full")
-    if not isinstance(attention, GroupedAttention):
+    if attention.kind not in ("gqa", "chunked"):
         return word
     if attention.images_only:
         return "image"

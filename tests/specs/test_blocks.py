@@ -23,9 +23,9 @@ CONTRADICTIONS = """
 # attention | feed-forward | what is said
 gqa, n_kv_heads: 4 | dense | n_heads 6 is not a multiple of n_kv_heads 4
 gqa, n_kv_heads: 12 | dense | n_heads 6 is not a multiple of n_kv_heads 12
-gqa, chunk_size: 4 | dense | chunk_size belongs to `kind: chunked`, and that needs one
-gqa, kind: chunked | dense | chunk_size belongs to `kind: chunked`, and that needs one
-gqa, kind: chunked, chunk_size: 4, window: 4 | dense | a layer has a window or a chunk, not both
+gqa, chunk_size: 4 | dense | chunk_size belongs to `kind: chunked`, which needs it
+gqa, kind: chunked | dense | chunk_size belongs to `kind: chunked`, which needs it
+gqa, kind: chunked, chunk_size: 4, window: 4 | dense | a layer has window or chunk_size, not both
 linear, kind: gated_delta | dense | d_conv belongs to `kind: gated_delta` and `kimi_delta`
 linear, kind: linear, d_conv: 4 | dense | d_conv belongs to `kind: gated_delta` and `kimi_delta`
 gqa | , kind: gated | d_ff is missing

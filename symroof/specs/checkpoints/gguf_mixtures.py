@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from symroof.specs.checkpoints.family_fields import value_of
 from symroof.specs.checkpoints.ggml_types import TABLE, TYPES
-from symroof.specs.layers import Experts, GroupedAttention, LayerKind
+from symroof.specs.layers import Experts, LayerKind
 from symroof.specs.model import ModelSpec
 from symroof.specs.quantization import Matrix, Quantization, matrices
 
+GROUPED = ("gqa", "chunked")
 BY_NAME = {entry.name: entry for entry in TYPES.values()}
 
 
@@ -124,10 +125,8 @@ def _of_layers(chosen: Mapping[str, str], model: ModelSpec) -> Iterator[tuple[st
     )
     floats = model.quantization is not None and model.quantization.method == "mxfp4"
     for kind in model.layers:
-        grouped = next(
-            (block for block in kind.blocks if isinstance(block, GroupedAttention)), None
-        )
-        sharing = Fraction(grouped.n_heads, grouped.n_kv_heads) if grouped else Fraction(1)
+        grouped = kind.widths() if kind.attention.kind in GROUPED else {}
+        sharing = Fraction(grouped.get("n_heads", 1)) / Fraction(grouped.get("n_kv_heads", 1))
         places = [Place(i, layers, sharing, experts) for i in range(layers)]
         for tensor, matrix in _tensors(kind, model.d_model or 1):
             own = "MXFP4" if floats and matrix.operator == "experts" else ""
@@ -140,7 +139,7 @@ def _of_layers(chosen: Mapping[str, str], model: ModelSpec) -> Iterator[tuple[st
 def _tensors(kind: LayerKind, d_model: int) -> Iterator[tuple[str, Matrix]]:
     """The matrices of a layer with llama.cpp's names, as far as a rule goes by them."""
     seen: dict[str, int] = {}
-    grouped = any(isinstance(block, GroupedAttention) for block in kind.blocks)
+    grouped = kind.attention.kind in GROUPED
     for matrix in matrices(kind, d_model):
         number = seen[matrix.operator] = seen.get(matrix.operator, -1) + 1
         yield _name(matrix.operator, number, grouped), matrix
