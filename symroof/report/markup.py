@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,19 +121,6 @@ def markdown_code(text: str) -> str:
 def fence(text: str, least: int = 3) -> str:
     """A backtick fence that nothing inside the text can close."""
     return "`" * max(least, 1 + max(map(len, re.findall("`+", text)), default=0))
-
-
-def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
-    """A table in GitHub's Markdown with escaped cells.
-
-    >>> print(markdown_table([["a_b", "1"]], ["name", "value"]))
-    | name | value |
-    | --- | --- |
-    | a\\_b | 1 |
-    """
-    head, *body = (list(map(markdown_text, line)) for line in (header, *rows))
-    lines = [head, ["---"] * len(header), *body]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 LATEX_SPECIAL = {

@@ -13,7 +13,6 @@ KINDS = (
     "pareto",
     "memory",
     "tornado",
-    "parts",
     "ttft",
     "itl",
 )

@@ -22,7 +22,6 @@ KINDS = {
     "pareto": "cost against ITL of the candidates as select ranks them, with the pick marked",
     "memory": "weights and cache of every case against usable memory",
     "tornado": "how far each input moves TTFT, ITL and cost, from its low to its high value",
-    "parts": "the times that TTFT and ITL are the sum of",
     "ttft": "TTFT against the prompt, with the target and where the bound changes",
     "itl": "ITL against the context, with the target and where memory ends",
 }
@@ -33,15 +32,13 @@ MODULES = {
     "latency-throughput": "batches",
     "pareto": "batches",
     "memory": "bars",
-    "parts": "latencies",
     "tornado": "bars",
     "ttft": "over_input",
     "itl": "over_input",
 }
 """Kind -> the module with its function."""
 OF_BODY = ("latency-throughput", "pareto", "memory")
-OF_APPENDIX = tuple(kind for kind in KINDS if kind != "parts")
-"""The pictures of a review, and of one with its appendix."""
+"""The pictures of a review; with its appendix it has all."""
 WATERFALL = "waterfall"
 COMPARING = {WATERFALL: "each step from one case's number to another's, with a second side"}
 """Kinds that take a second case, which :func:`bars.waterfall` draws."""
@@ -98,7 +95,7 @@ def of_review(review: Reviewed, full: bool) -> list[Picture]:
     from symroof.report.pictures.draw import draw
 
     pictures = []
-    for kind in OF_APPENDIX if full else OF_BODY:
+    for kind in KINDS if full else OF_BODY:
         with contextlib.suppress(InputError):
             pareto = kind == "pareto"
             made = ranked(review) if pareto else chart(kind, review.study, review.subject)
