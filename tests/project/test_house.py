@@ -46,9 +46,9 @@ BUDGETS = {
     "sweep": 1137,
     "calibrate": 1252,
     "check": 5246,
-    "report": 5173,
+    "report": 5051,
     "cli": 3679,
-    "tests": 30451,
+    "tests": 30439,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
