@@ -9,10 +9,6 @@ from symroof.specs.checkpoints.module_names import operator_modules, operators_n
 from symroof.specs.checkpoints.quantization_table import (
     Fields,
     SchemeError,
-    along_row,
-    bits,
-    integer_format,
-    pair,
     stored_by,
     table,
     whole,
@@ -60,11 +56,6 @@ def algorithm(name: str, source: Fields) -> dict[str, Any]:
     return stored_by(entry, source)
 
 
-STRATEGIES = ("tensor", "channel", "group", "block", "tensor_group")
-SHAPE = 2 * 64
-"""``weight_shape``: two 64-bit numbers beside every packed matrix."""
-
-
 def compressed_tensors(fields: Fields) -> dict[str, Any]:
     """Weights by ``config_groups``: integers or floats with 16-bit scales for a matrix, a row, a group or a block, or with 8-bit
     ones in small groups of 4-bit floats (compressed-tensors, ``weight_packed``, ``weight_scale``, ``weight_shape``)."""
@@ -99,7 +90,8 @@ def _config_group(name: str, group: Any, layout: str) -> tuple[dict[str, Any], F
     if not isinstance(weights, Mapping):
         raise SchemeError("is missing", ("config_groups", name, "weights"))
     try:
-        stored = _weight_fields(weights, str(group.get("format") or layout))
+        layout = str(group.get("format") or layout).partition("-")[0]
+        stored = stored_by(table()["compressed_tensors"], {**weights, "layout": layout})
     except SchemeError as error:
         raise SchemeError(
             str(error), ("config_groups", name, "weights", *error.place), error.hint
@@ -116,53 +108,6 @@ def _targets(group: Fields) -> list[str]:
     listed = targets if isinstance(targets, list) else ["Linear"]
     named = [text for text in listed if isinstance(text, str)]
     return ["*" if text == "Linear" else text for text in named]
-
-
-def _weight_fields(weights: Fields, layout: str) -> dict[str, Any]:
-    width = whole(weights, "num_bits", known=(2, 3, 4, 8))
-    floats = weights.get("type", "int") == "float"
-    strategy = weights.get("strategy") or ("group" if weights.get("group_size") else "tensor")
-    if strategy not in STRATEGIES:
-        raise SchemeError(
-            f"no strategy {str(strategy)[:40]!r} is known",
-            ("strategy",),
-            nearest(str(strategy), STRATEGIES),
-        )
-    stored: dict[str, Any] = {
-        "method": _name(width, floats, layout),
-        "bits": bits(width),
-        "format": f"fp{width}" if floats else integer_format(width),
-    }
-    zero = 0 if weights.get("symmetric", True) else width
-    packed = SHAPE if layout == "pack-quantized" else 0
-    if strategy in ("group", "tensor_group"):
-        small = floats and width == 4
-        stored |= along_row(whole(weights, "group_size"), (8 if small else 16) + zero)
-        return _with_matrix_bits(stored, packed + (64 if strategy == "tensor_group" else 0))
-    if strategy == "channel":
-        return _with_matrix_bits({**stored, "row_bits": bits(16 + zero)}, packed)
-    if strategy == "tensor":
-        return _with_matrix_bits(stored, packed + 16 + zero)
-    block = pair(weights, "block_structure")
-    return _with_matrix_bits(
-        {
-            **stored,
-            "scale_bits": bits(16 + zero),
-            "scale_group": block[0] * block[1],
-            "scale_rows": block[0],
-        },
-        packed,
-    )
-
-
-def _with_matrix_bits(stored: dict[str, Any], matrix: int) -> dict[str, Any]:
-    return {**stored, "matrix_bits": bits(matrix)} if matrix else stored
-
-
-def _name(width: int, floats: bool, layout: str) -> str:
-    if layout.startswith(("nvfp4", "mxfp4")):
-        return layout.split("-")[0]
-    return f"{'fp' if floats else 'int'}{width}"
 
 
 def torchao(fields: Fields) -> dict[str, Any]:

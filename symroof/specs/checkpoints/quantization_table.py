@@ -87,7 +87,12 @@ class SchemeNames(dict[str, Any]):
 
     def __init__(self, fields: Fields) -> None:
         super().__init__(
-            said=fields.get, number=self.number, one_of=self.one_of, pair=self.pair, share=Fraction
+            said=fields.get,
+            number=self.number,
+            one_of=self.one_of,
+            pair=self.pair,
+            share=Fraction,
+            text=lambda *parts: "".join(map(str, parts)),
         )
         self.fields = fields
 
@@ -106,8 +111,9 @@ class SchemeNames(dict[str, Any]):
         spelled = other if other and name not in self.fields else name
         return whole(self.fields, spelled, default, least, known)
 
-    def pair(self, name: str) -> list[int] | None:
-        return None if self.fields.get(name) is None else pair(self.fields, name)
+    def pair(self, name: str, needed: bool = False) -> list[int] | None:
+        absent = self.fields.get(name) is None and not needed
+        return None if absent else pair(self.fields, name)
 
     def one_of(self, name: str, default: str, known: tuple[str, ...]) -> str:
         if (value := self.fields.get(name, default)) not in known:
