@@ -31,9 +31,12 @@ SINGULAR = {
 }
 
 HUB = "https://huggingface.co/"
-MIXTURE_OR_WORD = re.compile(r"(?:ud-)?i?q\d_[a-z0-9]+(?:_[a-z]+)?(?![a-z0-9])|[^-_ ]+")
-MIXTURE = re.compile(r"(?:ud-)?i?q\d_.+")
-OF_MLX = re.compile(r"[234568]bit")
+SEPARATOR = re.compile(r"[-_ ]+")
+STORED_IN = re.compile(
+    r"(?<=[-_ ])(?:(?:ud-)?i?q\d_[a-z0-9]+(?:_[a-z]+)?|quantized\.\w+)(?![a-z0-9])"
+)
+"""A mixture of llama.cpp, or a scheme of llm-compressor, among the words of a name."""
+NUMBER = re.compile(r"\d+")
 VERSION = re.compile(r"\d{4}|v\d+(?:\.\d+)*")
 
 
@@ -89,13 +92,10 @@ def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel 
         for each in (str(checkpoint["name"]) for checkpoint in data.get("checkpoints", ())):
             if name.lower() in (each.lower(), each.rpartition("/")[2].lower()):
                 return NamedModel(entry.name, checkpoint=each)
-    for entry in shipped.values():
-        if _address(entry) == name.lower():
-            return NamedModel(entry.name)
     spellings = list(_spellings(shipped))
-    for spelling, leads_to in spellings:
-        if spelling == whole:
-            return NamedModel(leads_to)
+    exact = dict(reversed(spellings))
+    if leads_to := exact.get(name.lower(), exact.get(whole, "")):
+        return NamedModel(leads_to)
     stored, said = _storage(name)
     tuned = set(_known()["tuned"])
     known = [(_untold(spelling), leads_to) for spelling, leads_to in reversed(spellings)]
@@ -135,20 +135,11 @@ def _address(entry: CatalogueEntry) -> str:
     return address.removeprefix(HUB) if address.startswith(HUB) else ""
 
 
-def _split(name: str) -> list[str]:
-    return MIXTURE_OR_WORD.findall(
-        name.rpartition("/")[2].partition(":")[0].lower().replace("quantized.", "quantized-")
-    )
-
-
 def _untold(name: str) -> list[str]:
     """The words of a name beside those that say how it is stored."""
-    said = {*_known()["stored_as"], *_known()["wide"]}
-    return [
-        word
-        for i, word in enumerate(_split(name))
-        if not i or not (word in said or MIXTURE.fullmatch(word))
-    ]
+    last = STORED_IN.sub("", name.rpartition("/")[2].partition(":")[0].lower())
+    first, *rest = SEPARATOR.split(last)
+    return [first, *(word for word in rest if word and word not in _known()["storage"])]
 
 
 def _words(name: str) -> list[str]:
@@ -157,41 +148,13 @@ def _words(name: str) -> list[str]:
 
 
 def _storage(name: str) -> tuple[str, str]:
-    """The precision that a name speaks of, and the words it says so with; a mixture of llama.cpp behind a colon, as its ``-hf`` takes one."""
-    tag = name.rpartition(":")[2].lower() if ":" in name else ""
-    words = _split(name)[1:]
-    if tag and "gguf" in words:
-        return tag, f"GGUF:{tag.upper()}"
-    if "mlx" in (*words, name.partition("-")[0].lower()) and (
-        bits := next(filter(OF_MLX.fullmatch, words), "")
-    ):
-        return f"mlx-{bits}", f"MLX-{bits}"
-    if mixture := next(filter(MIXTURE.fullmatch, words), ""):
-        return mixture, mixture.upper()
-    known = _known()
-    for both in known["together"]:
-        if set(both["words"]) <= set(words):
-            said = "-".join(word.upper() for word in words if word in both["words"])
-            return both["precision"], said
-    stored_as = known["stored_as"].items()
-    for word, precision in stored_as:
-        if precision and word in words:
-            return precision, word.upper()
-    wide = next((word for word in words if word in known["wide"]), "")
-    return ("fp16", wide.upper()) if wide else ("", "")
-
-
-def nearest_models(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
-    """The models of the catalogue whose names differ by a slip of the keyboard, and in no number."""
-    own = {alias: entry.name for entry in shipped.values() for alias in entry.aliases}
-    spellings = {
-        "-".join(_words(spelling)): own.get(leads_to, leads_to)
-        for spelling, leads_to in _spellings(shipped)
-    }
-    near = difflib.get_close_matches("-".join(_words(name)), spellings, n=3, cutoff=0.9)
-    numbers = re.findall(r"\d+", name.partition("/")[2] or name)
-    same = [spellings[each] for each in near if re.findall(r"\d+", each) == numbers]
-    return list(dict.fromkeys(same))
+    """The precision that a name speaks of, and the words it says so with; that of a library of MLX models says so, too."""
+    library, _, last = name.lower().rpartition("/")
+    text = re.sub("^[^-_ :]+", "mlx" if library.startswith("mlx-") else "", last)
+    for entry in _known()["stored"]:
+        if found := re.search(rf"(?<![a-z0-9])(?:{entry['has']})(?![a-z0-9])", text):
+            return found.expand(entry["precision"]), "-".join(filter(None, found.groups())).upper()
+    return "", ""
 
 
 def match_parts(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
@@ -385,6 +348,14 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
 
 
 def hint_for_hub_name(name: str) -> str:
-    """The hint for a name on the hub that the catalogue does not have: another model of the catalogue only where it is the same but for a slip."""
-    near = nearest_models(name[:LONGEST_NAME], entries("models"))
-    return f"{f'did you mean {near[0]!r}? Or download' if near else 'download'} its config.json and give --model PATH/config.json (`symroof list models`: the catalogue)"
+    """The hint for a name on the hub that the catalogue does not have: a model whose name differs by a slip of the keyboard, and in no number."""
+    called = {
+        "-".join(_words(spelling)): entry.name
+        for entry in entries("models").values()
+        for spelling in _called(entry)
+    }
+    asked = "-".join(_words(name[:LONGEST_NAME]))
+    near = difflib.get_close_matches(asked, called, n=3, cutoff=0.9)
+    same = (called[each] for each in near if NUMBER.findall(each) == NUMBER.findall(asked))
+    meant = next((f"did you mean {each!r}? Or download" for each in same), "download")
+    return f"{meant} its config.json and give --model PATH/config.json (`symroof list models`: the catalogue)"
