@@ -120,19 +120,14 @@ def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel 
 def _spellings(shipped: Mapping[str, CatalogueEntry]) -> Iterator[tuple[str, str]]:
     """Every spelling of every entry with the name it leads to; of two equal ones the later wins, and names are the last."""
     for entry in shipped.values():
-        if address := _address(entry):
-            yield address, entry.name
+        data: Any = entry.document.data
+        address = str((data.get("source") or {}).get("address", "")).lower().rstrip("/")
+        if address.startswith(HUB):
+            yield address.removeprefix(HUB), entry.name
     for entry in shipped.values():
         yield from ((alias, alias) for alias in entry.aliases)
     for entry in shipped.values():
         yield entry.name, entry.name
-
-
-def _address(entry: CatalogueEntry) -> str:
-    """The name on the hub that an entry was read from; empty where it was read elsewhere."""
-    data: Any = entry.document.data
-    address = str((data.get("source") or {}).get("address", "")).lower().rstrip("/")
-    return address.removeprefix(HUB) if address.startswith(HUB) else ""
 
 
 def _untold(name: str) -> list[str]:
