@@ -1,7 +1,6 @@
 """Data of a review: the case table, inputs and assumptions, memory."""
 
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
@@ -139,12 +138,6 @@ PARTS = {
     "memory_reserve": "reserve",
 }
 """Parts of the memory of the most loaded device, with their labels."""
-ALLOCATED = {
-    "paged": "in whole blocks",
-    "unified": "for every layer in full, those with a window too",
-}
-"""Cache allocation policies of engines."""
-NOTABLE_SHARE = Fraction(1, 100)
 
 
 def memory_parts(cases: Iterable[BoundCase]) -> dict[str, str]:
@@ -156,17 +149,6 @@ def memory_parts(cases: Iterable[BoundCase]) -> dict[str, str]:
 def memory_part(name: str, case: BoundCase) -> Result:
     """A part of the memory on all devices of an instance, each counted as the most loaded one: the parts add up to ``memory_bytes``."""
     return case.formula(parse(f"{name}*instance_devices"), QUANTITIES["memory_bytes"])
-
-
-def allocated_cache(subject: BoundCase) -> list[str]:
-    """Cache sizes that engines allocate, if notably more than the tokens need."""
-    quantity, found = QUANTITIES["kv_reserved_bytes"], []
-    least = subject.case.value("peak_kv_cache_bytes") * (1 + NOTABLE_SHARE)
-    for value, definition in quantity.variants:
-        if value in ALLOCATED:
-            size = subject.formula(parse(definition), quantity)
-            found += [f"{size.plain(3)} {ALLOCATED[value]}"] if Fraction(size.value) > least else []
-    return found
 
 
 def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
@@ -182,8 +164,6 @@ def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     reserve, share = (subject.case.value(f"memory_{name}") for name in ("reserve", "share"))
     return {
         "concurrency": held.plain() if (held := subject.get("concurrency")) else UNKNOWN,
-        "logical": subject.result("peak_kv_cache_bytes").plain(3),
-        "set_aside": allocated_cache(subject),
         "header": [word.capitalize() for word in parts.values()],
         "rows": rows,
         "all_usable": bool(reserve == 0 and share == 1),

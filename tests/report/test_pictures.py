@@ -20,7 +20,8 @@ from symroof.errors import InputError
 from symroof.report.pictures import ENDINGS, bars
 from symroof.report.pictures.bars import swings
 from symroof.report.pictures.curves import along
-from symroof.report.pictures.picture_kinds import KINDS, picture
+from symroof.report.pictures.draw import draw
+from symroof.report.pictures.picture_kinds import KINDS, chart
 from symroof.report.purchase_text import labelled, usd
 from symroof.report.recommendation import as_they_stand, reviewed
 from symroof.report.view_case import memory
@@ -168,7 +169,7 @@ def study(label):
 
 @lru_cache(maxsize=256)
 def drawn(label, kind):
-    return picture(kind, study(label), as_they_stand(study(label).cases)[0].case)
+    return draw(chart(kind, study(label), as_they_stand(study(label).cases)[0].case))
 
 
 def texts(figure):
@@ -229,7 +230,7 @@ def test_words_are_apart_over_inputs_and_in_a_waterfall(over):
 
 def test_the_same_study_gives_the_same_bytes(tmp_path):
     for ending in ENDINGS:
-        one, other = (picture("ttft", Study(**LINES["tiny"])).form(ending) for _ in range(2))
+        one, other = (Study(**LINES["tiny"]).plot("ttft").form(ending) for _ in range(2))
         assert one == other
         drawn("tiny", "ttft").savefig(tmp_path / f"a.{ending}")
         assert (tmp_path / f"a.{ending}").read_bytes() == one
@@ -237,7 +238,7 @@ def test_the_same_study_gives_the_same_bytes(tmp_path):
 
 def test_an_svg_follows_the_theme():
     """Every colour of it has one for dark screens."""
-    svg = picture("ttft", study("tiny"))._repr_svg_()
+    svg = study("tiny").plot("ttft")._repr_svg_()
     assert "prefers-color-scheme: dark" in svg
     used = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", svg))
     ruled = dict(re.findall(r'\[style\*="\w+: (#\w+)"\]\{\w+:(#\w+)!', svg))
@@ -350,18 +351,17 @@ def test_swings_are_the_metrics_of_cases_with_the_low_and_the_high_value():
 def test_the_pick_is_on_the_picture_at_its_own_cost():
     """Of a study that fixes its batch as eval has it; at a rate what select would buy, by the month."""
     study = Study(**CHEAP)
-    made, review = picture("pareto", study), reviewed(study)
+    made, review = study.plot("pareto"), reviewed(study)
     own = [float(review.subject.case.value(name)) for name in ("sustained_itl", "cost_per_mtok")]
     assert made.data[labelled(review.pick)][0] == pytest.approx(own)
     assert "batch 16" in words(made) and made.says.startswith("1 × H100 SXM, batch 16: ")
     rate = {name: value for name, value in CHEAP.items() if name != "batch"} | {"arrival_rate": 40}
-    made, review = picture("pareto", Study(**rate)), reviewed(Study(**rate))
+    made, review = Study(**rate).plot("pareto"), reviewed(Study(**rate))
     for one in review.found.best:
         spot = made.data[labelled(one)][0]
         assert spot == pytest.approx([float(one.itl.value), one.usd_per_month])
-    assert made.says.startswith(
-        f"{labelled(review.pick)}: {usd(review.pick.usd_per_month)} USD/month"
-    )
+    price = usd(review.pick.usd_per_month)
+    assert made.says.startswith(f"{labelled(review.pick)}: {price} USD/month")
 
 
 def test_the_parts_of_the_memory_add_up():
@@ -408,12 +408,12 @@ def test_a_quantity_that_was_given_has_no_curve():
     measured = Study("llama-3-8b", "h100-sxm", **chosen)
     for kind in ("itl", "ttft"):
         with pytest.raises(InputError, match="moves its"):
-            picture(kind, measured)
+            measured.plot(kind)
 
 
 @pytest.mark.full
 def test_a_group_without_links_has_a_roofline():
     """What two devices send each other takes an unknown time: the phases and the operators are known all the same."""
-    made = picture("roofline", Study("olmo-2-7b", "m3-max", tp=2, prompt=128))
+    made = Study("olmo-2-7b", "m3-max", tp=2, prompt=128).plot("roofline")
     assert "limited by" not in made.says
     assert np.isfinite(made.data["prefill"]).all()

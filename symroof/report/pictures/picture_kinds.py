@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symroof.errors import InputError, Problem, nearest
 
@@ -27,16 +27,12 @@ KINDS = {
 }
 """Kind -> what it shows."""
 MODULES = {
-    "roofline": "limits",
-    "regimes": "limits",
-    "latency-throughput": "batches",
-    "pareto": "batches",
-    "memory": "bars",
-    "tornado": "bars",
-    "ttft": "over_input",
-    "itl": "over_input",
+    "limits": ("roofline", "regimes"),
+    "batches": ("latency-throughput", "pareto"),
+    "bars": ("memory", "tornado"),
+    "over_input": ("ttft", "itl"),
 }
-"""Kind -> the module with its function."""
+"""Module -> the kinds that it has a function for."""
 OF_BODY = ("latency-throughput", "pareto", "memory")
 """The pictures of a review; with its appendix it has all."""
 WATERFALL = "waterfall"
@@ -70,23 +66,10 @@ def chart(kind: str, study: Study, subject: BoundCase | None = None) -> Chart:
     name = checked(kind)
     if name in COMPARING:
         raise InputError(Problem(name, "needs a second side to lead to", hint="give one: against"))
-    function = name.replace("-", "_")
-    module = importlib.import_module(f"symroof.report.pictures.{MODULES[name]}")
-    made: Chart = getattr(module, function)(study, subject or study.first)
+    home = next(module for module, kinds in MODULES.items() if name in kinds)
+    module = importlib.import_module(f"symroof.report.pictures.{home}")
+    made: Chart = getattr(module, name.replace("-", "_"))(study, subject or study.first)
     return made
-
-
-def picture(
-    kind: str,
-    study: Study,
-    subject: BoundCase | None = None,
-    ax: Any = None,
-) -> Picture:
-    """A kind of picture drawn, as :func:`chart` says."""
-    found = chart(kind, study, subject)
-    from symroof.report.pictures.draw import draw
-
-    return draw(found, ax)
 
 
 def of_review(review: Reviewed, full: bool) -> list[Picture]:
