@@ -46,7 +46,7 @@ BUDGETS = {
     "sweep": 1137,
     "calibrate": 1252,
     "check": 5246,
-    "report": 5051,
+    "report": 5014,
     "cli": 3679,
     "tests": 30439,
     "other": 2681,
