@@ -52,6 +52,15 @@ class TargetCheck:
         return float(self.limit - self.metric.value)
 
     @property
+    def ends(self) -> tuple[Any, Any]:
+        """The least and the largest value over the ranges, at the median of the list prices; endless where that is not known."""
+        low, high = self.metric.at_median or (self.metric.low, self.metric.high)
+        if low is None or high is None:
+            value = self.metric.value
+            return value, math.inf if self.metric.without_range else value
+        return low, high
+
+    @property
     def bound(self) -> Result:
         """The limit as it is written: in the unit of its metric."""
         return limit_of(self.metric.symbol, self.limit)
@@ -263,14 +272,11 @@ def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
                 with suppress(NoValue):
                     metric = bound_case.formula(parse(formula), symbol)
                     break
-        limit = _limit(name, limited_by, bound_case.case)
-        low, high = metric.at_median or (metric.low, metric.high)
-        if low is None or high is None:
-            low, high = metric.value, math.inf if metric.without_range else metric.value
+        check = TargetCheck(name, metric, _limit(name, limited_by, bound_case.case), None)
+        low, high = check.ends
         least = metric.value if measured_alone(bound_case) else low
-        throughout, somewhere = (_is_met(name, float(x), limit) for x in (high, least))
-        met = throughout or (None if somewhere else False)
-        found.append(TargetCheck(name, metric, limit, met))
+        throughout, somewhere = (_is_met(name, float(x), check.limit) for x in (high, least))
+        found.append(replace(check, met=throughout or (None if somewhere else False)))
     return found
 
 

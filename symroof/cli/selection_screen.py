@@ -59,7 +59,7 @@ def screen(found: Recommendation, words: Sequence[str] = (), everything: bool = 
     """The recommendation, the best of each device and of each listed combination, warnings, and from the ``words`` of the command how to go on; with ``everything``
     each candidate, and the inputs and assumptions of the first."""
     choice = found.choice
-    case = choice.configurations[0].run.bound_case
+    case = choice.configurations[0].bound_case
     lines = [*_question(choice), "", *_use(found), "", *_rows(found, everything)]
     lines += [line for text in (*prices_text(found), cheaper_text(found)) for line in wrapped(text)]
     unused = unused_inputs(case, [name for name in QUANTITIES if case.case.has_value(name)])
@@ -78,7 +78,7 @@ def screen(found: Recommendation, words: Sequence[str] = (), everything: bool = 
 
 def _question(choice: Selection) -> list[str]:
     """The workload and the targets."""
-    case = choice.configurations[0].run.own
+    case = choice.configurations[0].own
     said = [case.model.shown_name] if case.model and not case.several_models else []
     for name in ("arrival_rate", "prompt", "output", "batch"):
         if case.chosen(name) and case.case.has_value(name):
@@ -95,7 +95,7 @@ def _question(choice: Selection) -> list[str]:
         metric = case.case.theory.symbol(metrics_of(name, case.case)[0])
         which = tails.get(name) or ("mean" if name in ("ttft", "itl") else "")
         limits.append(f"{which} {word} {limit_of(metric, limit).plain()}".strip())
-    ranged = any(c.run.own.box for c in choice.configurations)
+    ranged = any(c.own.box for c in choice.configurations)
     how = ", to be met over the whole 80 % interval" * ranged
     aim = f"Targets: {', '.join(limits)}{how}" if limits else "No targets: only memory decides"
     return [line for text in (", ".join(said), aim) for line in wrapped(text)]
@@ -114,7 +114,7 @@ def _use(found: Recommendation) -> list[str]:
     price = ", ".join(text for text in (price_text(pick), tokens_text(pick)) if text)
     latencies = [("TTFT", pick.ttft), ("ITL", pick.itl)]
     times = [f"{name} {compact(result, DIGITS)}" for name, result in latencies if result]
-    for check in pick.run.simulated:  # at the predicted values, and where all is slow
+    for check in pick.configuration.simulated:  # at the predicted values, and where all is slow
         ends = (check.metric.value, check.metric.high or check.metric.value)
         value, slow = (Result(check.metric.symbol, x).plain(DIGITS) for x in ends)
         times.append(f"{check.name.upper()} {check.statistic} {value}, in the worst case {slow}")
@@ -123,11 +123,13 @@ def _use(found: Recommendation) -> list[str]:
     if pick.highest_rate and pick.headroom is not None:
         rate, more = significant(pick.highest_rate, DIGITS), f"{100 * pick.headroom:.0f} %"
         room = (
-            f"up to {rate} requests/s ({more} more){' even' * bool(pick.run.own.box)}"
+            f"up to {rate} requests/s ({more} more){' even' * bool(pick.configuration.own.box)}"
             if more != "0 %"
             else "serves this rate and no more"
         )
-        said += [room + " in the worst case of the 80 % interval" * bool(pick.run.own.box)]
+        said += [
+            room + " in the worst case of the 80 % interval" * bool(pick.configuration.own.box)
+        ]
     said += filter(None, [enough_text(found, pick)])
     return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
 
@@ -139,7 +141,7 @@ def _rows(found: Recommendation, everything: bool) -> list[str]:
     if everything:
         ones, most = tuple(map(Purchase, choice.configurations)), MOST_DETAILED
         what, where, passing = "candidate", "--json has", len(choice.passing)
-        basis = basis_lines([choice.configurations[0].run.bound_case])
+        basis = basis_lines([choice.configurations[0].bound_case])
         said = wrapped("; ".join([f"{passing:,} of {len(ones):,} candidates pass", *basis]))
     more = [f"and {len(ones) - most:,} more, which {where}"] if len(ones) > most else []
     ones, note = ones[:most], list[str]()
@@ -191,7 +193,9 @@ def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
     if pick is None:
         return []
     command, prefill = serve_command(pick), prefill_command(pick)
-    several = f"each of {pick.run.copies:,} replicas" if pick.run.copies > 1 else "it"
+    several = (
+        f"each of {pick.configuration.copies:,} replicas" if pick.configuration.copies > 1 else "it"
+    )
     what = "each decode instance" if prefill else several
     lines = [f"Run {what}: {command}"] if command else []
     lines += [f"Run each prefill instance: {prefill}"] if prefill else []

@@ -176,8 +176,8 @@ def _memory(case: BoundCase) -> str:
 
 
 def _targets(one: Purchase) -> dict[str, Any]:
-    case, run = one.case, one.run
-    simulated = {check.name: check for check in run.simulated}
+    case = one.case
+    simulated = {check.name: check for check in one.configuration.simulated}
     checks = {check.name: simulated.get(check.name, check) for check in target_checks(case)}
     if LOAD in checks and checks[LOAD].met:
         del checks[LOAD]
@@ -342,7 +342,11 @@ def _too_long(one: Purchase) -> float | None:
 def _repairs(review: Reviewed) -> list[Text]:
     """What would make the first case pass: shorter prompts, fewer requests, other targets."""
     one, said = review.shown.best[0], []
-    missed = {*one.run.missed, *one.run.missed_as_expected, *one.run.missed_when_slow}
+    missed = {
+        *one.configuration.missed,
+        *one.configuration.missed_as_expected,
+        *one.configuration.missed_when_slow,
+    }
     for name in ("prompt", "batch") if not missed & PRICED else ():
         if name in one.case.given and name not in one.case.box:
             now = int(one.case.case.value(name))
@@ -371,7 +375,11 @@ def _next(review: Reviewed, one: Purchase) -> list[Text]:
         said += [["Serve each prefill instance:", Code(prefill)]] if prefill else []
     load = f"with {_requests(one.batch)}"
     if one.load is not None:
-        rate = float(one.case.case.value("arrival_rate")) * one.run.copies_of / one.run.copies
+        rate = (
+            float(one.case.case.value("arrival_rate"))
+            * one.configuration.copies_of
+            / one.configuration.copies
+        )
         load = f"of one replica at {significant(rate, DIGITS)} requests/s"
     said.append([f"Measure the time to first token and between tokens {load}."])
     fit = Code(f"symroof calibrate measured.csv {file}".rstrip())

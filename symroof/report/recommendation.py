@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import target_checks
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.checks import check_load
 from symroof.errors import InputError, Problem
-from symroof.select.configuration import Configuration, Run
+from symroof.select.configuration import Configuration
 from symroof.select.purchase import Purchase
 from symroof.select.recommend import Ranking, Recommendation, recommend
 from symroof.select.screening import NEAR
@@ -107,20 +105,12 @@ def reviewed(study: Study, counts: Sequence[int] = ()) -> Reviewed:
 
 def as_they_stand(cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
     """Cases as purchases: the cheapest that passes first, else the cheapest that does in a part of its ranges, else the nearest miss."""
-    every = []
-    for case in cases:
-        slow = {}  # what is met in a part of the ranges: how much of its limit it takes where all is slow
-        for check in target_checks(case):
-            if check.met is None:
-                found = check.metric
-                end = math.inf if found.without_range or found.high is None else found.high
-                slow[check.name] = float(end) / float(check.limit)
-        every.append(Purchase(Configuration(Run(case, slow=slow), None, True)))
+    every = [Purchase(Configuration(case)) for case in cases]
 
     def order(one: Purchase) -> tuple[int, bool, float]:
         state, spent = one.configuration.state, Ranking(()).spent(one)
         if state == "fails":
-            return STATES.index(state), *one.run.miss
+            return STATES.index(state), *one.configuration.miss
         return STATES.index(state), spent is None, spent or 0.0
 
     return tuple(sorted(every, key=order))

@@ -29,7 +29,7 @@ from symroof.cases.bind_cases import has_mix
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import EFFICIENCIES, slow_first
 from symroof.errors import InputError
-from symroof.select.configuration import CLOSE, ISOLATED, PRICE, PRICED, prices_move
+from symroof.select.configuration import CLOSE, ISOLATED, PRICE, PRICED, Judged, prices_move
 from symroof.select.search_space import Candidate
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.searches import largest_whole
@@ -131,12 +131,10 @@ class Group:
         apart = self.cases[0].assumptions["scheduling"] == "disaggregated" and COMPUTE in self.box
         compute = (0, 1) if apart else (0,)
         self.expected = self._numbers([(None, {})])
-        self.worst = self.best = self.every = self.expected
-        if self.box:
-            slow = [(0, {**ends, COMPUTE: c}) for ends in corners for c in compute]
-            self.worst = self._numbers(slow)
-            self.best = self._numbers([(1, ends) for ends in corners])
-            self.every = np.concatenate([self.expected, self.worst, self.best])
+        slow = [(0, {**ends, COMPUTE: c}) for ends in corners for c in compute]
+        self.worst = self._numbers(slow) if self.box else self.expected
+        best = self._numbers([(1, ends) for ends in corners])
+        self.every = np.concatenate([self.expected, self.worst, best])
 
     def _numbers(self, corners: Sequence[tuple[int | None, Mapping[str, int]]]) -> Array:
         """The inputs as expected, or with ranges at an end: efficiencies at their slow one, 0, or their fast one, 1; some inputs at an end of their own."""
@@ -277,27 +275,23 @@ class Group:
                 met = met & self.within(found[metric], name, at.rows)
         return np.asarray(np.broadcast_to(met, at.batch.shape))
 
-    def judged(self, at: Points) -> dict[str, Found]:
-        """Quantities and shares of the limits as expected, the most and the least of these over the ranges, and how far each quantity reaches there."""
+    def judged(self, at: Points) -> Judged:
+        """Quantities and shares of the limits as expected, and how far they reach over the ranges."""
         found = self.all_of(at, self.every)
         shares = {MEMORY: found["memory_bytes_per_device"] / found["usable_memory_per_device"]}
         if self.rate:
             shares[LOAD] = found[LOAD]
         for name, limit in self.limits.items():  # without a steady state the wait is endless
             shares[name] = np.nan_to_num(found[self.metrics[name]], nan=np.inf) / limit[at.rows]
-        made = {"values": {name: each[0] for name, each in found.items()}}
-        made["shares"] = {name: each[0] for name, each in shares.items()}
-        if not self.box:
-            return made | {key: {} for key in ("slow", "fast", "low", "high")}
         slow, fast = slice(1, 1 + len(self.worst)), slice(1 + len(self.worst), None)
-        return made | {
-            "slow": {name: each[slow].max(axis=0) for name, each in shares.items()},
-            "fast": {
-                name: np.minimum(each[0], each[fast].min(axis=0)) for name, each in shares.items()
-            },
-            "low": {name: each.min(axis=0) for name, each in found.items()},
-            "high": {name: each.max(axis=0) for name, each in found.items()},
-        }
+        return Judged(
+            {name: each[0] for name, each in found.items()},
+            {name: each.min(axis=0) for name, each in found.items()},
+            {name: each.max(axis=0) for name, each in found.items()},
+            {name: each[0] for name, each in shares.items()},
+            {name: each[slow].max(axis=0) for name, each in shares.items()},
+            {name: np.minimum(each[0], each[fast].min(axis=0)) for name, each in shares.items()},
+        )
 
 
 def _given(name: str) -> Callable[[BoundCase], tuple[Any, Any]]:

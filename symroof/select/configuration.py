@@ -1,11 +1,13 @@
 """One configuration against memory and the targets: passes or fails, by how much, and at which batch."""
 
 import math
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from symroof.analysis.case_summary import degrees
 from symroof.analysis.verdict import (
@@ -17,6 +19,7 @@ from symroof.analysis.verdict import (
     target_checks,
     under_load,
     unknown_targets,
+    waits_without_end,
 )
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
@@ -66,17 +69,64 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Run:
-    """A configuration at one batch.
+class Judged:
+    """What a configuration comes to, or (arrays) what many do: quantities by name, and how much of its limit each condition takes up.
 
     Attributes:
-        own: the configuration as it is listed.
+        values: as expected; ``low`` and ``high`` are the least and the largest over the ranges.
+        shares: as expected; ``slow`` is the most of them over the ranges, ``fast`` the least.
+    """
+
+    values: Mapping[str, Any]
+    low: Mapping[str, Any]
+    high: Mapping[str, Any]
+    shares: Mapping[str, Any]
+    slow: Mapping[str, Any]
+    fast: Mapping[str, Any]
+
+    def row(self, place: int) -> "Judged":
+        """One of many, without what has no value there."""
+        rows = (
+            {name: float(x[place]) for name, x in columns.items() if not np.isnan(x[place])}
+            for columns in vars(self).values()
+        )
+        return Judged(*rows)
+
+    def over(self, missed: str) -> tuple[str, ...]:
+        """The conditions that are missed by ``shares``, ``slow`` or ``fast``; at a load of 1 the queue already grows."""
+        return tuple(
+            name
+            for name, share in getattr(self, missed).items()
+            if share > 1 + CLOSE or (name == LOAD and share >= 1)
+        )
+
+    def decided(self, checks: Iterable[TargetCheck]) -> "Judged":
+        """With the conditions that some checks have decided."""
+        found: dict[str, dict[str, float]] = {"shares": {}, "slow": {}, "fast": {}}
+        for check in checks:
+            limit, (low, high) = float(check.limit), check.ends
+            for key, end in (("shares", check.metric.value), ("slow", high), ("fast", low)):
+                found[key][check.name] = float(end) / limit if limit else math.inf
+        return replace(self, **{key: getattr(self, key) | more for key, more in found.items()})
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One combination of the models, devices and values that a study lists, judged at one batch.
+
+    >>> from symroof.select.selection import select
+    >>> choice = select(model="llama-3-8b", hardware="l40s", prompt=4096, batch=1, targets={"itl": "1 ms"})
+    >>> configuration = choice.configurations[0]
+    >>> configuration.label, configuration.state, configuration.missed, configuration.chosen
+    ('8 x l40s', 'fails', ('itl',), True)
+
+    Attributes:
+        own: the combination as it is listed.
         changes: what was found for it: its chunk or its prefill devices, its batch, its copies.
         copies_of: decoding instances that share prefill instances; 1 where none do.
-        quick: quantities as floats, from array functions; others are computed exactly.
-        shares: how much of its limit each metric takes up, likewise; over ranges of efficiencies ``slow`` and ``fast`` are the same at their ends, over
-            any others the most and (``fast``) the least at their corners.
-        reach: the least and the largest of quantities over the ranges.
+        chosen: whether its batch was chosen, by the study or by the caller; else it is the largest that passes.
+        window: the batches that pass; None where none does, where some condition is not known, and where the study lists batches.
+        screened: what array functions found; None where the case itself is evaluated.
         simulated: the conditions that simulation decided, a percentile each.
         unsimulated: those that it did not, as one that passes costs less.
     """
@@ -84,17 +134,20 @@ class Run:
     own: BoundCase
     changes: tuple[tuple[str, Fraction], ...] = ()
     copies_of: int = 1
-    quick: Mapping[str, float] = field(default_factory=dict, hash=False)
-    shares: Mapping[str, float] = field(default_factory=dict, hash=False)
-    slow: Mapping[str, float] = field(default_factory=dict, hash=False)
-    fast: Mapping[str, float] = field(default_factory=dict, hash=False)
-    reach: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+    chosen: bool = True
+    window: Window | None = None
+    screened: Judged | None = field(default=None, hash=False)
     simulated: tuple[TargetCheck, ...] = ()
     unsimulated: tuple[str, ...] = ()
 
+    def changed(self, name: str, value: int) -> "Configuration":
+        """The same with another number, to be judged by itself."""
+        changes = {**dict(self.changes), name: Fraction(value)}
+        return replace(self, changes=tuple(changes.items()), window=None, screened=None)
+
     @cached_property
     def label(self) -> str:
-        """What tells it from its neighbours."""
+        """In few words: devices, and the listed values that distinguish it."""
         return label(self.own, dict(self.changes))
 
     @cached_property
@@ -122,26 +175,27 @@ class Run:
         known = [name for name in names if name in found or name in self.own.given]
         return {name: found.get(name) or self.own.number(name) for name in known}
 
-    def result(self, name: str) -> Result | None:
-        """A quantity with its flags; of a server under load where that is known, else isolated. None where it has no value."""
-        tested = self.tested(name)
-        return self.bound_case.result(tested) if self.bound_case.case.has_value(tested) else None
-
-    def value(self, name: str) -> Fraction | None:
-        """The same as an exact number, at the middle of any ranges."""
-        tested = self.tested(name)
-        case = self.bound_case.case
-        return Fraction(case.value(tested)) if case.has_value(tested) else None
-
-    def rank(self, name: str) -> Fraction | float | None:
-        """The same as runs are compared by: a float where the screening has it."""
-        return self.quick.get(self.tested(name)) if self.quick else self.value(name)
+    # ------------------------------------------------------------------------------------------- quantities
 
     def tested(self, name: str) -> str:
         """The quantity used for one: ``itl_last`` for ``sustained_itl`` where latencies are isolated; the cost at the arrival rate where there is one."""
         if name not in ISOLATED or under_load(self.own.case):
             return at_rate(name, self.own.case)
         return next(filter(self.own.case.has_value, ISOLATED[name]), name)
+
+    def result(self, name: str) -> Result | None:
+        """A quantity with its flags; of a server under load where that is known, else isolated. None where it has no value."""
+        return self.bound_case.get(self.tested(name))
+
+    def rank(self, name: str) -> float | None:
+        """The same as configurations are compared by."""
+        tested = self.tested(name)
+        if self.screened is not None:
+            return self.screened.values.get(tested)
+        case = self.bound_case.case
+        return float(case.value(tested)) if case.has_value(tested) else None
+
+    # ------------------------------------------------------------------------------------------- conditions
 
     @cached_property
     def checks(self) -> tuple[TargetCheck, ...]:
@@ -157,6 +211,15 @@ class Run:
         return (TargetCheck(MEMORY, memory, limit, met), *checks)
 
     @cached_property
+    def judged(self) -> Judged:
+        """What it comes to, with what simulation decided; a wait without end takes up any limit."""
+        if self.screened is not None:
+            return self.screened.decided(self.simulated)
+        case = self.bound_case.case
+        endless = {n: math.inf for n in self.own.targets if waits_without_end(n, case)}
+        return Judged({}, {}, {}, endless, endless, endless).decided(self.checks)
+
+    @cached_property
     def unknown(self) -> dict[str, str]:
         """What cannot be judged, and why: a size, a price or a link is missing."""
         judged = {check.name for check in self.checks}
@@ -165,114 +228,41 @@ class Run:
             reasons[MEMORY] = self.bound_case.why_unknown("fits")
         return reasons | unknown_targets(self.bound_case)
 
-    def with_decided(self, simulated: tuple[TargetCheck, ...]) -> "Run":
-        """The run with what simulation found for some targets: as expected, and at the slow end of what was measured."""
-        if not self.shares:
-            return replace(self, simulated=simulated)
-        found = {c.name: float(Fraction(c.metric.value) / c.limit) for c in simulated}
-        slow = {c.name: float(Fraction(c.metric.high or 0) / c.limit) for c in simulated}
-        return replace(
-            self,
-            simulated=simulated,
-            shares={**self.shares, **found},
-            slow={**self.slow, **slow} if self.slow else {},
-            fast={**self.fast, **found} if self.fast else {},
-        )
+    @property
+    def unjudged(self) -> set[str]:
+        """The conditions whose metric has no value: that of a price which is not known, and what else :attr:`unknown` gives reasons for."""
+        return {*self.unsimulated, *({MEMORY, *self.own.targets} - self.judged.shares.keys())}
 
     @property
     def state(self) -> State:
-        """What it amounts to: one miss is a failure, whatever is not known; over ranges it passes where it does throughout."""
-        if self.shares:
-            ways = bool(self.missed), bool(self.unjudged), bool(self.missed_when_slow)
-        else:
-            met = [check.met for check in self.checks]
-            ways = False in met, bool(self.unknown), None in met
-        states: tuple[State, ...] = ("fails", "unknown", "in part")
-        return next((state for state, is_so in zip(states, ways, strict=True) if is_so), "passes")
-
-    @property
-    def passes(self) -> bool:
-        return self.state == "passes"
+        """``passes``, ``fails``, ``in part`` (over part of the ranges) or ``unknown``: one miss is a failure, whatever is not known."""
+        if self.missed:
+            return "fails"
+        if self.unjudged:
+            return "unknown"
+        return "in part" if self.missed_when_slow else "passes"
 
     @property
     def missed(self) -> tuple[str, ...]:
-        if self.shares:
-            return _over(self.shares if measured_alone(self.own) else self.fast or self.shares)
-        return tuple(check.name for check in self.checks if check.met is False)
+        """The conditions that are missed: with measured efficiencies as expected, else throughout the ranges."""
+        return self.judged.over("shares" if measured_alone(self.own) else "fast")
 
     @property
     def missed_as_expected(self) -> tuple[str, ...]:
         """The conditions that are missed where everything is as expected, whatever they are at the ends of ranges."""
-        return _over(self._shares)
+        return self.judged.over("shares")
 
     @property
     def missed_when_slow(self) -> tuple[str, ...]:
         """The conditions that are missed at the slow end of what was measured, or at the worst corner of other ranges."""
-        return _over(self.slow or self._shares)
-
-    @property
-    def unjudged(self) -> Set[str]:
-        """The conditions whose metric has no value: that of a price which is not known, and what else :attr:`unknown` gives reasons for."""
-        if not self.shares:
-            return self.unknown.keys()
-        return {*self.unsimulated, *(self.own.targets.keys() - self.shares.keys())}
+        return self.judged.over("slow")
 
     @property
     def miss(self) -> tuple[bool, float]:
         """Whether it does not fit, and by which factor all limits together are missed at the slow end: the smaller the nearer. A wait without end says less of
         how far it is off than the load."""
-        shares = (self.slow or self._shares).values()
-        factor = math.prod(max(share, 1) for share in shares if share < math.inf)
+        factor = math.prod(max(x, 1) for x in self.judged.slow.values() if x < math.inf)
         return MEMORY in (*self.missed, *self.missed_as_expected), float(factor)
-
-    def share(self, name: str) -> Fraction | float:
-        """How much of its limit a metric takes up, as measurements predict."""
-        return self._shares.get(name, math.inf)
-
-    @property
-    def _shares(self) -> Mapping[str, Fraction | float]:
-        """How much of its limit each metric takes up, as measurements predict."""
-        return self.shares or {
-            check.name: Fraction(check.metric.value) / check.limit for check in self.checks
-        }
-
-
-def _over(shares: Mapping[str, Fraction | float]) -> tuple[str, ...]:
-    """The conditions that are missed; at a load of 1 the queue already grows."""
-    return tuple(
-        name for name, share in shares.items() if share > 1 + CLOSE or (name == LOAD and share >= 1)
-    )
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """One combination of the models, devices and values that the study lists, judged.
-
-    >>> from symroof.select.selection import select
-    >>> choice = select(model="llama-3-8b", hardware="l40s", prompt=4096, batch=1, targets={"itl": "1 ms"})
-    >>> configuration = choice.configurations[0]
-    >>> configuration.label, configuration.state, configuration.run.missed, configuration.chosen
-    ('8 x l40s', 'fails', ('itl',), True)
-
-    Attributes:
-        run: the configuration at the batch it is judged at: its own, or where none was chosen the largest that passes.
-        window: the batches that pass; None where none does, where some condition is not known, and where the study lists batches.
-        chosen: whether its batch was chosen, by the study or by the caller.
-    """
-
-    run: Run
-    window: Window | None
-    chosen: bool
-
-    @property
-    def label(self) -> str:
-        """The configuration in few words: devices, and the listed values that distinguish it."""
-        return self.run.label
-
-    @property
-    def state(self) -> State:
-        """``passes``, ``fails``, ``in part`` (over part of the ranges) or ``unknown``."""
-        return self.run.state
 
 
 def label(bound_case: BoundCase, columns: Mapping[str, Fraction] | None = None) -> str:
@@ -308,9 +298,3 @@ def prefill_ratio(bound_case: BoundCase, columns: Mapping[str, Fraction]) -> lis
     group = Fraction(bound_case.case.value("instance_devices"))
     ratio = (Fraction(devices) / group).limit_denominator(1000)
     return [f"prefill {ratio.numerator} to {ratio.denominator}"]
-
-
-def at_batch(run: Run, batch: int) -> Run:
-    """The same configuration at another batch."""
-    changes = {**dict(run.changes), "batch": Fraction(batch)}
-    return Run(run.own, tuple(changes.items()), run.copies_of)

@@ -11,7 +11,7 @@ from symroof.analysis.verdict import LOAD, TargetCheck, metric_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError
-from symroof.select.configuration import Configuration, Run, at_batch
+from symroof.select.configuration import Configuration
 from symroof.select.screening import screen
 from symroof.select.search_space import Candidate
 from symroof.simulate.run_simulation import REQUESTS, simulate
@@ -48,18 +48,18 @@ def decide(
     cheapest: dict[str, Any] = {}
     ranked = sorted(cases, key=lambda case: key(case[0]))
     for best, candidates in track(ranked, "simulating configurations"):
-        device = best.run.own.hardware
+        device = best.own.hardware
         name = device.name if device else ""
         of_others = sorted(cheapest.values())[DEVICES - 1 : DEVICES]
         limit = cheapest.get(name) or next(iter(of_others), None)
         if limit is not None and best.state == "passes" and key(best) >= limit:
-            found.append(replace(best, run=replace(best.run, unsimulated=tuple(percentiles))))
+            found.append(replace(best, unsimulated=tuple(percentiles)))
             continue
         each = screen([[candidate] for candidate in candidates])
-        left = sorted((one for one in each if _left(one.run, percentiles)), key=key)
+        left = sorted((one for one in each if _left(one, percentiles)), key=key)
         one = _decided(left[:TRIED], percentiles, key, limit) or best
         found.append(one)
-        if one.run.simulated and one.state == "passes":
+        if one.simulated and one.state == "passes":
             cheapest[name] = min(key(one), cheapest.get(name, key(one)))
     return found
 
@@ -72,48 +72,40 @@ def _decided(
     for one in candidates:
         if tried and best is not None and key(one) >= best:
             break
-        tried.append(replace(one, run=_enough(one, percentiles), window=None))
+        tried.append(replace(_enough(one, percentiles), window=None))
         if tried[-1].state == "passes":
             best = key(tried[-1]) if best is None else min(best, key(tried[-1]))
     return min(tried, key=key, default=None)
 
 
-def _left(run: Run, percentiles: Mapping[str, str]) -> bool:
+def _left(one: Configuration, percentiles: Mapping[str, str]) -> bool:
     """Whether the means pass; those of a median may be above it."""
-    if run.unjudged or LOAD in run.missed_as_expected:
+    missed, shares = set(one.missed_as_expected), one.judged.shares
+    if one.unjudged or LOAD in missed:
         return False
-    missed = set(run.missed_as_expected)
-    return all(percentiles.get(name) == "p50" and run.share(name) <= MEDIAN_OFF for name in missed)
+    return all(percentiles.get(name) == "p50" and shares[name] <= MEDIAN_OFF for name in missed)
 
 
-def _enough(one: Configuration, percentiles: Mapping[str, str]) -> Run:
-    """The run, simulated: where it misses with more replicas if their number is open, else with a smaller batch if nobody chose it; as it is if no change is enough."""
-    run, met = one.run, dict[int, Run]()
+def _enough(one: Configuration, percentiles: Mapping[str, str]) -> Configuration:
+    """The configuration, simulated: where it misses with more replicas if their number is open, else with a smaller batch if nobody chose it; as it is if no change is enough."""
+    met = dict[int, Configuration]()
+    by, of = ("dp", one.copies_of) if "arrival_rate" in one.own.given else ("batch", 1)
 
     def meets(number: int) -> bool:
-        tried = _simulated(make(number), percentiles)
+        tried = _simulated(one.changed(by, number * of), percentiles)
         if _met(tried):
             met[number] = tried
         return number in met
 
-    first = _simulated(run, percentiles)
+    first = _simulated(one, percentiles)
     if _met(first):
         return first
-    if "arrival_rate" in run.own.given:
-        bad, of = run.copies // run.copies_of, run.copies_of
-        fixed = "dp" in run.own.given
+    if by == "dp":
+        bad, fixed = one.copies // of, by in one.own.given
         numbers = [] if fixed else [math.ceil(bad * times) for times in MORE_COPIES]
-        bare = replace(run, quick={}, shares={}, slow={}, fast={}, reach={})
-
-        def make(number: int) -> Run:
-            return replace(bare, changes=(*dict(run.changes, dp=Fraction(number * of)).items(),))
     else:
-        bad = run.batch
+        bad = one.batch
         numbers = [] if one.chosen else [bad >> halved for halved in range(1, SMALLER + 1)]
-
-        def make(number: int) -> Run:
-            return at_batch(run, number)
-
     for number in numbers:
         if number and number != bad and meets(number):
             break
@@ -125,14 +117,14 @@ def _enough(one: Configuration, percentiles: Mapping[str, str]) -> Run:
     return next((met[n] for n in between if meets(n)), met[number])
 
 
-def _met(run: Run) -> bool:
+def _met(one: Configuration) -> bool:
     """Whether what was simulated meets its targets, looked at first, and all other conditions hold."""
-    return all(check.met for check in run.simulated) and run.passes
+    return all(check.met for check in one.simulated) and one.state == "passes"
 
 
-def _simulated(run: Run, percentiles: Mapping[str, str]) -> Run:
-    """The run with the targets of a percentile as simulated at the expected values, and at the slow end of what was measured if they are met there."""
-    case = run.bound_case
+def _simulated(one: Configuration, percentiles: Mapping[str, str]) -> Configuration:
+    """The configuration with the targets of a percentile as simulated at the expected values, and at the slow end of what was measured if they are met there."""
+    case = one.bound_case
     found = slow = _figures(case, percentiles)
     met_as_expected = all(value <= case.targets[name] for name, value in found.items())
     if met_as_expected and case.slow_end is not case:
@@ -145,7 +137,7 @@ def _simulated(run: Run, percentiles: Mapping[str, str]) -> Run:
         symbol = replace(case.case.theory.symbol(tested), digits=3)
         metric = Result(symbol, found[name], found[name], slow[name])
         checks.append(TargetCheck(name, metric, limit, met, statistic))
-    return run.with_decided(tuple(checks))
+    return replace(one, simulated=tuple(checks))
 
 
 def _figures(case: BoundCase, percentiles: Mapping[str, str]) -> dict[str, Fraction]:

@@ -15,7 +15,7 @@ from symroof.analysis.verdict import LOAD, MEMORY, MEMORY_OF_A_DEVICE, metrics_o
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.errors import InputError
-from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration, Run
+from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration
 from symroof.select.search_space import DEGREES, domain
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.searches import largest_whole
@@ -40,13 +40,9 @@ class Purchase:
     configuration: Configuration
 
     @property
-    def run(self) -> Run:
-        return self.configuration.run
-
-    @property
     def case(self) -> BoundCase:
         """The case at its batch, with all its replicas."""
-        return self.run.bound_case
+        return self.configuration.bound_case
 
     @property
     def passes(self) -> bool:
@@ -69,8 +65,12 @@ class Purchase:
     @property
     def counted(self) -> bool:
         """Whether its size and its price are an answer: not where it does not fit or keep up, nor at a rate where a target is missed however many replicas there are."""
-        missed = {*self.run.missed_as_expected, *self.run.missed, *self.run.missed_when_slow}
-        return not (missed if queues(self.run.own.case) else missed & {MEMORY, LOAD})
+        missed = {
+            *self.configuration.missed_as_expected,
+            *self.configuration.missed,
+            *self.configuration.missed_when_slow,
+        }
+        return not (missed if queues(self.configuration.own.case) else missed & {MEMORY, LOAD})
 
     @property
     def amount(self) -> str:
@@ -81,12 +81,12 @@ class Purchase:
     @property
     def replicas(self) -> int:
         """Copies of the smallest whole: with prefill instances that several decoding ones share, of all these together."""
-        return self.run.copies // self.run.copies_of
+        return self.configuration.copies // self.configuration.copies_of
 
     @cached_property
     def group(self) -> dict[str, int]:
         """Devices of one replica, by role."""
-        decode = round(float(self._number("instance_devices"))) * self.run.copies_of
+        decode = round(float(self._number("instance_devices"))) * self.configuration.copies_of
         prefill = self.devices // self.replicas - decode
         return {"decode": decode} | ({"prefill": prefill} if prefill else {})
 
@@ -108,7 +108,7 @@ class Purchase:
     @property
     def batch(self) -> int:
         """Requests that one instance decodes together."""
-        return self.run.batch
+        return self.configuration.batch
 
     @cached_property
     def usd_per_hour(self) -> float | None:
@@ -137,7 +137,7 @@ class Purchase:
     @cached_property
     def cost_per_mtok(self) -> Result | None:
         """USD per million output tokens: at the arrival rate where there is one."""
-        return self.result(self.run.tested("cost_per_mtok")) if self.priced else None
+        return self.result(self.configuration.tested("cost_per_mtok")) if self.priced else None
 
     @cached_property
     def ttft(self) -> Result | None:
@@ -150,14 +150,14 @@ class Purchase:
     @cached_property
     def load(self) -> float | None:
         """Arriving requests over what all replicas sustain, as expected."""
-        found = self.result(LOAD) if queues(self.run.own.case) else None
+        found = self.result(LOAD) if queues(self.configuration.own.case) else None
         return None if found is None else float(found.value)
 
     @cached_property
     def highest_rate(self) -> float | None:
         """The largest arrival rate that these replicas serve within the targets, at the slow end; None where none is, or it would take simulations."""
-        run, case = self.run, self.case.slow_end
-        if not queues(case.case) or run.simulated:
+        one, case = self.configuration, self.case.slow_end
+        if not queues(case.case) or one.simulated:
             return None
         now, meets = float(case.case.value("arrival_rate")), self._meets("arrival_rate", case)
         most = now / float(case.case.value(LOAD)) / PARTS
@@ -166,7 +166,7 @@ class Purchase:
 
     def longest(self, name: str, most: int) -> int | None:
         """The largest whole number of an input, of ``most`` at most, with which it fits and keeps its latencies at the slow end; None where it would take simulations."""
-        if self.run.simulated:
+        if self.configuration.simulated:
             return None
         try:
             meets = self._meets(name, self.case.slow_end)
@@ -199,44 +199,44 @@ class Purchase:
 
     def result(self, name: str) -> Result | None:
         """A quantity with its interval, as the screening has it."""
-        value = self.run.quick.get(name)
-        if value is None:
+        found = self.configuration.screened
+        if found is None or name not in found.values:
             return self.case.get(name)
-        low, high = self.run.reach.get(name, (None, None))
-        return Result(self.case.case.theory.symbol(name), value, low, high)
+        ends = found.values[name], found.low.get(name), found.high.get(name)
+        return Result(self.case.case.theory.symbol(name), *ends)
 
     def _number(self, name: str) -> Any:
         return self.case.case.value(name)
 
     def _metric(self, target: str) -> str:
-        return metrics_of(target, self.run.own.case)[0]
+        return metrics_of(target, self.configuration.own.case)[0]
 
     @cached_property
     def lacks(self) -> str:
         """What keeps it from passing, in one phrase; empty where it passes."""
         if self.passes:
             return ""
-        run, device = self.run, self.case.hardware
-        if run.unknown and not run.missed:
-            return f"not known: {next(iter(run.unknown.values()))}"
-        missed = tuple(dict.fromkeys((*run.missed_as_expected, *run.missed, *run.missed_when_slow)))
-        alone = device is not None and domain(run.own) == 1
+        one, device = self.configuration, self.case.hardware
+        if one.unknown and not one.missed:
+            return f"not known: {next(iter(one.unknown.values()))}"
+        missed = tuple(dict.fromkeys((*one.missed_as_expected, *one.missed, *one.missed_when_slow)))
+        alone = device is not None and domain(one.own) == 1
         because = (
             "; its hardware file has no link between GPUs, so only one is used" if alone else ""
         )
         if MEMORY in missed:
-            used = run.share(MEMORY)
-            return f"does not fit: {float(used):.2g} times its memory{because}"
+            used = one.judged.shares[MEMORY]
+            return f"does not fit: {used:.2g} times its memory{because}"
         if LOAD in missed:
             return f"does not keep up with the arriving requests{because}"
         return ", ".join(self._over(name) for name in missed) + because
 
     def _over(self, name: str) -> str:
         """A missed target: its metric against its limit, at the slow end where it is met as expected."""
-        run = self.run
-        limit = float(run.own.targets[name])
-        slow = name not in run.missed_as_expected
-        share = float(run.slow.get(name, math.inf) if slow and run.slow else run.share(name))
+        one = self.configuration
+        limit = float(one.own.targets[name])
+        slow = name not in one.missed_as_expected
+        share = (one.judged.slow if slow else one.judged.shares).get(name, math.inf)
         symbol = self.case.case.theory.symbol(self._metric(name))
         wanted = Result(symbol, limit).plain(3)
         if not math.isfinite(share):

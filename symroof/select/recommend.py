@@ -63,7 +63,7 @@ class Ranking:
 
     def spent(self, one: Purchase) -> float | None:
         """What purchases are compared by: the price of the fleet at a rate, else of tokens."""
-        if queues(one.run.own.case):
+        if queues(one.configuration.own.case):
             return one.usd_per_hour
         return float(one.cost_per_mtok.value) if one.cost_per_mtok else None
 
@@ -122,7 +122,7 @@ class Recommendation(Ranking):
 
     def _space(self, one: Purchase) -> Sequence[Candidate]:
         """The candidates of one combination."""
-        own = one.run.own
+        own = one.configuration.own
         return next(x for x in self.choice.spaces if any(each.bound_case is own for each in x))
 
     def as_predicted(self, one: Purchase) -> Purchase | None:
@@ -146,7 +146,9 @@ class Recommendation(Ranking):
         if self.choice.study.request.percentiles:
             return {}
         best = self.best[:MOST_PREDICTED]
-        shown = [x for x in best if x.run.own.measured_box and queues(x.run.own.case)]
+        shown = [
+            x for x in best if x.configuration.own.measured_box and queues(x.configuration.own.case)
+        ]
         moved = []
         for one in shown:
             space = self._space(one)
@@ -160,12 +162,12 @@ class Recommendation(Ranking):
     def cheaper(self) -> tuple[str, Purchase] | None:
         """The pick's device with narrower weights, where that costs less: a format and what would be bought. It changes what the model answers."""
         pick = self.pick
-        if pick is None or not pick.priced or "weights" in dict(pick.run.own.varied):
+        if pick is None or not pick.priced or "weights" in dict(pick.configuration.own.varied):
             return None
         narrow = NARROWER.get(pick.case.precisions.get("weights", ""))
         if narrow is None:
             return None
-        among = {"hardware": list(pick.run.own.request.hardware), "weights": narrow}
+        among = {"hardware": list(pick.configuration.own.request.hardware), "weights": narrow}
         study = with_candidates(self.choice.study, among)
         try:
             narrowed = select_from(study, layouts=self.choice.layouts)
@@ -223,6 +225,6 @@ def recommended_of(choice: Selection) -> Recommendation:
     """The recommendation of a selection: the best of each device."""
     best: dict[Any, Purchase] = {}
     for configuration in choice.configurations:
-        device = configuration.run.own.hardware
+        device = configuration.own.hardware
         best.setdefault(device.name if device else None, Purchase(configuration))
     return Recommendation(tuple(best.values()), choice)

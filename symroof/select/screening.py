@@ -15,7 +15,7 @@ import numpy as np
 from symroof.analysis.verdict import AT_A_RATE, LOAD, MEMORY, TARGET_METRICS
 from symroof.errors import InputError
 from symroof.select.columns import ROOM, SHARED, VALUES, WITHOUT_QUEUE, Group, Points, points_at
-from symroof.select.configuration import CLOSE, ISOLATED, PRICE, Configuration, Run, Window
+from symroof.select.configuration import CLOSE, ISOLATED, PRICE, Configuration, Window
 from symroof.select.search_space import Candidate
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.expressions import is_number, names
@@ -81,7 +81,7 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
         best.setdefault(group, {})[i] = point, rank
     made = {i: one for group, points in best.items() for i, one in _made(group, points, listed)}
     owns = [candidates[0].bound_case for candidates in cases]
-    alone = (Configuration(Run(own), None, own.chosen("batch")) for own in owns)
+    alone = (Configuration(own, chosen=own.chosen("batch")) for own in owns)
     return [made.get(i, one) for i, one in enumerate(alone)]
 
 
@@ -326,7 +326,7 @@ def _nearest(group: Group, owners: Sequence[int]) -> dict[int, tuple[Points, Ran
         copies = _enough(group, load, rows)
         at.copies = np.where(copies > MOST_COPIES, 1, copies)
     judged = group.judged(at)
-    each = np.stack(list((judged["slow"] or judged["shares"]).values()))
+    each = np.stack(list(judged.slow.values()))
     missed = np.where(np.isfinite(each), np.maximum(each, 1), 1).prod(axis=0)
     unfit = each[0] > 1 + CLOSE
     best: dict[int, tuple[Points, Rank]] = {}
@@ -365,15 +365,19 @@ def _made(
             changes["batch"] = Fraction(int(at.batch[i]))
         if group.open_copies and at.copies[i] > 1:
             changes["dp"] = Fraction(int(at.copies[i]))
-        quick, low, high = (_row(judged[name], i) for name in ("values", "low", "high"))
-        shares, slow, fast = (_row(judged[n], i, known=False) for n in ("shares", "slow", "fast"))
-        reach = {name: (low[name], high[name]) for name in low.keys() & high.keys()}
-        own = candidate.bound_case, tuple(changes.items()), candidate.copies_of
-        run = Run(*own, quick, shares, slow, fast, reach)
         stopped = tuple(name for name, broken in beyond.items() if broken[i])
         window = Window(int(least[i]), int(most[i]), stopped)
-        said = None if listed or not most[i] else window
-        yield owner, Configuration(run, said, group.chosen_batch)
+        yield (
+            owner,
+            Configuration(
+                candidate.bound_case,
+                tuple(changes.items()),
+                candidate.copies_of,
+                group.chosen_batch,
+                None if listed or not most[i] else window,
+                judged.row(i),
+            ),
+        )
 
 
 def _least(group: Group, at: Points) -> Array:
@@ -392,9 +396,3 @@ def _least(group: Group, at: Points) -> Array:
 def _rounded(value: float) -> float:
     """Equal prices differ in the last digits of their floats."""
     return float(f"{value:.12g}")
-
-
-def _row(columns: Mapping[str, Array], place: int, known: bool = True) -> dict[str, float]:
-    """One row of several columns; with ``known`` without those that have no value there."""
-    row = {name: float(column[place]) for name, column in columns.items()}
-    return {name: x for name, x in row.items() if not math.isnan(x)} if known else row

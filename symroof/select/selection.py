@@ -46,7 +46,7 @@ class Selection:
     [('h100-sxm', 'passes'), ('4 x l40s', 'passes')]
     >>> choice
     <Selection: 2 of 2 pass, first h100-sxm>
-    >>> len(choice.passing), choice.passing[0].run.value("itl") < choice.targets["itl"]
+    >>> len(choice.passing), choice.passing[0].rank("itl") < choice.targets["itl"]
     (2, True)
 
     Attributes:
@@ -77,14 +77,14 @@ class Selection:
         mark = {"passes": PASSES, "fails": FAILS, "in part": IN_PART, "unknown": "?"}
         rows = []
         for c in self.configurations[:MOST_SHOWN]:
-            results = (c.run.result(name) for name in SHOWN)
+            results = (c.result(name) for name in SHOWN)
             known = [r and replace(r, low=None, high=None).plain(DIGITS) for r in results]
-            missed = dict.fromkeys((*c.run.missed_as_expected, *c.run.missed))
+            missed = dict.fromkeys((*c.missed_as_expected, *c.missed))
             rows.append(
                 [
                     mark[c.state],
                     c.label,
-                    f"{c.run.batch:,}",
+                    f"{c.batch:,}",
                     *(text or "" for text in known),
                     ", ".join(missed),
                 ]
@@ -92,10 +92,6 @@ class Selection:
         header = ["", "configuration", "batch", *SHOWN.values(), "misses"]
         more = len(self.configurations) > MOST_SHOWN
         return card([repr(self)[1:-1]], html_table(header, rows, f"the first {MOST_SHOWN}" * more))
-
-    def target_name(self, target: str) -> str:
-        """A target with the statistic that it is of, ``ttft p99``; a mean goes without saying."""
-        return " ".join(filter(None, (target, self.study.request.percentiles.get(target))))
 
     @property
     def passing(self) -> tuple[Configuration, ...]:
@@ -105,9 +101,9 @@ class Selection:
     @property
     def basis(self) -> tuple[str, ...]:
         """What the latencies rest on, each once, and where ranges that are given are looked at."""
-        at_corners = any(not c.run.own.search_inside for c in self.configurations)
+        at_corners = any(not c.own.search_inside for c in self.configurations)
         said = ["over the ranges that are given: evaluated at their corners"] if at_corners else []
-        return (*basis_lines(c.run.own for c in self.configurations), *said)
+        return (*basis_lines(c.own for c in self.configurations), *said)
 
     @property
     def hints(self) -> tuple[str, ...]:
@@ -127,7 +123,7 @@ class Selection:
         fixed = [name for name in searched if len(request.values.get(name, ())) == 1]
         if fixed and not self.passing:
             said.append(f"{', '.join(fixed)}: fixed; more layouts are searched where they are open")
-        unpriced = [c.run.own for c in self.configurations if not c.run.own.case.has("price")]
+        unpriced = [c.own for c in self.configurations if not c.own.case.has("price")]
         names = list(dict.fromkeys(case.hardware.name for case in unpriced if case.hardware))
         if names and (PRICED & self.targets.keys() or self.order in MONEY):
             more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
@@ -198,7 +194,7 @@ def select_from(
         hint = "powers of two, up to what the links join, and multiples of them"
         raise InputError(Problem("devices", "the engine starts no layout of so many", hint=hint))
     for one in configurations:
-        prefill_ratio(one.run.own, dict(one.run.changes))  # it may have to be given
+        prefill_ratio(one.own, dict(one.changes))  # it may have to be given
     order = _order(study, configurations)
     if percentiles:
         from symroof.select.percentiles import decide
@@ -206,7 +202,7 @@ def select_from(
         pairs = list(zip(configurations, spaces, strict=True))
         configurations = decide(pairs, percentiles, lambda c: sort_key(c, order), track)
     ranked = sorted(configurations, key=lambda c: sort_key(c, order))
-    limits = {name: limit for c in configurations for name, limit in c.run.own.targets.items()}
+    limits = {name: limit for c in configurations for name, limit in c.own.targets.items()}
     targets = {name: limits[name] for name in TARGET_SYMBOLS if name in limits}
     return Selection(study, tuple(ranked), order, targets, layouts, spaces)
 
@@ -215,7 +211,7 @@ def _order(study: Study, configurations: Sequence[Configuration]) -> str:
     """Cheapest first, those without a price last: the fleet that sustains an arrival rate, else a million tokens; where no price is known by what a device gives."""
     word = "fleet" if "arrival_rate" in study.first.given else "cost"
     name = ORDERS[word]
-    priced = [c.run.rank(name) is not None for c in configurations if c.state == "passes"]
+    priced = [c.rank(name) is not None for c in configurations if c.state == "passes"]
     return word if not priced or any(priced) else "rate"
 
 
@@ -242,13 +238,13 @@ def _check_complete(study: Study) -> None:
 def sort_key(configuration: Configuration, order: str) -> tuple[Any, ...]:
     """The sort key of a configuration: by state, then those that pass by the criterion, equally dear fleets by what a token costs and by the load; what lacks a price by
     what a device gives; of the others what fits first, by the nearness of the miss."""
-    run, state = configuration.run, configuration.state
+    state = configuration.state
     if state != "passes":
-        known = run.unjudged <= PRICED and not run.missed_as_expected
+        known = configuration.unjudged <= PRICED and not configuration.missed_as_expected
         if state == "unknown" and known:
-            return RANK["unpriced"], -(run.rank(ORDERS["rate"]) or 0), 0, 0
-        return 1 if configuration.window else RANK[state], *run.miss, 0
-    ranks = (run.rank(ORDERS.get(name, name)) for name in (order, "cost", LOAD))
+            return RANK["unpriced"], -(configuration.rank(ORDERS["rate"]) or 0), 0, 0
+        return 1 if configuration.window else RANK[state], *configuration.miss, 0
+    ranks = (configuration.rank(ORDERS.get(name, name)) for name in (order, "cost", LOAD))
     # equal prices differ in the last digits of their floats
     value, *ties = (math.inf if x is None else float(f"{float(x):.12g}") for x in ranks)
     if order != "fleet":

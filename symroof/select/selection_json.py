@@ -6,8 +6,9 @@ from typing import Any
 from symroof.analysis.case_summary import case_warnings
 from symroof.analysis.study import Track, untracked
 from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, metrics_of
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plain_value
-from symroof.select.configuration import Configuration, Run
+from symroof.select.configuration import Configuration
 from symroof.select.selection import Selection
 from symroof.theory.switches import SWITCHES
 from symroof.theory.theory_files import listed
@@ -40,7 +41,7 @@ def selection_json(
 
 def target_json(choice: Selection, name: str) -> dict[str, Any]:
     """A target: its limit, what it is compared with, and the percentile that it is of."""
-    case = choice.configurations[0].run.own.case
+    case = choice.configurations[0].own.case
     unit = case.theory.symbol(TARGET_METRICS[name]).unit
     limit, metric = plain_value(choice.targets[name]), metrics_of(name, case)[0]
     statistic = choice.study.request.percentiles.get(name)
@@ -50,41 +51,40 @@ def target_json(choice: Selection, name: str) -> dict[str, Any]:
 
 def configuration_json(c: Configuration, worked_out: bool = True) -> dict[str, Any]:
     """One configuration: what it is, its verdict, what it gives; computed also its checks and its inputs."""
-    computed = worked_out or not c.run.quick
-    if computed:
-        return {**_verdict(c), "worked_out": computed, **_computed(c)}
-    unit_of = c.run.own.case.theory.symbol
-    compared = {name: {"value": x, "unit": unit_of(name).unit} for name, x in c.run.quick.items()}
-    return {**_verdict(c), "worked_out": computed, "quantities": compared}
+    if worked_out or c.screened is None:
+        return {**_verdict(c), "worked_out": True, **_computed(c)}
+    unit_of, values = c.own.case.theory.symbol, c.screened.values
+    compared = {name: {"value": x, "unit": unit_of(name).unit} for name, x in values.items()}
+    return {**_verdict(c), "worked_out": False, "quantities": compared}
 
 
 def _verdict(c: Configuration) -> dict[str, Any]:
-    case = c.run.own
+    case = c.own
     return {
         "label": c.label,
         "model": case.model.name if case.model else None,
         "hardware": case.hardware.name if case.hardware else None,
         "precisions": dict(case.precisions),
         "varied": dict(case.varied),
-        "batch": c.run.batch,
-        "copies": c.run.copies,
+        "batch": c.batch,
+        "copies": c.copies,
         "scheduling": case.assumptions["scheduling"],
-        "layout": {name: plain_value(value) for name, value in c.run.layout.items()},
+        "layout": {name: plain_value(value) for name, value in c.layout.items()},
         "batch_chosen": c.chosen,
         "state": c.state,
-        "missed": list(c.run.missed),
+        "missed": list(c.missed),
         "batches": asdict(c.window) if c.window else None,
     }
 
 
 def _computed(c: Configuration) -> dict[str, Any]:
     """What takes an evaluation of the whole case."""
-    bound_case, assumed = c.run.bound_case, c.run.bound_case.assumptions
-    inputs = bound_case.inputs(tuple(_quantities(c.run)), False)
+    bound_case, assumed = c.bound_case, c.bound_case.assumptions
+    inputs = bound_case.inputs(tuple(_quantities(bound_case)), False)
     return {
-        "checks": {check.name: check_json(check) for check in c.run.checks},
-        "unknown": c.run.unknown,
-        "quantities": _quantities(c.run),
+        "checks": {check.name: check_json(check) for check in c.checks},
+        "unknown": c.unknown,
+        "quantities": _quantities(bound_case),
         "inputs": {name: entry.as_json() for name, entry in inputs.items()},
         "assumptions": {
             s: {"value": assumed[s], "defaulted": assumed.defaulted(s)} for s in SWITCHES
@@ -108,6 +108,5 @@ def check_json(check: TargetCheck) -> dict[str, Any]:
     return own | ({"straddles": check.straddles} if check.metric.at_median else {})
 
 
-def _quantities(run: Run) -> dict[str, dict[str, Any]]:
-    case = run.bound_case
+def _quantities(case: BoundCase) -> dict[str, dict[str, Any]]:
     return {name: case.json_with_bound(name) for name in QUANTITIES if case.get(name) is not None}

@@ -185,7 +185,7 @@ def _layouts(served: ServedCase, devices: int) -> Iterator[dict[str, int]]:
 
 def _advice(served: ServedCase, pick: Purchase, devices: int, why: str) -> list[Advice]:
     """The flags that say what was found, each with what decided it; ``why``: what the command's own devices lack."""
-    copies = pick.run.copies_of if queues(pick.case.case) else pick.run.copies
+    copies = pick.configuration.copies_of if queues(pick.case.case) else pick.configuration.copies
     flags = layout_flags(pick, served.line.engine, copies)
     word = f"{devices} GPUs" if devices > 1 else "one GPU"
     laid = why or f"the cheapest parallelism on {word}"

@@ -56,7 +56,7 @@ def test_targets_are_held_against_the_latency_at_the_rate(met):
     case |= {"tp": 1, "assume": {"scheduling": "chunked"}, "targets": {"itl": f"{limit} s"}}
     (chosen,) = select(**case, arrival_rate=rate, dp=1).configurations
     assert (chosen.state == "passes") is met
-    assert float(chosen.run.result("sustained_itl").value) == pytest.approx(itl)
+    assert float(chosen.result("sustained_itl").value) == pytest.approx(itl)
 
 
 def at_hand(name, **known):

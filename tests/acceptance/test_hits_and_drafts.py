@@ -74,7 +74,7 @@ def test_a_selection_buys_for_the_misses():
         "model=llama-3.1-8b hardware=l40s prompt=8192 output=200 arrival_rate=60 efficiency=peak"
     ) | {"targets": {"itl": "60 ms"}}
     some, every, alike = (
-        select(**line, **more).configurations[0].run.copies
+        select(**line, **more).configurations[0].copies
         for more in (
             {"cached_prefix": 8000, "hit_rate": "0.6"},
             {"cached_prefix": 8000},

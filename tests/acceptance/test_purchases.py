@@ -146,8 +146,8 @@ def test_nothing_cheaper_passes_on_the_grid_of_candidates(seed):
         (found,) = recommend(Study(**one)).choice.configurations
         if found.state != "passes":
             continue
-        for batch in {max(1, found.run.batch * n // 4) for n in (1, 2, 3, 4)}:
-            for copies in {found.run.copies, found.run.copies - 1} - {0}:
+        for batch in {max(1, found.batch * n // 4) for n in (1, 2, 3, 4)}:
+            for copies in {found.copies, found.copies - 1} - {0}:
                 made = Study(**one, batch=batch, dp=copies).first
                 assert passes(made) is not True or price_of(made) >= dearest * 0.994
 

@@ -23,11 +23,11 @@ def test_a_million_of_a_device_without_a_price_is_not_known_and_its_fleet_is():
     case = {name: value for name, value in CASE.items() if name != "price"}
     case |= {"hardware": "h200-nvl", "arrival_rate": 100}
     (c,) = select(**case, targets=AIMS).configurations
-    assert (c.state, list(c.run.unknown)) == ("unknown", ["fleet_price"])
+    assert (c.state, list(c.unknown)) == ("unknown", ["fleet_price"])
     latencies = {name: AIMS[name] for name in ("ttft", "itl")}
     (free,) = select(**case, targets=latencies).configurations
-    assert (c.run.batch, c.run.copies) == (free.run.batch, free.run.copies)
-    assert c.run.copies > 1
+    assert (c.batch, c.copies) == (free.batch, free.copies)
+    assert c.copies > 1
 
 
 def test_the_peak_bounds_no_latency_that_it_lengthens():

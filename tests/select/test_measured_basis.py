@@ -34,26 +34,24 @@ def chosen():
 
 def test_the_largest_batch_passes_at_the_slow_end_and_the_next_does_not(chosen):
     most = chosen.window.most
-    assert chosen.state == "passes" and chosen.run.batch == most
+    assert chosen.state == "passes" and chosen.batch == most
     assert at(SLOW, most) <= 0.05 < at(SLOW, most + 1)
 
 
 def test_it_is_ranked_by_what_is_expected(chosen):
-    assert chosen.run.rank("sustained_itl") == pytest.approx(
-        at(EXPECTED, chosen.run.batch), rel=1e-9
-    )
-    result = chosen.run.result("sustained_itl")
+    assert chosen.rank("sustained_itl") == pytest.approx(at(EXPECTED, chosen.batch), rel=1e-9)
+    result = chosen.result("sustained_itl")
     assert [float(x) for x in (result.low, result.value, result.high)] == pytest.approx(
-        [at(v, chosen.run.batch) for v in (FAST, EXPECTED, SLOW)], rel=1e-9
+        [at(v, chosen.batch) for v in (FAST, EXPECTED, SLOW)], rel=1e-9
     )
 
 
 def test_the_bound_beside_it_is_the_case_at_the_peak(chosen):
     for name in ("sustained_itl", "loaded_ttft", "sustained_throughput"):
-        assert float(chosen.run.bound_case.peak_bound(name).value) == pytest.approx(
-            at({"efficiency": "peak"}, chosen.run.batch, name), rel=1e-12
+        assert float(chosen.bound_case.peak_bound(name).value) == pytest.approx(
+            at({"efficiency": "peak"}, chosen.batch, name), rel=1e-12
         )
-    assert chosen.run.bound_case.peak_bound("weight_bytes") is None
+    assert chosen.bound_case.peak_bound("weight_bytes") is None
 
 
 def test_it_fails_where_the_fast_end_misses_and_passes_in_part_between():
@@ -69,7 +67,7 @@ def test_it_fails_where_the_fast_end_misses_and_passes_in_part_between():
 def test_a_wait_has_the_range_of_its_slow_and_its_fast_end():
     """The batch that a rate keeps busy is searched for at every point of the ranges, too long for all of them."""
     (configuration,) = select(**CASE, targets={"ttft": 2}, arrival_rate=4, batch=24).configurations
-    result, copies = configuration.run.result("loaded_ttft"), configuration.run.copies
+    result, copies = configuration.result("loaded_ttft"), configuration.copies
     ends = [
         float(Study(**CASE, **values, batch=24, dp=copies, arrival_rate=4).value("loaded_ttft"))
         for values in (FAST, EXPECTED, SLOW)
@@ -82,10 +80,10 @@ def test_a_wait_has_the_range_of_its_slow_and_its_fast_end():
 
 def test_an_efficiency_that_is_given_wins_and_the_others_are_measured_where_that_is_asked():
     """Else a selection is at the efficiencies given, as every other answer is."""
-    alone = select(**CASE, batch=16, mbu=1).configurations[0].run.bound_case.given
+    alone = select(**CASE, batch=16, mbu=1).configurations[0].bound_case.given
     assert not any(value.measured for value in alone.values())
     chosen = select(**CASE, batch=16, mbu=1, efficiency="measured").configurations[0]
-    given = chosen.run.bound_case.given
+    given = chosen.bound_case.given
     found = [given[name].measured for name in ("mbu", "mfu", "layer_overhead")]
     assert found == [False, True, True]
 

@@ -53,7 +53,7 @@ def test_the_window_is_that_of_both_ends(targets):
 def test_the_copies_are_those_of_the_end_that_takes_most():
     """Twenty requests a second are too many for one copy at the long prompts, and one copy less than it takes has no steady state there."""
     configuration = chosen(targets={"itl": 0.03}, arrival_rate=20)
-    copies, batch = configuration.run.copies, configuration.run.batch
+    copies, batch = configuration.copies, configuration.batch
     assert configuration.state == "passes" and batch == configuration.window.most and copies == 2
     assert all(passes({"itl": 0.03}, prompt, batch, arrival_rate=20, dp=copies) for prompt in ENDS)
     assert [
@@ -73,13 +73,13 @@ def test_a_wait_takes_more_copies_than_the_load():
     assert min(waits) == 2
     for target, more in ((0.036, True), (0.037, True), (0.039, True), (0.05, True), (0.4, False)):
         (configuration,) = select(**case, targets={"ttft": target}).configurations
-        assert configuration.run.copies == min(
+        assert configuration.copies == min(
             copies for copies, wait in waits.items() if wait <= target
         )
-        assert (configuration.run.copies > min(waits)) is more
+        assert (configuration.copies > min(waits)) is more
     for targets in ({"ttft": 0.05}, {"itl": 0.05}):
         (flooded,) = select(**{**case, "arrival_rate": 10**9}, targets=targets).configurations
-        assert (flooded.run.copies, flooded.state) == (
+        assert (flooded.copies, flooded.state) == (
             1,
             "fails",
         )  # more than 65,536 are not laid out: it is judged as it stands
@@ -100,8 +100,8 @@ def test_the_worse_end_may_be_the_low_one():
     (ranged,) = select(**more, mem_bandwidth="1 TB/s..3 TB/s").configurations
     (slow,) = select(**more, mem_bandwidth="1 TB/s").configurations
     assert ranged.window == slow.window
-    middle = Study(**CASE, prompt=2048, batch=ranged.run.batch, mem_bandwidth="2 TB/s")
-    assert ranged.run.rank("sustained_itl") == near(middle.value("sustained_itl"), 1e-9)
+    middle = Study(**CASE, prompt=2048, batch=ranged.batch, mem_bandwidth="2 TB/s")
+    assert ranged.rank("sustained_itl") == near(middle.value("sustained_itl"), 1e-9)
 
 
 def test_isolated_requests_over_a_range_are_those_of_the_longer_prompt_by_hand():

@@ -55,7 +55,7 @@ def test_replicas_are_added_until_the_tail_is_in_time():
         for target in (limit, {"p99": limit})
     )
     assert (len(mean.passing), len(tail.passing)) == (1, 1)
-    found, least = tail.passing[0].run, mean.passing[0].run.copies
+    found, least = tail.passing[0], mean.passing[0].copies
     assert found.copies > least
 
     def p99(copies):
@@ -75,9 +75,9 @@ def test_a_batch_nobody_chose_gets_smaller():
         select(**SERVICE, chunk=2048, targets={"itl": target}).configurations[0]
         for target in ({"p90": 0.04}, 0.04)
     )
-    assert found.state == mean.state == "passes" and found.run.batch < mean.run.batch
+    assert found.state == mean.state == "passes" and found.batch < mean.batch
     assert (
-        10 * found.run.batch <= 300 - 1
+        10 * found.batch <= 300 - 1
     )  # each of a response's steps but the first has a prompt as often as there are others that begin
 
 

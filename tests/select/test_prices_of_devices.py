@@ -31,10 +31,10 @@ def test_each_device_costs_its_own_price(prices, cheapest):
     own = dict(zip((H100, H200), (f"{price} USD/hour" for price in prices), strict=True))
     choice = select(**CASE, hardware=["h100-sxm", "h200"], **own)
     assert choice.order == "cost" and choice.passing[0].label == cheapest
-    by_label = {c.label: c.run for c in choice.configurations}
+    by_label = {c.label: c for c in choice.configurations}
     for label, hourly in zip(("h100-sxm", "h200"), prices, strict=True):
         run = by_label[label]
-        assert run.value("cost_per_mtok") == near(cost(hourly, run.bound_case))
+        assert run.result("cost_per_mtok").value == near(cost(hourly, run.bound_case))
 
 
 def test_of_a_device_over_its_catalogue_price_and_not_over_the_price_of_a_stronger_line():
@@ -73,7 +73,7 @@ PARTS = ("h100-sxm", "h200", "gaudi3")
 
 def listed_cost(choice, name):
     """Lowest, median and highest cost of a million tokens of one device, from its list prices and the rate it gives."""
-    (run,) = (c.run for c in choice.configurations if c.label == name)
+    (run,) = (c for c in choice.configurations if c.label == name)
     price = run.own.hardware.price
     return [cost(3600 * hourly, run.bound_case) for hourly in (price.low, price.middle, price.high)]
 
@@ -139,15 +139,15 @@ def test_a_cost_target_is_judged_at_the_median_and_the_verdict_says_where_the_pr
 ):
     """List prices of 3.99, 4.50 and 10 USD an hour against what a million tokens cost at 3, 4, 5 and 11."""
     (free,) = select(**CASE, hardware="h200").configurations
-    rate = Fraction(free.run.value("sustained_throughput"))
+    rate = Fraction(free.result("sustained_throughput").value)
     target = f"{float(Fraction(hourly * 10**6, 3600) / rate)} USD"
     choice = select(**CASE, hardware="h200", targets={"cost": target})
     (configuration,) = choice.configurations
-    (check,) = (check for check in configuration.run.checks if check.name == "cost")
+    (check,) = (check for check in configuration.checks if check.name == "cost")
     assert (check.met, check.straddles) == (met, straddles)
     assert configuration.state == ("passes" if met else "fails")
     assert check_json(check)["straddles"] is straddles
-    said = [text for text in target_warnings(configuration.run.bound_case) if "cost target" in text]
+    said = [text for text in target_warnings(configuration.bound_case) if "cost target" in text]
     assert bool(said) is (straddles or not met)
     words = f"at the median of the list prices, not at the {'highest' if met else 'lowest'}"
     assert any(words in text for text in said) is straddles

@@ -31,7 +31,7 @@ def bound_anew(one):
     if one.scheduling == "disaggregated":
         instances = one.replicas * one.group["prefill"] // one.parallel["tp"]
         apart = {"prefill": {"tp": one.parallel["tp"], "instances": instances}}
-    served = {"hardware": one.hardware, "batch": one.batch, "dp": one.run.copies}
+    served = {"hardware": one.hardware, "batch": one.batch, "dp": one.configuration.copies}
     return Study(**CASE, **degrees, **apart, **served, arrival_rate=60, targets=TARGETS)
 
 

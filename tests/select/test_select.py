@@ -18,23 +18,23 @@ def tutorial():
 
 
 def by_name(choice):
-    return {c.run.bound_case.hardware.name: c for c in choice.configurations}
+    return {c.bound_case.hardware.name: c for c in choice.configurations}
 
 
 def check(configuration, name):
-    return next(c for c in configuration.run.checks if c.name == name)
+    return next(c for c in configuration.checks if c.name == name)
 
 
 def test_the_tutorials_t4_holds_nothing_of_what_is_printed_for_it(tutorial):
     t4 = by_name(tutorial)["t4"]
-    assert t4.run.missed == ("memory", "ttft", "itl")
+    assert t4.missed == ("memory", "ttft", "itl")
     assert float(check(t4, "memory").metric.value) == pytest.approx(18.4575e9, rel=1e-4)
     assert check(t4, "ttft").metric.flags == check(t4, "itl").metric.flags == ("does_not_fit",)
     assert t4.window is None
 
 
 def test_sorted_passing_first_and_the_nearest_miss_before_the_far_one(tutorial):
-    names = [c.run.bound_case.hardware.name for c in tutorial.configurations]
+    names = [c.bound_case.hardware.name for c in tutorial.configurations]
     assert names == ["h200", "h100-sxm", "a100-80gb-sxm", "t4"]
     assert [c.state for c in tutorial.configurations] == ["passes", "passes", "fails", "fails"]
 
@@ -48,7 +48,7 @@ def test_the_passing_ones_stand_cheapest_first():
     found = select(**SMALL, **work, hardware=devices, tp=[1, 2], targets={"itl": 0.05})
     costs = []
     for c in found.passing:
-        case = c.run.bound_case
+        case = c.bound_case
         lone = {"hardware": case.hardware.name, "tp": int(case.case.value("tp"))}
         costs.append(Study(**SMALL, **lone, **work).value("cost_per_mtok"))
     assert len(costs) == 6
@@ -67,7 +67,7 @@ def test_what_does_not_pass_never_competes(seed):
     assert len(found.configurations) == 24
     for c in found.configurations:
         limits = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok"}
-        case = c.run.bound_case.case
+        case = c.bound_case.case
         fits = case.value("memory_bytes") <= case.value("usable_memory")
         met = [
             case.has_value(metric) and float(case.value(metric)) <= targets[name]
@@ -81,7 +81,7 @@ def test_an_unknown_price_is_no_pass_and_no_failure():
     found = by_name(select(**SMALL, hardware=["h100-sxm", "gaudi3"], batch=16, targets={"cost": 5}))
     assert found["h100-sxm"].state == "passes"
     assert found["gaudi3"].state == "unknown"
-    assert found["gaudi3"].run.unknown == {"cost": "needs price"}
+    assert found["gaudi3"].unknown == {"cost": "needs price"}
     failing = by_name(
         select(**SMALL, hardware=["gaudi3"], batch=16, targets={"cost": 5, "itl": 1e-6})
     )
@@ -100,7 +100,7 @@ def test_all_hardware_is_the_whole_catalogue():
     from symroof.specs.catalogue import entries
 
     found = select(model="llama-3-8b", prompt=128, batch=1, among={"hardware": "all"})
-    names = {c.run.bound_case.hardware.name for c in found.configurations}
+    names = {c.bound_case.hardware.name for c in found.configurations}
     assert names == {*entries("hardware")}
 
 

@@ -17,7 +17,7 @@ TARGETS = {"ttft": "500 ms", "itl": "50 ms"}
 
 
 def by_layout(choice):
-    return {(int(c.run.bound_case.case.value("tp")), c.run.copies): c for c in choice}
+    return {(int(c.bound_case.case.value("tp")), c.copies): c for c in choice}
 
 
 @pytest.fixture(scope="module")
@@ -47,28 +47,30 @@ def test_the_three_layouts_stand_in_the_order_of_a_server_that_is_worked_out_by_
     """A slot turns over every 299 steps; each turn takes one whole prompt along, and one prompt's step lasts longer than a plain one."""
     held, by_hand = by_layout(four), {}
     for tp in (1, 2, 4):
-        batch = held[tp, 4 // tp].run.batch
+        batch = held[tp, 4 // tp].batch
         # the budget of 2,048 reads one prompt a step, so as many decode as a turn has steps
         decoding = min(batch, 299)
         plain = step(tp, decoding, decoding, 0, decoding)
         mixed = step(tp, decoding + 2048, decoding, 0, decoding + 1)
         by_hand[tp] = 4 // tp * decoding / (299 * (plain + decoding / 299 * (mixed - plain)))
-    runs = {tp: held[tp, 4 // tp].run for tp in (1, 2, 4)}
-    engine = {tp: run.copies * float(run.value("sustained_requests")) for tp, run in runs.items()}
+    runs = {tp: held[tp, 4 // tp] for tp in (1, 2, 4)}
+    engine = {
+        tp: run.copies * float(run.result("sustained_requests").value) for tp, run in runs.items()
+    }
     assert sorted(engine, key=engine.get) == sorted(by_hand, key=by_hand.get) == [4, 1, 2]
     assert engine == pytest.approx(by_hand, rel=0.05)
     best = select(**CASE, hardware="h100-sxm", targets=TARGETS, among={"devices": "4"})
     (one,) = best.configurations
-    assert one.run.bound_case.case.value("tp") * one.run.copies == 4
-    cheapest = min(float(c.run.value("cost_per_request")) for c in four)
-    assert float(one.run.value("cost_per_request")) <= cheapest * (1 + 1e-9)
+    assert one.bound_case.case.value("tp") * one.copies == 4
+    cheapest = min(float(c.result("cost_per_request").value) for c in four)
+    assert float(one.result("cost_per_request").value) <= cheapest * (1 + 1e-9)
 
 
 def test_a_fleet_that_does_not_keep_up_fails_and_says_so():
     (c,) = select(
         **CASE, hardware="h100-sxm", tp=1, dp=2, targets=TARGETS, arrival_rate=100
     ).configurations
-    assert c.state == "fails" and "load" in c.run.missed
+    assert c.state == "fails" and "load" in c.missed
 
 
 @pytest.mark.parametrize("scheduling", ["chunked", "disaggregated"])
@@ -80,7 +82,7 @@ def test_what_does_not_keep_up_is_judged_at_the_largest_batch_that_its_latencies
     asked = {"arrival_rate": "400 request/s", "targets": {"itl": "20 ms"}}
     study = Study(**case, dp=1, tp=1, **asked)
     (judged,) = select(study).configurations
-    batch = judged.run.batch
+    batch = judged.batch
     here, beyond = (Study(**case, batch=b).value("sustained_itl") for b in (batch, batch + 1))
     assert judged.state != "passes"
     assert here <= Fraction(1, 50)
@@ -97,17 +99,19 @@ def test_fast_prefills_beside_a_slow_decode_are_judged_where_prefills_have_devic
     )
     among = {"tp": "1,2", "prefill_devices": "2,4,6"}
     chosen = select(**case, targets={"itl": "50 ms"}, among=among)
-    apart = [c for c in chosen.passing if c.run.bound_case.case.has("prefill_devices")]
+    apart = [c for c in chosen.passing if c.bound_case.case.has("prefill_devices")]
     assert len(apart) > 1
     ahead = 0
     for one in apart:
-        here, batch = one.run.bound_case, one.run.batch
+        here, batch = one.bound_case, one.batch
         now, more = (
             [corner.changed({"batch": Fraction(n)}) for corner in here.corners]
             for n in (batch, batch + 1)
         )
-        slowest, beyond = (max(c.value("sustained_itl") for c in some) for some in (now, more))
-        assert slowest <= target, (one.run.changes, batch)
+        slowest, beyond = (
+            max(c.result("sustained_itl").value for c in some) for some in (now, more)
+        )
+        assert slowest <= target, (one.changes, batch)
         assert beyond > target or not all(corner.value("fits") for corner in more)
         slow_end = here.slow_end.case.changed({"batch": Fraction(batch)})
         ahead += slowest > slow_end.value("sustained_itl")
@@ -130,23 +134,23 @@ def test_copies_over_ranges_bear_the_rate_at_every_corner(ranged):
     """Each corner bound anew: every one bears it with these copies and this batch, the slowest not with one copy less."""
 
     def load(mfu, mbu, copies):
-        layout = {"batch": ranged.run.batch, "dp": copies, "memory_share": 0.92}
+        layout = {"batch": ranged.batch, "dp": copies, "memory_share": 0.92}
         return Study(**RANGED, mfu=mfu, mbu=mbu, **layout).value("load")
 
     corners = [(mfu, mbu) for mfu in (0.4, 0.6) for mbu in (0.7, 0.9)]
-    assert ranged.run.copies > 1
-    assert all(load(*corner, ranged.run.copies) < 1 for corner in corners)
-    assert load(0.4, 0.7, ranged.run.copies - 1) >= 1
+    assert ranged.copies > 1
+    assert all(load(*corner, ranged.copies) < 1 for corner in corners)
+    assert load(0.4, 0.7, ranged.copies - 1) >= 1
 
 
 def test_the_budget_is_of_all_copies(ranged):
     """4.29 USD an hour for each H100."""
-    copies = ranged.run.copies
-    assert ranged.run.value("fleet_price") == near(429 / 360_000 * copies)
+    copies = ranged.copies
+    assert ranged.result("fleet_price").value == near(429 / 360_000 * copies)
     assert (ranged.state == "passes") is (429 * copies <= 4000)
     targets = {"itl": "50 ms", "fleet_price": "9 USD/hour"}
     dear = select(**RANGED, mfu="0.4..0.6", mbu="0.7..0.9", targets=targets).configurations[0]
-    assert (dear.run.copies, dear.run.missed) == (copies, ("fleet_price",))
+    assert (dear.copies, dear.missed) == (copies, ("fleet_price",))
 
 
 @pytest.mark.sample(1)

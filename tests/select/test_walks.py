@@ -87,9 +87,9 @@ def bought():
 def test_copies_bear_the_mix_and_one_less_does_not(bought):
     (c,) = bought.configurations
     states = []
-    for copies in (c.run.copies, c.run.copies - 1):
+    for copies in (c.copies, c.copies - 1):
         made = Study(
-            model=MODELS["plain"], **CASE, **MIX, arrival_rate=1000, dp=copies, batch=c.run.batch
+            model=MODELS["plain"], **CASE, **MIX, arrival_rate=1000, dp=copies, batch=c.batch
         )
         ttft, slot = made.first.get("mix_loaded_ttft"), made.first.get("mix_admission_wait")
         waited = ttft is not None and ttft.value + slot.value <= Fraction(6, 100)
@@ -98,24 +98,24 @@ def test_copies_bear_the_mix_and_one_less_does_not(bought):
     (alike,) = select(
         model=MODELS["plain"], **CASE, targets=LIMITS, arrival_rate=1000
     ).configurations
-    assert c.run.copies > alike.run.copies, "long requests are not left out"
+    assert c.copies > alike.copies, "long requests are not left out"
 
 
 def test_what_a_million_tokens_of_a_mix_cost_by_hand(bought):
     """Copies at 1 USD an hour for 1,000 requests of 0.8*60 + 0.2*150 tokens each second."""
-    run = bought.configurations[0].run
-    assert float(run.value("cost_per_mtok_at_rate")) == pytest.approx(
+    run = bought.configurations[0]
+    assert float(run.result("cost_per_mtok_at_rate").value) == pytest.approx(
         run.copies / 3600 * 10**6 / (1000 * (0.8 * 60 + 0.2 * 150)), rel=1e-3
     )
-    assert run.value("fleet_price") == near(run.copies / 3600)
+    assert run.result("fleet_price").value == near(run.copies / 3600)
 
 
 def test_half_a_mix_is_no_mix_and_says_so():
     case = {"model": MODELS["plain"], **CASE, "batch": 4}
     (c,) = select(**case, long_share=0.2, targets=LIMITS).configurations
     said = "long_share without long_prompt and long_output: all requests are treated as equal"
-    assert said in c.run.own.warnings
-    assert c.run.value("sustained_itl") == Study(**case).value("sustained_itl")
+    assert said in c.own.warnings
+    assert c.result("sustained_itl").value == Study(**case).value("sustained_itl")
 
 
 def test_long_requests_of_which_one_length_is_said_have_the_other_of_all():
