@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +16,6 @@ from symroof.symbolic.blocks import Array, blocks, cut
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import is_condition_or_label, is_label, is_relation, symbol
 from symroof.theory.case import Case
-from symroof.theory.declarations import Declarations
 from symroof.theory.symbols import Symbol
 from symroof.theory.sympy_input import is_sympy, known, symbol_name
 
@@ -107,35 +106,26 @@ class Compiled:
         plain = tuple(x if x.ndim else x[()] for x in self.columns(*arrays))
         return plain[0] if self.single else plain
 
-    def only(self, names: Sequence[str]) -> Compiled:
-        """The function of some of the outputs, in this order, without the work of the others."""
-        by_name = {output.name: output for output in self.results}
-        return Compiled(self.case, self.inputs, tuple(by_name[name] for name in names))
-
-    def of_others(self, names: Sequence[str]) -> Compiled:
-        """The function of other quantities of the same case and inputs.
-
-        Raises:
-            InputError: one has no value whatever the inputs are.
-        """
-        return _compiled(tuple(names), self.inputs, self.case)
-
     def columns(self, *arrays: Any) -> tuple[Array, ...]:
         """The same as a tuple of arrays, whatever their shape."""
         if len(arrays) != len(self.inputs):
             raise ValueError(
                 f"takes {len(self.inputs)} arrays ({', '.join(self.inputs)}), not {len(arrays)}"
             )
-        inputs = [np.asarray(x, dtype=float) for x in arrays]
-        shape = np.broadcast_shapes(*(x.shape for x in inputs))
-        found = tuple(np.empty(shape, output.dtype) for output in self.results)
-        for place in blocks(shape):
-            parts = (cut(x, place) for x in inputs)
-            case = self.case.changed(dict(zip(self.inputs, parts, strict=True)))
-            with np.errstate(all="ignore"):
-                for home, output in zip(found, self.results, strict=True):
-                    home[place] = output.of(case)
-        return found
+        return along(self.case, dict(zip(self.inputs, arrays, strict=True)), self.results)
+
+
+def along(case: Case, arrays: Mapping[str, Any], results: Sequence[Output]) -> tuple[Array, ...]:
+    """The results along arrays of some inputs, a block that fits a core's cache at a time."""
+    inputs = {name: np.asarray(x, dtype=float) for name, x in arrays.items()}
+    shape = np.broadcast_shapes(*(x.shape for x in inputs.values()))
+    found = tuple(np.empty(shape, output.dtype) for output in results)
+    for place in blocks(shape):
+        there = case.changed({name: cut(x, place) for name, x in inputs.items()})
+        with np.errstate(all="ignore"):
+            for home, output in zip(found, results, strict=True):
+                home[place] = output.of(there)
+    return found
 
 
 def compile(
@@ -179,39 +169,19 @@ def compile(
         raise InputError(
             Problem("quantities", "a function computes at least one", hint="such as itl")
         )
-    read, moved = _read(names, inputs, bound_case.case.theory.own)
-    made = _compiled(read, moved, bound_case.case.without_values(moved, rounded=True))
-    return replace(made, single=single)
-
-
-def compile_alike(
-    quantities: Sequence[str],
-    inputs: Sequence[str],
-    bound_case: BoundCase,
-    free: Collection[str] = (),
-) -> Compiled:
-    """Quantities as a function of inputs that may shape a layout of devices, for arrays of numbers that all lead to that of this case; those of ``free`` may be any.
-
-    Raises:
-        InputError: as :func:`compile`.
-    """
-    case = replace(bound_case.case.without_values(free), same_layout=True)
-    return _compiled(*_read(quantities, inputs, case.theory.own), case)
-
-
-def _read(
-    quantities: Sequence[Any], inputs: Sequence[Any], own: Declarations
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of quantities and inputs."""
+    own = bound_case.case.theory.own
     moved = tuple(known(symbol_name(name), own) for name in inputs)
     if not moved:
         raise InputError(Problem("inputs", "a function needs at least one", hint="such as batch"))
     if twice := next((name for name in moved if moved.count(name) > 1), None):
         raise InputError(Problem("inputs", "is given twice", path=twice))
-    return tuple(known(name, own) for name in quantities), moved
+    read = tuple(known(name, own) for name in names)
+    return _compiled(read, moved, bound_case.case.without_values(moved, rounded=True), single)
 
 
-def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], case: Case) -> Compiled:
+def _compiled(
+    names: tuple[str, ...], inputs: tuple[str, ...], case: Case, single: bool
+) -> Compiled:
     """Quantities of a case as a function of some inputs, whatever the case has there.
 
     Raises:
@@ -219,16 +189,16 @@ def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], case: Case) -> Co
     """
     keys = frozenset(inputs)
     here = {name: case.value(name) if case.has_value(name) else 1.0 for name in inputs}
-    along = case.changed({name: np.array([float(x)]) for name, x in here.items()})
+    there = case.changed({name: np.array([float(x)]) for name, x in here.items()})
     results = []
     for name in names:
         try:
             results.append(output(name, keys, case))
             with np.errstate(all="ignore"):
-                along.value(name)
+                there.value(name)
         except NoValue as error:
             raise InputError(Problem(name, f"has no value here: {error}")) from None
-    return Compiled(case, inputs, tuple(results))
+    return Compiled(case, inputs, tuple(results), single)
 
 
 def output(name: str, keys: frozenset[str], case: Case) -> Output:

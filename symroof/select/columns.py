@@ -6,15 +6,14 @@ fast are columns of the same call.
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from symroof.analysis.compile import Compiled, compile_alike
+from symroof.analysis.compile import Output, along
 from symroof.analysis.verdict import (
     AT_A_RATE,
     ISOLATED_METRICS,
@@ -28,7 +27,6 @@ from symroof.analysis.verdict import (
 from symroof.cases.bind_cases import has_mix
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import EFFICIENCIES, slow_first
-from symroof.errors import InputError
 from symroof.select.configuration import CLOSE, ISOLATED, PRICE, PRICED, Judged, prices_move
 from symroof.select.search_space import Candidate
 from symroof.symbolic.blocks import Array
@@ -115,7 +113,7 @@ class Group:
         }
         self._add_functions()
         rows = np.arange(len(candidates))
-        room = self.called(self.room, points_at(rows, np.ones(len(rows))), self.worst)[ROOM]
+        room = self.called([ROOM], points_at(rows, np.ones(len(rows))), self.worst)[ROOM]
         self.capacity = np.minimum(np.nan_to_num(room.min(axis=0), nan=0), LARGEST)
 
     # ---------------------------------------------------------------------- columns
@@ -186,40 +184,37 @@ class Group:
         rising = tuple(self.metrics[name] for name in ISOLATED_METRICS if name in self.metrics)
         if self.rate:
             rising = WITHOUT_QUEUE[has_mix(self.cases[0].given)]
-        quick = tuple(dict.fromkeys((*rising, *plain, *([LOAD] if self.rate else []))))
+        self.quick = tuple(dict.fromkeys((*rising, *plain, *([LOAD] if self.rate else []))))
+        self.rising = rising
         free = ["dp"] if self.open_copies else []
-        inputs = ["batch", *free, *self.differing]
-        self.whole = compile_alike((*quick, ROOM), inputs, self.cases[0], free=free)
-        self.quick, self.room = self.whole.only(quick), self.whole.only((ROOM,))
-        self.rising = self.whole.only(rising) if rising else None
-        self.load = self.whole.only((LOAD,)) if self.rate else None
+        self.open = replace(self.cases[0].case.without_values(free), same_layout=True)
+        there = self.open.changed(
+            self._inputs(points_at(np.zeros(1, int), np.ones(1)), self.expected)
+        )
+        with np.errstate(all="ignore"):
+            for name in (*self.quick, ROOM):
+                there.value(name)
 
-    @cached_property
-    def late(self) -> Compiled | None:
-        """The latencies at the arrival rate, which take a search for a steady state; None where no batch keeps up."""
-        with suppress(InputError):
-            return self.whole.of_others(AT_THE_RATE) if self.rate else None
-        return None
+    def _inputs(self, at: Points, corners: Array) -> dict[str, Array]:
+        """The inputs at some points, one after another, at every corner."""
+        named = {"batch": at.batch, "dp": at.copies} if self.open_copies else {"batch": at.batch}
+        free = {name: np.tile(x.astype(float), len(corners)) for name, x in named.items()}
+        moved = {name: corners[:, k, at.rows].ravel() for k, name in enumerate(self.differing)}
+        return free | moved
 
-    def called(self, part: Compiled, at: Points, corners: Array) -> Found:
+    def called(self, names: Iterable[str], at: Points, corners: Array) -> Found:
         """Quantities at some points, at every corner."""
         shape = np.broadcast_shapes(at.rows.shape, at.batch.shape, at.copies.shape)
-        rows, *own = (np.broadcast_to(x, shape).ravel() for x in (at.rows, at.batch, at.copies))
-        free = [np.tile(x.astype(float), len(corners)) for x in own[: 1 + self.open_copies]]
-        moved = (corners[:, k, rows].ravel() for k in range(len(self.differing)))
-        found = zip(part.outputs, part.columns(*free, *moved), strict=True)
-        return {name: np.asarray(value).reshape(len(corners), *shape) for name, value in found}
-
-    def waits(self, at: Points, corners: Array) -> Found:
-        """The latencies at an arrival rate, waits included; without a steady state they have no value."""
-        if self.late is not None:
-            return self.called(self.late, at, corners)
-        shape = np.broadcast_shapes(at.rows.shape, at.batch.shape, at.copies.shape)
-        return dict.fromkeys(AT_THE_RATE, np.full((len(corners), *shape), np.nan))
+        flat = Points(*(np.broadcast_to(x, shape).ravel() for x in vars(at).values()))
+        outputs = [Output(self.first.theory.symbol(name)) for name in names]
+        found = along(self.open, self._inputs(flat, corners), outputs)
+        return {
+            output.name: values.reshape(len(corners), *shape)
+            for output, values in zip(outputs, found, strict=True)
+        }
 
     def all_of(self, at: Points, corners: Array) -> Found:
-        found = self.called(self.quick, at, corners)
-        return found | self.waits(at, corners) if self.rate else found
+        return self.called((*self.quick, *(AT_THE_RATE if self.rate else ())), at, corners)
 
     def shared_out(self, rows: Array, batch: Array) -> Array:
         """The next smaller batches that groups of attention share evenly, as a command line says the requests of one."""
@@ -253,7 +248,7 @@ class Group:
 
     def unqueued(self, at: Points) -> dict[str, Array]:
         """Whether what rises with the batch is within its limits, by target, at every slow corner: no copies needed, no queue counted."""
-        if self.rising is None:
+        if not self.rising:
             return {}
         found = self.called(self.rising, at, self.worst)
         metrics = {name: found[metric] for name, metric in self.metrics.items() if metric in found}

@@ -13,11 +13,20 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.verdict import AT_A_RATE, LOAD, MEMORY, TARGET_METRICS
-from symroof.errors import InputError
-from symroof.select.columns import ROOM, SHARED, VALUES, WITHOUT_QUEUE, Group, Points, points_at
+from symroof.select.columns import (
+    AT_THE_RATE,
+    ROOM,
+    SHARED,
+    VALUES,
+    WITHOUT_QUEUE,
+    Group,
+    Points,
+    points_at,
+)
 from symroof.select.configuration import CLOSE, ISOLATED, PRICE, Configuration, Window
 from symroof.select.search_space import Candidate
 from symroof.symbolic.blocks import Array
+from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import is_number, names
 from symroof.symbolic.searches import largest_whole
 from symroof.theory.theory import Theory
@@ -108,8 +117,8 @@ def _groups(every: Sequence[tuple[Candidate, int]]) -> Iterator[Group]:
         candidates, owners = zip(*(every[place] for place in places), strict=True)
         try:
             yield Group(candidates, owners, used)
-        except InputError:
-            continue  # a quantity has no value there: each is judged on its own
+        except NoValue:
+            continue  # a quantity has none there: each is judged on its own
 
 
 class _Shapes:
@@ -238,9 +247,9 @@ def _cheapest(
 
 def _loads(group: Group, at: Points) -> Array:
     """The load of one copy at the slow end, or of those there are; 0 where requests do not arrive at a rate."""
-    if group.load is None:
+    if not group.rate:
         return np.zeros(len(at.rows))
-    each = group.called(group.load, at, group.worst)[LOAD]
+    each = group.called([LOAD], at, group.worst)[LOAD]
     return np.asarray(np.nan_to_num(each.max(axis=0), nan=np.inf))
 
 
@@ -285,12 +294,12 @@ def _soonest(group: Group, tried: Points, price: Array) -> Array:
 def _served(group: Group, at: Points) -> tuple[Points, Array | None]:
     """The same with the least number of copies whose waits are within the targets, and where some number does; None where no wait was looked at."""
     judged = [name for name in ("ttft", "itl") if name in group.limits]
-    if not judged or group.late is None or not group.open_copies:
+    if not judged or not group.open_copies:
         return at, None
 
     def late(copies: Array) -> Array:
         """Where a wait is too long, for a column of numbers of each point."""
-        found = group.waits(Points(at.rows, at.batch, copies), group.worst)
+        found = group.called(AT_THE_RATE, Points(at.rows, at.batch, copies), group.worst)
         met = [group.within(found[group.metrics[name]], name, at.rows) for name in judged]
         return np.asarray(~np.logical_and.reduce(met))
 
