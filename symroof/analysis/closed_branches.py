@@ -9,7 +9,6 @@ from typing import Any
 import sympy
 
 from symroof.analysis.equation import Equation, domain, domain_formulas, solvable
-from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.closed_forms import every_form, form_at, holds
 from symroof.symbolic.expressions import (
     Expr,
@@ -177,17 +176,15 @@ NATURAL = ("context", "prompt", "batch", "output", "tp")
 """The symbols a condition is solved for: the first that it is linear in, down to the definitions of its names."""
 
 
-def solved_condition(
-    condition: Condition, unknown: str, bound_case: BoundCase, symbolic: bool
-) -> Expr | None:
+def solved_condition(condition: Condition, equation: Equation) -> Expr | None:
     """A condition of a closed form, solved for the next natural symbol: a ridge batch exists below some context."""
-    tree = condition.tree
+    tree, unknown = condition.tree, equation.unknown
     if mentions(tree, unknown):
         return None
     for name in NATURAL:
-        posed = Equation(tree, name, bound_case, symbolic=symbolic)
+        posed = Equation(tree, name, equation.bound_case, equation.missing)
         with suppress(NoClosedForm):
-            moves = name != unknown and any(mentions(side, name) for side in posed.sides)
+            moves = name != unknown and any(mentions(side, name) for side in posed.opened_sides)
             solved = _as_bound(posed) if moves else None
             if solved is not None:
                 return solved

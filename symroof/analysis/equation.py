@@ -61,14 +61,14 @@ class Equation(DropsCaches):
     """An equation, or a condition, in one unknown.
 
     Attributes:
-        symbolic: for answers without numbers: no missing input counts as one, every input stays a name, and a quantity goes only where its formula
-            is 0 whatever its inputs.
+        missing: the input that lacks for an answer in numbers. Then none counts as missing, every input stays a name, and a quantity goes only where
+            its formula is 0 whatever its inputs.
     """
 
     relation: Expr
     unknown: str
     bound_case: BoundCase
-    symbolic: bool = False
+    missing: str | None = None
 
     # ------------------------------------------------------------------------------------------------ as formulas
 
@@ -79,7 +79,7 @@ class Equation(DropsCaches):
             NoClosedForm: it would be longer than a person reads.
         """
         case, moves = self.bound_case.case, self.bound_case.once("moves", dict)
-        complete = not self.symbolic
+        complete = not self.missing
         kept = {*names(tree)}
 
         def moving(name: str, keys: frozenset[str]) -> bool:
@@ -108,7 +108,7 @@ class Equation(DropsCaches):
     def _unmoved(self, name: str) -> Expr:
         """A name that the unknown does not move; a defaulted input of 0 or 1 as that number, and a quantity that is 0: they would clutter a closed form."""
         case, node = self.bound_case.case, symbol(name)
-        if self.symbolic:
+        if self.missing:
             return ZERO if case.expanded(node, complete=False) == ZERO else node
         if name in case.given or name in case.numbers:
             return node
@@ -119,17 +119,22 @@ class Equation(DropsCaches):
 
     @property
     def sides(self) -> tuple[Expr, Expr]:
+        """Left and right as they are posed."""
+        return self.relation.lhs, self.relation.rhs
+
+    @property
+    def opened_sides(self) -> tuple[Expr, Expr]:
         """Both sides, opened.
 
         Raises:
             NoClosedForm: they would be longer than a person reads.
         """
-        if self._sides is None:
+        if self._opened is None:
             raise NoClosedForm(TOO_LONG)
-        return self._sides
+        return self._opened
 
     @cached_property
-    def _sides(self) -> tuple[Expr, Expr] | None:
+    def _opened(self) -> tuple[Expr, Expr] | None:
         with suppress(NoClosedForm):
             return self.opened(self.relation.lhs), self.opened(self.relation.rhs)
         return None
@@ -148,9 +153,9 @@ class Equation(DropsCaches):
         """
         if self.searched:
             raise NoClosedForm(self.because_searched)
-        if sum(map(size, self.sides)) > MOST_NODES:
+        if sum(map(size, self.opened_sides)) > MOST_NODES:
             raise NoClosedForm(TOO_LONG)
-        left, right = (solvable(side, self.bound_case) for side in self.sides)
+        left, right = (solvable(side, self.bound_case) for side in self.opened_sides)
         return left - right
 
     @cached_property
@@ -170,7 +175,7 @@ class Equation(DropsCaches):
     @property
     def moves(self) -> bool:
         """Whether a side depends on the unknown in this case; of one that is too long to be written out it is assumed."""
-        return self._sides is None or any(mentions(side, self.unknown) for side in self._sides)
+        return self._opened is None or any(mentions(side, self.unknown) for side in self._opened)
 
     # ------------------------------------------------------------------------------------------------ in numbers
 
@@ -205,7 +210,7 @@ class Equation(DropsCaches):
         if any(map(shapes_layout, points[0])):
             return [each for place in places for each in place._search([{}])]
         found = crossings(self.over_arrays(points), list(map(self.axis, cases)))
-        if not self.whole:
+        if not self.bounds_sum:
             return found
         return [
             replace(each, values=place._between(each.values))
@@ -236,11 +241,11 @@ class Equation(DropsCaches):
                 yield form, place
 
     @cached_property
-    def whole(self) -> bool:
+    def bounds_sum(self) -> bool:
         """Whether the unknown bounds a sum, so that only whole numbers have a meaning."""
         case = self.bound_case.case
         every = case.reachable_names(*names(self.relation))
-        formulas = (self.relation.lhs, self.relation.rhs, *map(case.formula_or_name, every))
+        formulas = (*self.sides, *map(case.formula_or_name, every))
         ends = (e for tree in formulas for node in sums(tree) for e in (node.first, node.last))
         moved = (self.unknown in case.dependencies(name) for end in ends for name in names(end))
         return any(moved)
@@ -248,7 +253,7 @@ class Equation(DropsCaches):
     def axis(self, case: Case) -> Axis:
         """Where the unknown can lie in a case."""
         low, high = domain(self.unknown, case)
-        return Axis(low, high, self.whole, case.theory.symbol(self.unknown).counted)
+        return Axis(low, high, self.bounds_sum, case.theory.symbol(self.unknown).counted)
 
     def over_arrays(self, points: Points = ()) -> Sides:
         """Left and right over arrays of the unknown; where there are points, at each of them."""
@@ -263,34 +268,6 @@ class Equation(DropsCaches):
             return left, right
 
         return of
-
-    # ------------------------------------------------------------------------------------------------ in whole numbers
-
-    def rounded(self, values: Sequence[float], value: float, kind: str) -> int:
-        """One of the crossings as the whole number it allows: the last that keeps a limit, the first that reaches.
-
-        The sides are evaluated at the candidate and its neighbours, as a jump may lie just behind a whole number.
-        """
-        down, up = to_whole(value, LIMIT), to_whole(value, REACH)
-        larger, devices = self.larger_before(values, value), self.unknown == "tp"
-        if not larger:
-            return to_whole(value, kind)
-        if kind == LIMIT and not devices:
-            kept = (n for n in (down, down - 1) if n < 1 or self.larger_at(n) in (larger, 0))
-            return next(kept, down)
-        least, may_be = max(up, 1), self.bound_case.case.can_split_heads
-        tried = filter(may_be, range(least, least + MOST_DEGREES)) if devices else (up, up + 1)
-        reached = (n for n in tried if n >= 1 and self.larger_at(n) in (-larger, 0))
-        return next(reached, least)
-
-    def larger_before(self, values: Sequence[float], value: float) -> int:
-        """Which side is the larger just before one of the crossings; 0 where that is undecided."""
-        axis = self.axis(self.bound_case.case)
-        earlier = max((v for v in values if v < value), default=axis.low)
-        larger = self.larger_at((earlier + value) / 2)
-        if larger is None and axis.counted:  # between whole numbers a sum has no value
-            larger = self.larger_at(math.ceil(value) - 1)
-        return larger or 0
 
     def larger_at(self, point: float) -> int | None:
         """The sign of left less right at a value of the unknown, by the definitions themselves."""

@@ -176,7 +176,7 @@ class Solution(SolvedEquation):
             reach = (
                 f"{unknown} up to {format_quantity(found.pole, '')}, where a denominator is zero,"
             )
-        elif found and found.searched[1] < self.posed.axis(self.bound_case.case).end:
+        elif found and found.searched[1] < self.axis(self.bound_case.case).end:
             reach += f" up to {with_unit(found.searched[1], self.declared.display_unit)}"
         return f"{lhs} stays {larger} {rhs} for {reach}{why}{f' ({growth})' if growth else ''}"
 
@@ -203,7 +203,7 @@ class Solution(SolvedEquation):
     def _growth(self) -> str:
         """What each further unit of the unknown adds to the sides far out, where that is settled: why they never meet. Over ranges there is no one number to report."""
         unit, unknown, case = self._unit, self.unknown, self.bound_case
-        if not self.posed.moves:
+        if not self.moves:
             return f"this does not depend on {unknown} here"
         if unit is None or not self.declared.counted or not measured_alone(case):
             return ""
@@ -226,8 +226,8 @@ class Solution(SolvedEquation):
         """Which side is the larger before and after the crossing."""
         (lhs, rhs), value = self._shown_sides, self.value
         if value is not None and len(self.values) == 1:
-            sooner = self.posed.larger_before(self.values, value)
-            later = self.posed.larger_at(2 * value)
+            sooner = self.larger_before(value)
+            later = self.larger_at(2 * value)
             if sooner and later == -sooner:
                 words = ("below", "above") if sooner < 0 else ("above", "below")
                 return f"{lhs} is {words[0]} {rhs} before this value and {words[1]} it after"

@@ -5,8 +5,8 @@ from typing import Any
 
 from sympy import Symbol
 
-from symroof.analysis.closed_branches import Branches, forms_without_numbers
-from symroof.analysis.equation import REACH, Equation
+from symroof.analysis.closed_branches import Branches
+from symroof.analysis.equation import REACH
 from symroof.analysis.solution import Solution
 from symroof.analysis.verdict import under_load
 from symroof.cases.bound_case import BoundCase
@@ -78,37 +78,33 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     if not named:
         check_occurs(relation, unknown, bound_case, equation)
 
-    posed = Equation(relation, unknown, bound_case)
+    made = Solution(relation, unknown, bound_case, None, given, kind, named)
     try:
-        found = posed.everywhere[0]
+        verdict = made.verdict
     except MissingInput as error:
-        answer = _without_numbers(replace(posed, symbolic=True), equation, error.name)
-        cancelled = _cancelled(answer, posed)
-        if cancelled is None:
-            return Solution(given, posed, kind, None, named, error.name, answer)
-        return Solution(given, posed, kind, cancelled[0], named, None, cancelled[1])
+        return _without_numbers(replace(made, missing=error.name), equation, error.name)
     except UndefinedValue as error:
         raise refused(equation, f"has no value: {error}", of=NoValueHere) from None
-    if found.verdict == "none":
+    if verdict == "none":
         why = "the equation has no value anywhere on the axis"
         try:
             bound_case.case.evaluate(relation.lhs), bound_case.case.evaluate(relation.rhs)
         except NoValue as error:  # in the case as it is
             why = str(error)
         raise refused(equation, f"has no value for any {unknown}: {why}", of=NoValueHere)
-    return Solution(given, posed, kind, found, named)
+    return made
 
 
-def _cancelled(answer: Branches, posed: Equation) -> tuple[Crossings, Branches] | None:
-    """The crossing as a number, where the missing inputs cancel in its formula: ``params`` of a ridge batch of weights alone."""
-    case = posed.bound_case.case
-    for branch in answer.every:
+def _cancelled(answer: Solution) -> Solution:
+    """With the crossing as a number, where the missing inputs cancel in its formula: ``params`` of a ridge batch of weights alone."""
+    case = answer.bound_case.case
+    for branch in answer.candidates.every:
         if branch.closed_form is None:
             continue
         form = case.expanded(branch.closed_form)
         try:
             value = float(case.evaluate(form))
-            there = case.changed({posed.unknown: value})
+            there = case.changed({answer.unknown: value})
             trees = (there.expanded(condition.tree) for condition in branch.conditions)
             holds = value > 0 and all(map(there.evaluate, trees))
         except NoValue:
@@ -116,23 +112,24 @@ def _cancelled(answer: Branches, posed: Equation) -> tuple[Crossings, Branches] 
         if holds:
             met = tuple(replace(c, holds=True) for c in branch.conditions)
             settled = replace(branch, closed_form=form, value=value, conditions=met)
-            return Crossings("crosses", (value,)), Branches((settled,))
-    return None
+            cancelled = Crossings("crosses", (value,)), Branches((settled,))
+            return replace(answer, missing=None, cancelled=cancelled)
+    return answer
 
 
-def _without_numbers(posed: Equation, equation: str, missing: str) -> Branches:
+def _without_numbers(answer: Solution, equation: str, missing: str) -> Solution:
     """The symbolic answer, where an input that a number needs is missing."""
-    unknown = posed.unknown
+    unknown = answer.unknown
     give = f"`--set {missing}=...`: {INPUTS[missing].meaning}" if missing in INPUTS else ""
-    if posed.searched:
-        message = f"has no symbolic answer: {posed.because_searched}, and {missing} is missing for one with numbers"
+    if answer.searched:
+        message = f"has no symbolic answer: {answer.because_searched}, and {missing} is missing for one with numbers"
         raise refused(equation, message, give, NoValueHere)
     try:
-        left, right = posed.sides
+        left, right = answer.opened_sides
         if left != right and not (mentions(left, unknown) or mentions(right, unknown)):
             message = f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"
             raise refused(equation, message, of=NoValueHere)
-        return forms_without_numbers(posed)
+        return _cancelled(answer)
     except NoClosedForm as error:
         why = str(error).replace("the unknown", unknown)
         message = f"has no symbolic answer ({why}), and {missing} is missing for one with numbers"

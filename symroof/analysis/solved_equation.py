@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -10,8 +12,7 @@ import sympy
 
 from symroof.analysis import closed_branches, in_sympy
 from symroof.analysis.closed_branches import Branch, Branches, Condition, solved_condition
-from symroof.analysis.equation import LIMIT, Equation
-from symroof.cases.bound_case import BoundCase
+from symroof.analysis.equation import LIMIT, MOST_DEGREES, REACH, Equation, to_whole
 from symroof.cases.quantity_result import Result
 from symroof.symbolic.crossings import Crossings
 from symroof.symbolic.evaluation import NoValue
@@ -19,7 +20,6 @@ from symroof.symbolic.expressions import Expr, changed_inputs, is_relation, name
 from symroof.symbolic.printing import text
 from symroof.symbolic.reading import as_written
 from symroof.symbols import symbol as public
-from symroof.theory.declarations import DropsCaches
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import Symbol
 from symroof.theory.sympy_input import with_units
@@ -32,45 +32,34 @@ CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
 
 
 @dataclass(repr=False)
-class SolvedEquation(DropsCaches):
+class SolvedEquation(Equation):
     """A solved equation of one case in numbers and formulas.
 
     Attributes:
         asked: what was asked: text, a name or SymPy; ``equation`` and ``relation`` are its equation, in SymPy and as a formula.
         kind: ``reach`` or ``limit``: which way a crossing is rounded.
-        found: what the search found; None where the answer is symbolic.
         threshold: the named threshold, where the equation is one.
-        missing: the input that lacks for an answer in numbers; the answer then contains nothing but inputs and quantities.
-        without_numbers: the closed forms of a symbolic answer.
+        cancelled: the crossing and its closed form where inputs are missing and the form needs none of them.
     """
 
-    asked: Any
-    posed: Equation
-    kind: str
-    found: Crossings | None = None
+    asked: Any = None
+    kind: str = REACH
     threshold: Threshold | None = None
-    missing: str | None = None
-    without_numbers: Branches | None = None
+    cancelled: tuple[Crossings, Branches] | None = None
 
     def __hash__(self) -> int:
         return hash((self.relation, self.unknown))
 
-    @property
-    def relation(self) -> Expr:
-        return self.posed.relation
+    @cached_property
+    def found(self) -> Crossings | None:
+        """What the search finds; None where the answer is symbolic.
 
-    @property
-    def unknown(self) -> str:
-        return self.posed.unknown
-
-    @property
-    def bound_case(self) -> BoundCase:
-        return self.posed.bound_case
-
-    @property
-    def sides(self) -> tuple[Expr, Expr]:
-        """Left and right as formulas."""
-        return self.relation.lhs, self.relation.rhs
+        Raises:
+            MissingInput: an input that the sides need is missing.
+        """
+        if self.cancelled:
+            return self.cancelled[0]
+        return None if self.missing else self.everywhere[0]
 
     @cached_property
     def written(self) -> Expr:
@@ -119,7 +108,7 @@ class SolvedEquation(DropsCaches):
         """Where the unknown can lie; of sides that never meet, up to where a denominator vanishes."""
         if self.found is None:
             return 0.0, None
-        axis = self.posed.axis(self.bound_case.case)
+        axis = self.axis(self.bound_case.case)
         return axis.low, axis.high if self.found.pole is None else self.found.pole
 
     @property
@@ -138,7 +127,7 @@ class SolvedEquation(DropsCaches):
         if self.missing:
             return ()
         try:
-            return tuple(self.posed.everywhere[1:])
+            return tuple(self.everywhere[1:])
         except NoValue:
             return (Crossings("none"),) * len(self.bound_case.corner_points)
 
@@ -160,13 +149,10 @@ class SolvedEquation(DropsCaches):
         if case is None or self.missing or not any(map(timed, names(self.relation))):
             return None
         asked = {self.unknown, *names(self.relation), *changed_inputs(self.relation)}
-        posed = replace(self.posed, bound_case=case.without_values(asked))
-        try:
-            found = posed.everywhere[0]
-        except NoValue:
-            return None
-        made = replace(self, posed=posed, found=found, without_numbers=None)
-        return None if found.verdict == "none" else made
+        made = replace(self, bound_case=case.without_values(asked), cancelled=None)
+        with suppress(NoValue):
+            return None if made.verdict == "none" else made
+        return None
 
     @property
     def bound(self) -> float | None:
@@ -182,8 +168,30 @@ class SolvedEquation(DropsCaches):
         return {way: self.rounded(self.value)}
 
     def rounded(self, value: float) -> int:
-        """A crossing as the whole number it allows."""
-        return self.posed.rounded(self.values, value, self.kind)
+        """One of the crossings as the whole number it allows: the last that keeps a limit, the first that reaches.
+
+        The sides are evaluated at the candidate and its neighbours, as a jump may lie just behind a whole number.
+        """
+        down, up = to_whole(value, LIMIT), to_whole(value, REACH)
+        larger, devices = self.larger_before(value), self.unknown == "tp"
+        if not larger:
+            return to_whole(value, self.kind)
+        if self.kind == LIMIT and not devices:
+            kept = (n for n in (down, down - 1) if n < 1 or self.larger_at(n) in (larger, 0))
+            return next(kept, down)
+        least, may_be = max(up, 1), self.bound_case.case.can_split_heads
+        tried = filter(may_be, range(least, least + MOST_DEGREES)) if devices else (up, up + 1)
+        reached = (n for n in tried if n >= 1 and self.larger_at(n) in (-larger, 0))
+        return next(reached, least)
+
+    def larger_before(self, value: float) -> int:
+        """Which side is the larger just before one of the crossings; 0 where that is undecided."""
+        axis = self.axis(self.bound_case.case)
+        earlier = max((v for v in self.values if v < value), default=axis.low)
+        larger = self.larger_at((earlier + value) / 2)
+        if larger is None and axis.counted:  # between whole numbers a sum has no value
+            larger = self.larger_at(math.ceil(value) - 1)
+        return larger or 0
 
     @cached_property
     def whole(self) -> float | None:
@@ -216,13 +224,15 @@ class SolvedEquation(DropsCaches):
     @cached_property
     def candidates(self) -> Branches:
         """The closed forms with their conditions, as formulas; found when they are first asked for."""
-        if self.without_numbers is not None or self.found is None:
-            return self.without_numbers or Branches()
+        if self.cancelled:
+            return self.cancelled[1]
+        if self.found is None:
+            return closed_branches.forms_without_numbers(self)
         if self.values:
-            return closed_branches.forms_at_crossings(self.posed, self.values)
+            return closed_branches.forms_at_crossings(self, self.values)
         if self.verdict == "identical":
             return Branches()
-        return closed_branches.form_far_out(self.posed, self.found.searched[1])
+        return closed_branches.form_far_out(self, self.found.searched[1])
 
     @property
     def answering(self) -> tuple[Branch, ...]:
@@ -335,7 +345,7 @@ class SolvedEquation(DropsCaches):
 
     def limit_of(self, condition: Condition) -> Expr | None:
         """A condition solved for the next symbol; None where it is linear in none."""
-        return solved_condition(condition, self.unknown, self.bound_case, bool(self.missing))
+        return solved_condition(condition, self)
 
     @property
     def limits(self) -> tuple[Any, ...]:

@@ -228,7 +228,7 @@ def _line(
         ends = (beyond * (1 - 0.5**k) for k in range(1, TAIL))
         at |= {end for end in ends if contexts[0] < end < contexts[1]}
     line = []
-    every = solution.posed.crossings_at([{"context": context} for context in sorted(at)])
+    every = solution.crossings_at([{"context": context} for context in sorted(at)])
     for context, found in zip(sorted(at), every, strict=True):
         if not found:
             one = solution.bound_case.case.changed({"context": context, "batch": 1.0})
