@@ -40,7 +40,7 @@ def case_devices(bound_case: BoundCase) -> str:
 
 def case_title(bound_case: BoundCase) -> str:
     """The case in a line: model on devices, and what varies."""
-    model, draft = bound_case.model, bound_case.chosen_draft.spec
+    model, draft = bound_case.model, bound_case.draft
     varied = dict(bound_case.varied)
     if bound_case.theory_only:
         title = bound_case.case.theory.own.title

@@ -65,7 +65,7 @@ class CaseDifference:
         if self.kind == "switch":
             return bound_case.with_switches(**{self.name: self.after})
         made = bound_case.with_given(dict(self.given))
-        return replace(made, chosen_model=self.model.chosen_model) if self.model else made
+        return replace(made, model=self.model.model) if self.model else made
 
 
 def differences(a: BoundCase, b: BoundCase) -> tuple[CaseDifference, ...]:
@@ -175,7 +175,7 @@ def _inputs(names: list[str], a: BoundCase, b: BoundCase) -> Iterator[CaseDiffer
     widths = [name for name in names if base_name(name) in WEIGHT_WIDTHS and name not in model]
     formats = [side.precisions.get("weights", NOT_SET) for side in (a, b)]
     if a.model != b.model or model:
-        titles = [side.chosen_model.name or "none" for side in (a, b)]
+        titles = [side.asked_model or "none" for side in (a, b)]
         if titles[0] != titles[1]:
             yield change("model", titles, model, b)
         else:

@@ -22,7 +22,7 @@ from symroof.cases.checks import (
     lengths,
 )
 from symroof.cases.engine_inputs import add_engine_defaults, add_measured_efficiencies, assumed
-from symroof.cases.input import HEADS, ROLE_INPUT, VARIANT, Input, LoadedSpec, number_of
+from symroof.cases.input import HEADS, ROLE_INPUT, VARIANT, Input, number_of
 from symroof.cases.other_cases import (
     DRAFTING,
     OF_TARGET,
@@ -44,7 +44,6 @@ from symroof.cases.spec_inputs import (
 from symroof.errors import InputError, Problem
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.input_values import Setting, device_input
-from symroof.specs.model import ModelSpec
 from symroof.specs.spec_files import read_spec
 from symroof.symbolic.expressions import number, symbol
 from symroof.symbolic.reading import parse
@@ -61,11 +60,11 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
         InputError: a name that is not in the catalogue, a file that cannot be read, more combinations.
     """
     base, family = chosen.base, chosen.assume_family
-    preset = loaded("presets", chosen.preset, base) if chosen.preset else LoadedSpec()
-    models = [loaded("models", name, base, family) for name in chosen.models]
-    devices = [loaded("hardware", name, base) for name in chosen.hardware]
-    known = {name: d.spec.name for d in devices if d.spec for name in (d.name, d.spec.name)}
-    request = _with_known_devices(chosen, known).over(preset_request(preset.spec))
+    preset, of_preset = loaded("presets", chosen.preset, base) if chosen.preset else (None, None)
+    models = [(name, *loaded("models", name, base, family)) for name in chosen.models]
+    devices = [(name, *loaded("hardware", name, base)) for name in chosen.hardware]
+    known = {each: spec.name for name, spec, _ in devices for each in (name, spec.name)}
+    request = _with_known_devices(chosen, known).over(preset_request(preset))
     lists: list[Any] = [models, devices, *request.precision.values(), *request.values.values()]
     count = math.prod(max(len(each), 1) for each in lists)
     if count > most:
@@ -78,20 +77,25 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
     ]
     roles = {role: request.precision[role] for role in ROLE_INPUT if request.precision.get(role)}
     formats = list(itertools.product(*roles.values()))
-    for model, device, names in itertools.product(
-        models or [LoadedSpec()], devices or [LoadedSpec()], formats
+    for (model, spec, of_model), (device, hardware, of_device), names in itertools.product(
+        models or [("", None, None)], devices or [("", None, None)], formats
     ):
-        precision = {role: (name,) for role, name in zip(roles, names, strict=True)}
-        specs = inputs_of_specs(replace(request, precision=precision), preset, model, device)
+        single = replace(
+            request,
+            models=(model,) if model else (),
+            hardware=(device,) if device else (),
+            precision={role: (name,) for role, name in zip(roles, names, strict=True)},
+        )
+        specs = inputs_of_specs(single, preset, spec, hardware)
+        specs.documents = tuple(filter(None, (of_preset, of_model, of_device)))
         shown = tuple((name, specs.precisions[name]) for name in roles if len(roles[name]) > 1)
         for picked in itertools.product(*request.values.values()):
-            single = dict(zip(request.values, picked, strict=True))
-            values = {name: (value,) for name, value in single.items()}
-            made = _bound(specs, replace(specs.request, values=values))
+            values = dict(zip(request.values, picked, strict=True))
+            made = _bound(specs, replace(single, values={n: (x,) for n, x in values.items()}))
             check_formulas(made)
             made.warn(*idle)
             listed = (name for name, each in request.values.items() if len(each) > 1)
-            written = ((name, as_written(name, single[name], bare=True)) for name in listed)
+            written = ((name, as_written(name, values[name], bare=True)) for name in listed)
             made.varied, made.several_models = (*shown, *written), len(models) > 1
             yield made
 
@@ -104,8 +108,9 @@ def variant(bound_case: BoundCase, **changes: Any) -> BoundCase:
     line = Request(precision=precision, values=values, origin=origin)
     request, specs = line.over(bound_case.request), bound_case.specs
     if specs is None or precision:
-        loaded = (bound_case.chosen_preset, bound_case.chosen_model, bound_case.chosen_device)
-        specs = inputs_of_specs(request, *loaded)
+        chosen = (bound_case.preset, bound_case.model, bound_case.hardware)
+        specs = inputs_of_specs(request, *chosen)
+        specs.documents = bound_case.documents
     return _bound(specs, request)
 
 
@@ -147,8 +152,8 @@ def _bound(specs: BoundCase, request: Request) -> BoundCase:
         InputError: values that may not be together.
     """
     made = _alone(specs, request)
-    if made.chosen_draft.spec:
-        made = _with_draft(made, request)
+    if request.draft:
+        made = _with_draft(made, request, request.draft)
     if not request.prefill:
         return made
     if (scheduling := made.assumptions["scheduling"]) != "disaggregated":
@@ -163,15 +168,12 @@ def _bound(specs: BoundCase, request: Request) -> BoundCase:
 def _alone(specs: BoundCase, request: Request) -> BoundCase:
     """The case of its own specs and values, completed by its engine, by measurements and by what follows from them."""
     values = {name: value for name, (value,) in request.values.items()}
-    draft: LoadedSpec[ModelSpec] = LoadedSpec()
+    case = replace(specs, given=dict(specs.given), specs=specs, request=request)
     if request.draft in HEADS and specs.model and specs.model.layers:
-        draft = LoadedSpec(request.draft, head_of(specs.model, request.draft))
+        case.draft = head_of(specs.model, request.draft)
     elif request.draft:
-        draft = loaded("models", request.draft, request.base, request.assume_family)
-    named = (specs.chosen_model, specs.chosen_device)
-    models, hardware = ((each.name,) if each.spec else () for each in named)
-    request = replace(request, models=models, hardware=hardware)
-    case = replace(specs, given=dict(specs.given), chosen_draft=draft, specs=specs, request=request)
+        case.draft, file = loaded("models", request.draft, request.base, request.assume_family)
+        case.documents += (file,) if file else ()
     case.assumptions = assumed(request, case.engine)
     _set_values(case, values)
     if case.engine:
@@ -224,16 +226,16 @@ def _check(case: BoundCase, values: Mapping[str, Setting]) -> None:
     case.warn(*beyond_context(case.model, lengths(given)))
 
 
-def _with_draft(made: BoundCase, request: Request) -> BoundCase:
+def _with_draft(made: BoundCase, request: Request, name: str) -> BoundCase:
     """The combination with its draft model: the cost of drafting and its memory, on the same device under the same load."""
     if made.model is None:
         message = "a draft model drafts for a model: give one"
         where = request.origin.get("draft", "given")
         raise InputError(Problem(where, message, path="draft"))
-    name, of_target = made.chosen_draft.name, OF_TARGET | DRAFTING
+    of_target = OF_TARGET | DRAFTING
     values = {key: each for key, each in request.values.items() if key not in of_target}
-    request = replace(request, values=values, draft=None)
-    specs = inputs_of_specs(request, made.chosen_preset, made.chosen_draft, made.chosen_device)
+    request = replace(request, values=values, draft=None, models=(name,))
+    specs = inputs_of_specs(request, made.preset, made.draft, made.hardware)
     draft = _bound(specs, request)
     head = name in HEADS
     extra = draft_inputs(draft.case, made.case, made.given, name, head)

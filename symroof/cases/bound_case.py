@@ -13,7 +13,6 @@ from symroof.cases.input import (
     PRICE,
     Ends,
     Input,
-    LoadedSpec,
     architecture_of,
     corner_points,
     slow_first,
@@ -52,6 +51,7 @@ class BoundCase(DropsCaches):
     ('536.9 MB', None, 'needs arrival_rate')
 
     Attributes:
+        documents: the files that its specs were read from.
         given: the value of every input that something sets, with its source.
         precisions: the precision of each role by name; ``compute`` that which the device multiplies in.
         engine: the profile of the serving engine that the case stands on; None without a model and a device.
@@ -61,10 +61,11 @@ class BoundCase(DropsCaches):
         specs: what the specs alone give, which cases on the same specs share.
     """
 
-    chosen_model: LoadedSpec[ModelSpec] = field(default_factory=LoadedSpec)
-    chosen_device: LoadedSpec[HardwareSpec] = field(default_factory=LoadedSpec)
-    chosen_preset: LoadedSpec[PresetSpec] = field(default_factory=LoadedSpec)
-    chosen_draft: LoadedSpec[ModelSpec] = field(default_factory=LoadedSpec)
+    model: ModelSpec | None = None
+    hardware: HardwareSpec | None = None
+    preset: PresetSpec | None = None
+    draft: ModelSpec | None = None
+    documents: tuple[Document, ...] = ()
     request: Request = field(default_factory=Request)
     assumptions: Assumptions = field(default_factory=assume)
     given: dict[str, Input] = field(default_factory=dict)
@@ -81,27 +82,14 @@ class BoundCase(DropsCaches):
     memo: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __hash__(self) -> int:
-        chosen = (self.chosen_model, self.chosen_device, self.chosen_draft, self.assumptions)
         shown = (self.warnings, self.varied, self.several_models, self.search_inside)
-        return hash((chosen, shown, self.compute, self.request))
+        return hash((self.request, self.assumptions, shown, self.compute))
 
     @property
-    def model(self) -> ModelSpec | None:
-        return self.chosen_model.spec
-
-    @property
-    def hardware(self) -> HardwareSpec | None:
-        return self.chosen_device.spec
-
-    @property
-    def preset(self) -> PresetSpec | None:
-        return self.chosen_preset.spec
-
-    @property
-    def documents(self) -> tuple[Document, ...]:
-        """The files that it was read from."""
-        loaded = (self.chosen_preset, self.chosen_model, self.chosen_device, self.chosen_draft)
-        return tuple(each.document for each in loaded if each.document)
+    def asked_model(self) -> str:
+        """The model by the name that it was asked for."""
+        named = next(iter(self.request.models), "")
+        return named if isinstance(named, str) else named.name
 
     @property
     def engine_class(self) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from dataclasses import dataclass
 
 from symroof.errors import InputError, Problem
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.preset import Definition
-from symroof.strict_yaml import Document
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, is_number, number
 from symroof.theory.architecture import GENERIC, SPARSE, Architecture
@@ -23,7 +21,6 @@ from symroof.theory.symbols import base_name
 from symroof.theory.theory_files import column
 
 Ends = tuple[float, float]
-S = TypeVar("S")
 
 VARIANT = "variant"
 """The origin of values of a case that was made from another."""
@@ -51,15 +48,6 @@ COSTS = frozenset(column("moving", "slows"))
 """Efficiencies that slow a server down as they grow; the others are shares of a peak."""
 EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
 PRICE = "price"
-
-
-@dataclass(frozen=True)
-class LoadedSpec(Generic[S]):
-    """A requested name with its spec and file."""
-
-    name: str = ""
-    spec: S | None = field(default=None, hash=False)
-    document: Document | None = field(default=None, hash=False)
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.engine_inputs import profile_of
-from symroof.cases.input import ROLE_INPUT, Input, LoadedSpec
+from symroof.cases.input import ROLE_INPUT, Input
 from symroof.cases.request import Request, Values
 from symroof.specs.catalogue import model_by_hub_name
 from symroof.specs.engine_profile import EngineCache
@@ -20,6 +19,7 @@ from symroof.specs.named_precisions import is_checkpoint_precision, precision_wi
 from symroof.specs.precision import BITS, Width, compute_precision, peak_precision
 from symroof.specs.preset import PresetSpec
 from symroof.specs.spec_files import read_spec
+from symroof.strict_yaml import Document
 from symroof.symbolic.expressions import is_number, number
 from symroof.theory.theory_files import section
 
@@ -33,11 +33,11 @@ Roles = Mapping[str, str | None]
 
 def loaded(
     kind: str, name: str | ModelSpec, base: Path | None = None, assume_family: str | None = None
-) -> LoadedSpec[Any]:
-    """A model, a device or a preset by its name in the catalogue or its file, relative to ``base``, or a model as it is."""
+) -> tuple[Any, Document | None]:
+    """A model, a device or a preset by its name in the catalogue or its file, relative to ``base``, or a model as it is; and its file."""
     if isinstance(name, ModelSpec):
-        return LoadedSpec(name.name, name)
-    return LoadedSpec(name, *read_spec(kind, name, base, assume_family))
+        return name, None
+    return read_spec(kind, name, base, assume_family)
 
 
 # ------------------------------------------------------------------------------------------- inputs
@@ -45,26 +45,25 @@ def loaded(
 
 def inputs_of_specs(
     request: Request,
-    chosen_preset: LoadedSpec[PresetSpec],
-    model: LoadedSpec[ModelSpec],
-    device: LoadedSpec[HardwareSpec],
+    preset: PresetSpec | None,
+    model: ModelSpec | None,
+    device: HardwareSpec | None,
 ) -> BoundCase:
     """The inputs that the specs and the preset give at the precisions of a request, whatever else it sets; the preset overrides the specs."""
     roles: Roles = {role: next(iter(request.precision.get(role, ())), None) for role in ROLE_INPUT}
-    stored = model.spec.quantization if model.spec else None
-    by_name = stored and roles["weights"] == stored.format and model_by_hub_name(model.name)
+    case = BoundCase(model, device, preset, request=request)
+    stored = model.quantization if model else None
+    by_name = stored and roles["weights"] == stored.format and model_by_hub_name(case.asked_model)
     if by_name:  # the name says so too: one checkpoint, whichever says it
         roles = {**roles, "weights": None}
-    case = BoundCase(model, device, chosen_preset, request=request)
-    preset = case.preset
     case.engine = profile_of(request, case)
     as_stored = _store(case, roles["weights"])
     widths = _set_precisions(case, roles, as_stored)
     if case.model:
         case.given |= model_values(case.model)
         case.warn(*case.model.cautions(roles["weights"] is None))
-    if case.hardware:
-        _set_device(case, case.hardware, roles, widths)
+    if device:
+        _set_device(case, device, roles, widths)
     if preset:
         for name, values in preset_for(case).items():
             case.given[name] = Input(values[0], f"preset {preset.name}")
@@ -101,8 +100,7 @@ def _store(case: BoundCase, weights: str | None) -> bool:
         narrow = "without a model's layers every parameter counts as narrow"
         case.warn(f"{narrow}; a checkpoint in {weights} leaves some wide")
         return False
-    stored = model.model_copy(update={"quantization": quantization_at(weights, model)})
-    case.chosen_model = replace(case.chosen_model, spec=stored)
+    case.model = model.model_copy(update={"quantization": quantization_at(weights, model)})
     return True
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from symroof.analysis.case_summary import added_token
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.input import Input, LoadedSpec
+from symroof.cases.input import Input
 from symroof.cases.quantity_result import Result
 from symroof.cases.spec_inputs import model_values
 from symroof.errors import InputError, Problem, nearest
@@ -172,7 +172,7 @@ def model_entry(spec: ModelSpec) -> CatalogueEntry:
     given = model_values(spec)
     if spec.max_context:
         given["context"] = Input(number(spec.max_context), "the longest context")
-    answers = BoundCase(LoadedSpec(spec.name, spec), given=given)
+    answers = BoundCase(spec, given=given)
     source = f"{spec.source} {spec.source.address or ''}".strip() if spec.source else "none given"
     facts = [["name", spec.name, ""], ["source", source, ""], *_layers(spec)]
     shown = (name for name in MODEL_FACTS if name != ADDED or added_token(answers, CACHE))

@@ -176,9 +176,7 @@ def starts(bound_case: BoundCase, degrees: Mapping[str, int]) -> bool:
     engine = bound_case.engine
     cut = engine is None or engine.label == IDEAL or engine.kind == "ggml"
     return (
-        cut
-        or model is None
-        or not uneven_cut(model, bound_case.chosen_model.name, tp, degrees["ep"] > 1)
+        cut or model is None or not uneven_cut(model, bound_case.asked_model, tp, degrees["ep"] > 1)
     )
 
 
