@@ -59,7 +59,7 @@ def screen(found: Recommendation, words: Sequence[str] = (), everything: bool = 
     """The recommendation, the best of each device and of each listed combination, warnings, and from the ``words`` of the command how to go on; with ``everything``
     each candidate, and the inputs and assumptions of the first."""
     choice = found.choice
-    case = choice.configurations[0].bound_case
+    case = choice.configurations[0].case
     lines = [*_question(choice), "", *_use(found), "", *_rows(found, everything)]
     lines += [line for text in (*prices_text(found), cheaper_text(found)) for line in wrapped(text)]
     unused = unused_inputs(case, [name for name in QUANTITIES if case.case.has_value(name)])
@@ -114,7 +114,7 @@ def _use(found: Recommendation) -> list[str]:
     price = ", ".join(text for text in (price_text(pick), tokens_text(pick)) if text)
     latencies = [("TTFT", pick.ttft), ("ITL", pick.itl)]
     times = [f"{name} {compact(result, DIGITS)}" for name, result in latencies if result]
-    for check in pick.configuration.simulated:  # at the predicted values, and where all is slow
+    for check in pick.simulated:  # at the predicted values, and where all is slow
         ends = (check.metric.value, check.metric.high or check.metric.value)
         value, slow = (Result(check.metric.symbol, x).plain(DIGITS) for x in ends)
         times.append(f"{check.name.upper()} {check.statistic} {value}, in the worst case {slow}")
@@ -123,13 +123,11 @@ def _use(found: Recommendation) -> list[str]:
     if pick.highest_rate and pick.headroom is not None:
         rate, more = significant(pick.highest_rate, DIGITS), f"{100 * pick.headroom:.0f} %"
         room = (
-            f"up to {rate} requests/s ({more} more){' even' * bool(pick.configuration.own.box)}"
+            f"up to {rate} requests/s ({more} more){' even' * bool(pick.own.box)}"
             if more != "0 %"
             else "serves this rate and no more"
         )
-        said += [
-            room + " in the worst case of the 80 % interval" * bool(pick.configuration.own.box)
-        ]
+        said += [room + " in the worst case of the 80 % interval" * bool(pick.own.box)]
     said += filter(None, [enough_text(found, pick)])
     return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
 
@@ -139,9 +137,9 @@ def _rows(found: Recommendation, everything: bool) -> list[str]:
     choice, ones, most = found.choice, found.best, MOST_ROWS
     what, where, said = "device", "--details shows", list[str]()
     if everything:
-        ones, most = tuple(map(Purchase, choice.configurations)), MOST_DETAILED
+        ones, most = choice.configurations, MOST_DETAILED
         what, where, passing = "candidate", "--json has", len(choice.passing)
-        basis = basis_lines([choice.configurations[0].bound_case])
+        basis = basis_lines([choice.configurations[0].case])
         said = wrapped("; ".join([f"{passing:,} of {len(ones):,} candidates pass", *basis]))
     more = [f"and {len(ones) - most:,} more, which {where}"] if len(ones) > most else []
     ones, note = ones[:most], list[str]()
@@ -170,7 +168,7 @@ def _table(
     note: Sequence[str] = (),
 ) -> list[str]:
     """A row for each purchase, a note on them, and below what those that do not pass lack."""
-    marks = [MARK[one.configuration.state] for one in ones]
+    marks = [MARK[one.state] for one in ones]
     kept = len(header) - (header[-1] == "misses")
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
     lines = [fitted_table(cells, ["", *header[:kept]], flexible=-1)] if kept > 1 else []
@@ -193,9 +191,7 @@ def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
     if pick is None:
         return []
     command, prefill = serve_command(pick), prefill_command(pick)
-    several = (
-        f"each of {pick.configuration.copies:,} replicas" if pick.configuration.copies > 1 else "it"
-    )
+    several = f"each of {pick.copies:,} replicas" if pick.copies > 1 else "it"
     what = "each decode instance" if prefill else several
     lines = [f"Run {what}: {command}"] if command else []
     lines += [f"Run each prefill instance: {prefill}"] if prefill else []

@@ -112,7 +112,7 @@ def heading(review: Reviewed) -> str:
         word = "does not fit" if one.case.never_fits else "does not always fit"
         of = f"{spec.title}: " if spec and spec.title else ""
         return f"{of}{model} {word if one.case.does_not_fit else 'fits'} on {named(one)}"
-    if one.configuration.state == "unknown":
+    if one.state == "unknown":
         return f"Whether {named(one)} meets every target of {purpose} is not known"
     return f"Nothing passes for {purpose}"
 
@@ -177,7 +177,7 @@ def _memory(case: BoundCase) -> str:
 
 def _targets(one: Purchase) -> dict[str, Any]:
     case = one.case
-    simulated = {check.name: check for check in one.configuration.simulated}
+    simulated = {check.name: check for check in one.simulated}
     checks = {check.name: simulated.get(check.name, check) for check in target_checks(case)}
     if LOAD in checks and checks[LOAD].met:
         del checks[LOAD]
@@ -343,9 +343,9 @@ def _repairs(review: Reviewed) -> list[Text]:
     """What would make the first case pass: shorter prompts, fewer requests, other targets."""
     one, said = review.shown.best[0], []
     missed = {
-        *one.configuration.missed,
-        *one.configuration.missed_as_expected,
-        *one.configuration.missed_when_slow,
+        *one.missed,
+        *one.missed_as_expected,
+        *one.missed_when_slow,
     }
     for name in ("prompt", "batch") if not missed & PRICED else ():
         if name in one.case.given and name not in one.case.box:
@@ -375,11 +375,7 @@ def _next(review: Reviewed, one: Purchase) -> list[Text]:
         said += [["Serve each prefill instance:", Code(prefill)]] if prefill else []
     load = f"with {_requests(one.batch)}"
     if one.load is not None:
-        rate = (
-            float(one.case.case.value("arrival_rate"))
-            * one.configuration.copies_of
-            / one.configuration.copies
-        )
+        rate = float(one.case.case.value("arrival_rate")) * one.copies_of / one.copies
         load = f"of one replica at {significant(rate, DIGITS)} requests/s"
     said.append([f"Measure the time to first token and between tokens {load}."])
     fit = Code(f"symroof calibrate measured.csv {file}".rstrip())

@@ -42,7 +42,7 @@ def named(one: Purchase) -> str:
 
 def labelled(one: Purchase) -> str:
     """The same with what the study lists besides."""
-    varied = (pair for pair in one.configuration.own.varied if pair[0] not in DEGREES)
+    varied = (pair for pair in one.own.varied if pair[0] not in DEGREES)
     return ", ".join([named(one), *(f"{name} {value}" for name, value in varied)])
 
 
@@ -58,10 +58,10 @@ def up_to(batch: int) -> str:
 
 def instances(one: Purchase) -> tuple[int, int, int, int]:
     """How many instances decode and of how many devices each is; the same of those that only prefill."""
-    own = one.group["decode"] // one.configuration.copies_of
+    own = one.group["decode"] // one.copies_of
     apart = one.case.prefill_case
     other = round(float(apart.case.value("instance_devices"))) if apart else own
-    return one.configuration.copies, own, one.replicas * one.group.get("prefill", 0) // other, other
+    return one.copies, own, one.replicas * one.group.get("prefill", 0) // other, other
 
 
 def layout_text(one: Purchase) -> str:
@@ -125,12 +125,10 @@ def _purchase_row(
 ) -> tuple[str, ...]:
     """What is bought of a device, in brackets how many would be ``enough``; of what does not fit or keep up only that, of replicas that miss a target one of these."""
     brackets = f"({enough:,})" if enough else ""
-    name = ", ".join(
-        [device_word(one), *(f"{name} {value}" for name, value in one.configuration.own.varied)]
-    )
+    name = ", ".join([device_word(one), *(f"{name} {value}" for name, value in one.own.varied)])
     if not one.counted and {MEMORY, LOAD} & {
-        *one.configuration.missed_as_expected,
-        *one.configuration.missed,
+        *one.missed_as_expected,
+        *one.missed,
     }:
         return (name, brackets, *[""] * 7, one.lacks)
     cost = float(one.cost_per_mtok.value) if one.cost_per_mtok else None
@@ -149,7 +147,7 @@ def _purchase_row(
         each = others // one.replicas
         beside = f" + {each:,} × {other} prefill" * bool(others)
         count, paid, load = "", "", ""
-        layout = f"{one.configuration.copies_of} × {own}{beside}"
+        layout = f"{one.copies_of} × {own}{beside}"
     count = f"{count} {brackets}".strip()
     return (name, count, layout, f"{one.batch:,}", chunk, paid, *times, load, one.lacks)
 
@@ -179,7 +177,7 @@ def price_text(one: Purchase) -> str:
 
 def enough_text(found: Ranking, one: Purchase) -> str:
     """What would do if the predictions hold; empty where nothing cheaper would. Of a percentile target that headroom is not known."""
-    if one.passes and one.configuration.simulated and one.load is not None:
+    if one.passes and one.simulated and one.load is not None:
         return "Headroom is not known: with a percentile target each rate takes a simulation"
     fewer = found.as_predicted(one)
     if fewer is None:

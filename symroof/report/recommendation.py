@@ -12,7 +12,6 @@ from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.checks import check_load
 from symroof.errors import InputError, Problem
-from symroof.select.configuration import Configuration
 from symroof.select.purchase import Purchase
 from symroof.select.recommend import Ranking, Recommendation, recommend
 from symroof.select.screening import NEAR
@@ -96,8 +95,7 @@ def reviewed(study: Study, counts: Sequence[int] = ()) -> Reviewed:
         return Reviewed(study, found, Ranking(as_they_stand(study.cases)))
     shown: Ranking = found
     if "batch" in study.request.values:
-        listed = [Purchase(one) for one in found.choice.configurations]
-        shown = Ranking(tuple(listed))
+        shown = Ranking(found.choice.configurations)
     made = copy.copy(study)
     made.__dict__["cases"] = tuple(one.case for one in shown.best)
     return Reviewed(made, found, shown)
@@ -105,12 +103,12 @@ def reviewed(study: Study, counts: Sequence[int] = ()) -> Reviewed:
 
 def as_they_stand(cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
     """Cases as purchases: the cheapest that passes first, else the cheapest that does in a part of its ranges, else the nearest miss."""
-    every = [Purchase(Configuration(case)) for case in cases]
+    every = map(Purchase, cases)
 
     def order(one: Purchase) -> tuple[int, bool, float]:
-        state, spent = one.configuration.state, Ranking(()).spent(one)
+        state, spent = one.state, Ranking(()).spent(one)
         if state == "fails":
-            return STATES.index(state), *one.configuration.miss
+            return STATES.index(state), *one.miss
         return STATES.index(state), spent is None, spent or 0.0
 
     return tuple(sorted(every, key=order))

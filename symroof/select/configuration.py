@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -140,7 +140,7 @@ class Configuration:
     simulated: tuple[TargetCheck, ...] = ()
     unsimulated: tuple[str, ...] = ()
 
-    def changed(self, name: str, value: int) -> "Configuration":
+    def changed(self, name: str, value: int) -> Self:
         """The same with another number, to be judged by itself."""
         changes = {**dict(self.changes), name: Fraction(value)}
         return replace(self, changes=tuple(changes.items()), window=None, screened=None)
@@ -151,8 +151,8 @@ class Configuration:
         return label(self.own, dict(self.changes))
 
     @cached_property
-    def bound_case(self) -> BoundCase:
-        """The case behind it."""
+    def case(self) -> BoundCase:
+        """The case behind it, at its batch and with all its copies."""
         if not self.changes:
             return self.own
         return replace(variant_of(self.own, dict(self.changes)), assumptions=self.own.assumptions)
@@ -185,14 +185,14 @@ class Configuration:
 
     def result(self, name: str) -> Result | None:
         """A quantity with its flags; of a server under load where that is known, else isolated. None where it has no value."""
-        return self.bound_case.get(self.tested(name))
+        return self.case.get(self.tested(name))
 
     def rank(self, name: str) -> float | None:
         """The same as configurations are compared by."""
         tested = self.tested(name)
         if self.screened is not None:
             return self.screened.values.get(tested)
-        case = self.bound_case.case
+        case = self.case.case
         return float(case.value(tested)) if case.has_value(tested) else None
 
     # ------------------------------------------------------------------------------------------- conditions
@@ -201,13 +201,13 @@ class Configuration:
     def checks(self) -> tuple[TargetCheck, ...]:
         """Memory and every target that there is a metric for."""
         decided = {check.name: check for check in self.simulated}
-        checks = tuple(decided.get(check.name, check) for check in target_checks(self.bound_case))
-        fits = self.bound_case.fits
+        checks = tuple(decided.get(check.name, check) for check in target_checks(self.case))
+        fits = self.case.fits
         if fits is None:
             return checks
         met = None if len(fits.possible) > 1 else bool(fits.value)
-        limit = Fraction(self.bound_case.result("usable_memory_per_device").value)
-        memory = self.bound_case.result("memory_bytes_per_device")
+        limit = Fraction(self.case.result("usable_memory_per_device").value)
+        memory = self.case.result("memory_bytes_per_device")
         return (TargetCheck(MEMORY, memory, limit, met), *checks)
 
     @cached_property
@@ -215,7 +215,7 @@ class Configuration:
         """What it comes to, with what simulation decided; a wait without end takes up any limit."""
         if self.screened is not None:
             return self.screened.decided(self.simulated)
-        case = self.bound_case.case
+        case = self.case.case
         endless = {n: math.inf for n in self.own.targets if waits_without_end(n, case)}
         return Judged({}, {}, {}, endless, endless, endless).decided(self.checks)
 
@@ -225,8 +225,8 @@ class Configuration:
         judged = {check.name for check in self.checks}
         reasons = dict.fromkeys(self.unsimulated, "not simulated, as one that costs less passes")
         if MEMORY not in judged:
-            reasons[MEMORY] = self.bound_case.why_unknown("fits")
-        return reasons | unknown_targets(self.bound_case)
+            reasons[MEMORY] = self.case.why_unknown("fits")
+        return reasons | unknown_targets(self.case)
 
     @property
     def unjudged(self) -> set[str]:

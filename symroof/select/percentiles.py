@@ -11,7 +11,7 @@ from symroof.analysis.verdict import LOAD, TargetCheck, metric_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError
-from symroof.select.configuration import Configuration
+from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
 from symroof.select.search_space import Candidate
 from symroof.simulate.run_simulation import REQUESTS, simulate
@@ -29,22 +29,22 @@ DEVICES = 4
 TRIED = 8
 """Candidates of one combination that are simulated at most."""
 
-Key = Callable[[Configuration], Any]
+Key = Callable[[Purchase], Any]
 """The smaller, the better."""
 
 
 def decide(
-    cases: Sequence[tuple[Configuration, Sequence[Candidate]]],
+    cases: Sequence[tuple[Purchase, Sequence[Candidate]]],
     percentiles: Mapping[str, str],
     key: Key,
     track: Track = untracked,
-) -> list[Configuration]:
+) -> list[Purchase]:
     """The best candidate of every case, by simulation; ``percentiles``: target -> its statistic.
 
     Cases, each with the best of its candidates by means, are looked at from the cheapest on, and the candidates of each, until one passes: what costs more
     than another of its device, or than some other devices, is not simulated.
     """
-    found: list[Configuration] = []
+    found: list[Purchase] = []
     cheapest: dict[str, Any] = {}
     ranked = sorted(cases, key=lambda case: key(case[0]))
     for best, candidates in track(ranked, "simulating configurations"):
@@ -65,10 +65,10 @@ def decide(
 
 
 def _decided(
-    candidates: Sequence[Configuration], percentiles: Mapping[str, str], key: Key, best: Any
-) -> Configuration | None:
+    candidates: Sequence[Purchase], percentiles: Mapping[str, str], key: Key, best: Any
+) -> Purchase | None:
     """The cheapest candidate that meets the percentiles, and is cheaper than ``best``; else the nearest."""
-    tried: list[Configuration] = []
+    tried: list[Purchase] = []
     for one in candidates:
         if tried and best is not None and key(one) >= best:
             break
@@ -78,7 +78,7 @@ def _decided(
     return min(tried, key=key, default=None)
 
 
-def _left(one: Configuration, percentiles: Mapping[str, str]) -> bool:
+def _left(one: Purchase, percentiles: Mapping[str, str]) -> bool:
     """Whether the means pass; those of a median may be above it."""
     missed, shares = set(one.missed_as_expected), one.judged.shares
     if one.unjudged or LOAD in missed:
@@ -86,9 +86,9 @@ def _left(one: Configuration, percentiles: Mapping[str, str]) -> bool:
     return all(percentiles.get(name) == "p50" and shares[name] <= MEDIAN_OFF for name in missed)
 
 
-def _enough(one: Configuration, percentiles: Mapping[str, str]) -> Configuration:
+def _enough(one: Purchase, percentiles: Mapping[str, str]) -> Purchase:
     """The configuration, simulated: where it misses with more replicas if their number is open, else with a smaller batch if nobody chose it; as it is if no change is enough."""
-    met = dict[int, Configuration]()
+    met = dict[int, Purchase]()
     by, of = ("dp", one.copies_of) if "arrival_rate" in one.own.given else ("batch", 1)
 
     def meets(number: int) -> bool:
@@ -117,14 +117,14 @@ def _enough(one: Configuration, percentiles: Mapping[str, str]) -> Configuration
     return next((met[n] for n in between if meets(n)), met[number])
 
 
-def _met(one: Configuration) -> bool:
+def _met(one: Purchase) -> bool:
     """Whether what was simulated meets its targets, looked at first, and all other conditions hold."""
     return all(check.met for check in one.simulated) and one.state == "passes"
 
 
-def _simulated(one: Configuration, percentiles: Mapping[str, str]) -> Configuration:
+def _simulated(one: Purchase, percentiles: Mapping[str, str]) -> Purchase:
     """The configuration with the targets of a percentile as simulated at the expected values, and at the slow end of what was measured if they are met there."""
-    case = one.bound_case
+    case = one.case
     found = slow = _figures(case, percentiles)
     met_as_expected = all(value <= case.targets[name] for name, value in found.items())
     if met_as_expected and case.slow_end is not case:

@@ -27,7 +27,7 @@ PARTS = 2.0**24
 
 
 @dataclass(frozen=True)
-class Purchase:
+class Purchase(Configuration):
     """The best of one device, as it is bought.
 
     >>> from symroof.analysis.study import Study
@@ -37,16 +37,9 @@ class Purchase:
     (6, 6, {'decode': 1}, 'chunked', 17082)
     """
 
-    configuration: Configuration
-
-    @property
-    def case(self) -> BoundCase:
-        """The case at its batch, with all its replicas."""
-        return self.configuration.bound_case
-
     @property
     def passes(self) -> bool:
-        return self.configuration.state == "passes"
+        return self.state == "passes"
 
     @property
     def hardware(self) -> str:
@@ -66,11 +59,11 @@ class Purchase:
     def counted(self) -> bool:
         """Whether its size and its price are an answer: not where it does not fit or keep up, nor at a rate where a target is missed however many replicas there are."""
         missed = {
-            *self.configuration.missed_as_expected,
-            *self.configuration.missed,
-            *self.configuration.missed_when_slow,
+            *self.missed_as_expected,
+            *self.missed,
+            *self.missed_when_slow,
         }
-        return not (missed if queues(self.configuration.own.case) else missed & {MEMORY, LOAD})
+        return not (missed if queues(self.own.case) else missed & {MEMORY, LOAD})
 
     @property
     def amount(self) -> str:
@@ -81,12 +74,12 @@ class Purchase:
     @property
     def replicas(self) -> int:
         """Copies of the smallest whole: with prefill instances that several decoding ones share, of all these together."""
-        return self.configuration.copies // self.configuration.copies_of
+        return self.copies // self.copies_of
 
     @cached_property
     def group(self) -> dict[str, int]:
         """Devices of one replica, by role."""
-        decode = round(float(self._number("instance_devices"))) * self.configuration.copies_of
+        decode = round(float(self._number("instance_devices"))) * self.copies_of
         prefill = self.devices // self.replicas - decode
         return {"decode": decode} | ({"prefill": prefill} if prefill else {})
 
@@ -104,11 +97,6 @@ class Purchase:
         """Prompt tokens that a step of an instance takes along; None where steps are of one kind."""
         known = self.scheduling == "chunked" and self.case.case.is_set("chunk")
         return int(self._number("chunk")) if known else None
-
-    @property
-    def batch(self) -> int:
-        """Requests that one instance decodes together."""
-        return self.configuration.batch
 
     @cached_property
     def usd_per_hour(self) -> float | None:
@@ -137,27 +125,27 @@ class Purchase:
     @cached_property
     def cost_per_mtok(self) -> Result | None:
         """USD per million output tokens: at the arrival rate where there is one."""
-        return self.result(self.configuration.tested("cost_per_mtok")) if self.priced else None
+        return self.predicted(self.tested("cost_per_mtok")) if self.priced else None
 
     @cached_property
     def ttft(self) -> Result | None:
-        return self.result(self._metric("ttft"))
+        return self.predicted(self._metric("ttft"))
 
     @cached_property
     def itl(self) -> Result | None:
-        return self.result(self._metric("itl"))
+        return self.predicted(self._metric("itl"))
 
     @cached_property
     def load(self) -> float | None:
         """Arriving requests over what all replicas sustain, as expected."""
-        found = self.result(LOAD) if queues(self.configuration.own.case) else None
+        found = self.predicted(LOAD) if queues(self.own.case) else None
         return None if found is None else float(found.value)
 
     @cached_property
     def highest_rate(self) -> float | None:
         """The largest arrival rate that these replicas serve within the targets, at the slow end; None where none is, or it would take simulations."""
-        one, case = self.configuration, self.case.slow_end
-        if not queues(case.case) or one.simulated:
+        case = self.case.slow_end
+        if not queues(case.case) or self.simulated:
             return None
         now, meets = float(case.case.value("arrival_rate")), self._meets("arrival_rate", case)
         most = now / float(case.case.value(LOAD)) / PARTS
@@ -166,7 +154,7 @@ class Purchase:
 
     def longest(self, name: str, most: int) -> int | None:
         """The largest whole number of an input, of ``most`` at most, with which it fits and keeps its latencies at the slow end; None where it would take simulations."""
-        if self.configuration.simulated:
+        if self.simulated:
             return None
         try:
             meets = self._meets(name, self.case.slow_end)
@@ -197,9 +185,9 @@ class Purchase:
         now = self.case.case.value("arrival_rate") if self.highest_rate else 0
         return self.highest_rate / float(now) - 1 if self.highest_rate and now else None
 
-    def result(self, name: str) -> Result | None:
+    def predicted(self, name: str) -> Result | None:
         """A quantity with its interval, as the screening has it."""
-        found = self.configuration.screened
+        found = self.screened
         if found is None or name not in found.values:
             return self.case.get(name)
         ends = found.values[name], found.low.get(name), found.high.get(name)
@@ -209,23 +197,25 @@ class Purchase:
         return self.case.case.value(name)
 
     def _metric(self, target: str) -> str:
-        return metrics_of(target, self.configuration.own.case)[0]
+        return metrics_of(target, self.own.case)[0]
 
     @cached_property
     def lacks(self) -> str:
         """What keeps it from passing, in one phrase; empty where it passes."""
         if self.passes:
             return ""
-        one, device = self.configuration, self.case.hardware
-        if one.unknown and not one.missed:
-            return f"not known: {next(iter(one.unknown.values()))}"
-        missed = tuple(dict.fromkeys((*one.missed_as_expected, *one.missed, *one.missed_when_slow)))
-        alone = device is not None and domain(one.own) == 1
+        device = self.case.hardware
+        if self.unknown and not self.missed:
+            return f"not known: {next(iter(self.unknown.values()))}"
+        missed = tuple(
+            dict.fromkeys((*self.missed_as_expected, *self.missed, *self.missed_when_slow))
+        )
+        alone = device is not None and domain(self.own) == 1
         because = (
             "; its hardware file has no link between GPUs, so only one is used" if alone else ""
         )
         if MEMORY in missed:
-            used = one.judged.shares[MEMORY]
+            used = self.judged.shares[MEMORY]
             return f"does not fit: {used:.2g} times its memory{because}"
         if LOAD in missed:
             return f"does not keep up with the arriving requests{because}"
@@ -233,10 +223,9 @@ class Purchase:
 
     def _over(self, name: str) -> str:
         """A missed target: its metric against its limit, at the slow end where it is met as expected."""
-        one = self.configuration
-        limit = float(one.own.targets[name])
-        slow = name not in one.missed_as_expected
-        share = (one.judged.slow if slow else one.judged.shares).get(name, math.inf)
+        limit = float(self.own.targets[name])
+        slow = name not in self.missed_as_expected
+        share = (self.judged.slow if slow else self.judged.shares).get(name, math.inf)
         symbol = self.case.case.theory.symbol(self._metric(name))
         wanted = Result(symbol, limit).plain(3)
         if not math.isfinite(share):

@@ -63,7 +63,7 @@ class Ranking:
 
     def spent(self, one: Purchase) -> float | None:
         """What purchases are compared by: the price of the fleet at a rate, else of tokens."""
-        if queues(one.configuration.own.case):
+        if queues(one.own.case):
             return one.usd_per_hour
         return float(one.cost_per_mtok.value) if one.cost_per_mtok else None
 
@@ -118,11 +118,11 @@ class Recommendation(Ranking):
         for candidate in self._space(self.best[0]):
             by_case.setdefault(id(candidate.bound_case), []).append(candidate)
         found = screen(list(by_case.values()), listed=True)
-        return tuple(map(Purchase, sorted(found, key=lambda c: sort_key(c, self.choice.order))))
+        return tuple(sorted(found, key=lambda c: sort_key(c, self.choice.order)))
 
     def _space(self, one: Purchase) -> Sequence[Candidate]:
         """The candidates of one combination."""
-        own = one.configuration.own
+        own = one.own
         return next(x for x in self.choice.spaces if any(each.bound_case is own for each in x))
 
     def as_predicted(self, one: Purchase) -> Purchase | None:
@@ -146,34 +146,32 @@ class Recommendation(Ranking):
         if self.choice.study.request.percentiles:
             return {}
         best = self.best[:MOST_PREDICTED]
-        shown = [
-            x for x in best if x.configuration.own.measured_box and queues(x.configuration.own.case)
-        ]
+        shown = [x for x in best if x.own.measured_box and queues(x.own.case)]
         moved = []
         for one in shown:
             space = self._space(one)
             cases = {id(each.bound_case): each.bound_case for each in space}
             there = {key: at_predicted(case) for key, case in cases.items()}
             moved.append([replace(each, bound_case=there[id(each.bound_case)]) for each in space])
-        found = map(Purchase, screen(moved, listed=True))
+        found = screen(moved, listed=True)
         return {id(one): other for one, other in zip(shown, found, strict=True)}
 
     @cached_property
     def cheaper(self) -> tuple[str, Purchase] | None:
         """The pick's device with narrower weights, where that costs less: a format and what would be bought. It changes what the model answers."""
         pick = self.pick
-        if pick is None or not pick.priced or "weights" in dict(pick.configuration.own.varied):
+        if pick is None or not pick.priced or "weights" in dict(pick.own.varied):
             return None
         narrow = NARROWER.get(pick.case.precisions.get("weights", ""))
         if narrow is None:
             return None
-        among = {"hardware": list(pick.configuration.own.request.hardware), "weights": narrow}
+        among = {"hardware": list(pick.own.request.hardware), "weights": narrow}
         study = with_candidates(self.choice.study, among)
         try:
             narrowed = select_from(study, layouts=self.choice.layouts)
         except InputError:
             return None
-        found = Purchase(narrowed.configurations[0])
+        found = narrowed.configurations[0]
         mine, theirs = self.spent(pick), self.spent(found)
         return (narrow, found) if found.passes and mine and theirs and theirs < mine else None
 
@@ -226,5 +224,5 @@ def recommended_of(choice: Selection) -> Recommendation:
     best: dict[Any, Purchase] = {}
     for configuration in choice.configurations:
         device = configuration.own.hardware
-        best.setdefault(device.name if device else None, Purchase(configuration))
+        best.setdefault(device.name if device else None, configuration)
     return Recommendation(tuple(best.values()), choice)

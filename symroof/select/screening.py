@@ -23,7 +23,8 @@ from symroof.select.columns import (
     Points,
     points_at,
 )
-from symroof.select.configuration import CLOSE, ISOLATED, PRICE, Configuration, Window
+from symroof.select.configuration import CLOSE, ISOLATED, PRICE, Window
+from symroof.select.purchase import Purchase
 from symroof.select.search_space import Candidate
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.evaluation import NoValue
@@ -50,7 +51,7 @@ ARGUMENTS = SHARED | {"batch"}
 """Inputs whose numbers do not tell functions apart."""
 
 
-def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[Configuration]:
+def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[Purchase]:
     """The best of the candidates of each case, at its own batch where one is chosen; where a size is not known the case as it is.
 
     ``listed``: the study lists batches, so that no window of them is said.
@@ -90,7 +91,7 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
         best.setdefault(group, {})[i] = point, rank
     made = {i: one for group, points in best.items() for i, one in _made(group, points, listed)}
     owns = [candidates[0].bound_case for candidates in cases]
-    alone = (Configuration(own, chosen=own.chosen("batch")) for own in owns)
+    alone = (Purchase(own, chosen=own.chosen("batch")) for own in owns)
     return [made.get(i, one) for i, one in enumerate(alone)]
 
 
@@ -350,7 +351,7 @@ def _nearest(group: Group, owners: Sequence[int]) -> dict[int, tuple[Points, Ran
 
 def _made(
     group: Group, best: Mapping[int, tuple[Points, Rank]], listed: bool
-) -> Iterator[tuple[int, Configuration]]:
+) -> Iterator[tuple[int, Purchase]]:
     """The chosen points of some cases as configurations; no window of batches where the study lists them."""
     chosen, largest = [point for point, _ in best.values()], group.largest
     parts = ("rows", "batch", "copies")
@@ -375,18 +376,9 @@ def _made(
         if group.open_copies and at.copies[i] > 1:
             changes["dp"] = Fraction(int(at.copies[i]))
         stopped = tuple(name for name, broken in beyond.items() if broken[i])
-        window = Window(int(least[i]), int(most[i]), stopped)
-        yield (
-            owner,
-            Configuration(
-                candidate.bound_case,
-                tuple(changes.items()),
-                candidate.copies_of,
-                group.chosen_batch,
-                None if listed or not most[i] else window,
-                judged.row(i),
-            ),
-        )
+        window = Window(int(least[i]), int(most[i]), stopped) if most[i] and not listed else None
+        own = candidate.bound_case, tuple(changes.items()), candidate.copies_of
+        yield owner, Purchase(*own, group.chosen_batch, window, judged.row(i))
 
 
 def _least(group: Group, at: Points) -> Array:

@@ -15,6 +15,7 @@ from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem
 from symroof.select.candidates import check_open, device_counts, with_candidates
 from symroof.select.configuration import PRICED, Configuration, prefill_ratio
+from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
 from symroof.select.search_space import DEGREES, Candidate, Layouts, candidates_of
 from symroof.symbolic.evaluation import NoValue
@@ -60,7 +61,7 @@ class Selection:
     """
 
     study: Study
-    configurations: tuple[Configuration, ...]
+    configurations: tuple[Purchase, ...]
     order: str
     targets: dict[str, Fraction] = field(hash=False)
     layouts: Layouts = field(default=(), hash=False)
@@ -94,7 +95,7 @@ class Selection:
         return card([repr(self)[1:-1]], html_table(header, rows, f"the first {MOST_SHOWN}" * more))
 
     @property
-    def passing(self) -> tuple[Configuration, ...]:
+    def passing(self) -> tuple[Purchase, ...]:
         """The configurations that fit in memory and meet every target, best first."""
         return tuple(c for c in self.configurations if c.state == "passes")
 
@@ -207,7 +208,7 @@ def select_from(
     return Selection(study, tuple(ranked), order, targets, layouts, spaces)
 
 
-def _order(study: Study, configurations: Sequence[Configuration]) -> str:
+def _order(study: Study, configurations: Sequence[Purchase]) -> str:
     """Cheapest first, those without a price last: the fleet that sustains an arrival rate, else a million tokens; where no price is known by what a device gives."""
     word = "fleet" if "arrival_rate" in study.first.given else "cost"
     name = ORDERS[word]

@@ -79,7 +79,7 @@ def _verdict(c: Configuration) -> dict[str, Any]:
 
 def _computed(c: Configuration) -> dict[str, Any]:
     """What takes an evaluation of the whole case."""
-    bound_case, assumed = c.bound_case, c.bound_case.assumptions
+    bound_case, assumed = c.case, c.case.assumptions
     inputs = bound_case.inputs(tuple(_quantities(bound_case)), False)
     return {
         "checks": {check.name: check_json(check) for check in c.checks},

@@ -185,7 +185,7 @@ def _layouts(served: ServedCase, devices: int) -> Iterator[dict[str, int]]:
 
 def _advice(served: ServedCase, pick: Purchase, devices: int, why: str) -> list[Advice]:
     """The flags that say what was found, each with what decided it; ``why``: what the command's own devices lack."""
-    copies = pick.configuration.copies_of if queues(pick.case.case) else pick.configuration.copies
+    copies = pick.copies_of if queues(pick.case.case) else pick.copies
     flags = layout_flags(pick, served.line.engine, copies)
     word = f"{devices} GPUs" if devices > 1 else "one GPU"
     laid = why or f"the cheapest parallelism on {word}"
@@ -203,11 +203,11 @@ def _advice(served: ServedCase, pick: Purchase, devices: int, why: str) -> list[
 
 def _batch_because(pick: Purchase) -> str:
     """What stops the batch, or why it is smaller than that."""
-    window = pick.configuration.window
+    window = pick.window
     stopped = window.stopped_by if window else ()
     if window and pick.batch < window.most:
         near = "the lowest TTFT within 2 % of the lowest cost"
-        found = "as given" if pick.configuration.chosen else near
+        found = "as given" if pick.chosen else near
         return f"{found}; up to {window.most:,} pass"
     if MEMORY in stopped:
         return "the most that fit in memory"

@@ -94,7 +94,7 @@ def _vllm_line(one: Purchase, degrees: Mapping[str, int], layout: Mapping[str, s
 
 def _served_name(one: Purchase) -> str:
     """The model as it is named, or by its address on the hub."""
-    model, asked = one.case.model, one.configuration.own.request.models
+    model, asked = one.case.model, one.own.request.models
     assert model
     named = asked[0] if asked and isinstance(asked[0], str) else model.name
     address = (model.source and model.source.address) or ""

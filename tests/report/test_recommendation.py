@@ -113,7 +113,7 @@ def test_a_fixed_batch_is_reviewed_in_the_layout_and_the_chunk_that_select_names
     review, pick = reviewed(study), recommend(study).pick
     assert review.pick.as_json() == pick.as_json() and pick.chunk is not None
     assert review.subject.case.value("chunk") == pick.chunk
-    assert (review.subject.case.value("dp"), review.pick.batch) == (pick.configuration.copies, 8)
+    assert (review.subject.case.value("dp"), review.pick.batch) == (pick.copies, 8)
 
 
 def test_where_nothing_passes_a_review_says_what_would():

@@ -48,10 +48,10 @@ def test_it_is_ranked_by_what_is_expected(chosen):
 
 def test_the_bound_beside_it_is_the_case_at_the_peak(chosen):
     for name in ("sustained_itl", "loaded_ttft", "sustained_throughput"):
-        assert float(chosen.bound_case.peak_bound(name).value) == pytest.approx(
+        assert float(chosen.case.peak_bound(name).value) == pytest.approx(
             at({"efficiency": "peak"}, chosen.batch, name), rel=1e-12
         )
-    assert chosen.bound_case.peak_bound("weight_bytes") is None
+    assert chosen.case.peak_bound("weight_bytes") is None
 
 
 def test_it_fails_where_the_fast_end_misses_and_passes_in_part_between():
@@ -80,10 +80,10 @@ def test_a_wait_has_the_range_of_its_slow_and_its_fast_end():
 
 def test_an_efficiency_that_is_given_wins_and_the_others_are_measured_where_that_is_asked():
     """Else a selection is at the efficiencies given, as every other answer is."""
-    alone = select(**CASE, batch=16, mbu=1).configurations[0].bound_case.given
+    alone = select(**CASE, batch=16, mbu=1).configurations[0].case.given
     assert not any(value.measured for value in alone.values())
     chosen = select(**CASE, batch=16, mbu=1, efficiency="measured").configurations[0]
-    given = chosen.bound_case.given
+    given = chosen.case.given
     found = [given[name].measured for name in ("mbu", "mfu", "layer_overhead")]
     assert found == [False, True, True]
 

@@ -9,7 +9,6 @@ from symroof.analysis.verdict import target_warnings
 from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.report.purchase_text import purchase_rows
-from symroof.select.purchase import Purchase
 from symroof.select.recommend import recommended_of
 from symroof.select.selection import select
 from symroof.select.selection_json import check_json
@@ -34,7 +33,7 @@ def test_each_device_costs_its_own_price(prices, cheapest):
     by_label = {c.label: c for c in choice.configurations}
     for label, hourly in zip(("h100-sxm", "h200"), prices, strict=True):
         run = by_label[label]
-        assert run.result("cost_per_mtok").value == near(cost(hourly, run.bound_case))
+        assert run.result("cost_per_mtok").value == near(cost(hourly, run.case))
 
 
 def test_of_a_device_over_its_catalogue_price_and_not_over_the_price_of_a_stronger_line():
@@ -75,7 +74,7 @@ def listed_cost(choice, name):
     """Lowest, median and highest cost of a million tokens of one device, from its list prices and the rate it gives."""
     (run,) = (c for c in choice.configurations if c.label == name)
     price = run.own.hardware.price
-    return [cost(3600 * hourly, run.bound_case) for hourly in (price.low, price.middle, price.high)]
+    return [cost(3600 * hourly, run.case) for hourly in (price.low, price.middle, price.high)]
 
 
 def test_a_cost_has_the_range_of_the_list_prices_and_nothing_else_has():
@@ -126,7 +125,7 @@ def test_what_no_price_was_found_of_is_last_and_says_so():
     assert found == [("h200", "passes"), ("gaudi3", "passes")]
     said = "no price of gaudi3 was found, so it is ranked last"
     assert any(hint.startswith(said) for hint in choice.hints)
-    _, rows = purchase_rows([Purchase(one) for one in choice.configurations])
+    _, rows = purchase_rows(choice.configurations)
     assert ["no price found" in row for row in rows] == [False, True]
 
 
@@ -147,7 +146,7 @@ def test_a_cost_target_is_judged_at_the_median_and_the_verdict_says_where_the_pr
     assert (check.met, check.straddles) == (met, straddles)
     assert configuration.state == ("passes" if met else "fails")
     assert check_json(check)["straddles"] is straddles
-    said = [text for text in target_warnings(configuration.bound_case) if "cost target" in text]
+    said = [text for text in target_warnings(configuration.case) if "cost target" in text]
     assert bool(said) is (straddles or not met)
     words = f"at the median of the list prices, not at the {'highest' if met else 'lowest'}"
     assert any(words in text for text in said) is straddles

@@ -31,7 +31,7 @@ def bound_anew(one):
     if one.scheduling == "disaggregated":
         instances = one.replicas * one.group["prefill"] // one.parallel["tp"]
         apart = {"prefill": {"tp": one.parallel["tp"], "instances": instances}}
-    served = {"hardware": one.hardware, "batch": one.batch, "dp": one.configuration.copies}
+    served = {"hardware": one.hardware, "batch": one.batch, "dp": one.copies}
     return Study(**CASE, **degrees, **apart, **served, arrival_rate=60, targets=TARGETS)
 
 
@@ -196,7 +196,7 @@ def test_of_near_ties_the_first_token_decides():
     """At an ITL target alone 197 requests queue 19 s for prefill, and their tokens cost 1 % less than those of 79."""
     case = {"model": "llama-3.1-8b", "hardware": "a100-80gb-sxm", "prompt": 2000, "output": 300}
     pick = recommend(Study(**case, targets={"itl": "100 ms"})).pick
-    most = pick.configuration.window.most
+    most = pick.window.most
     full = Study(**case, batch=most, chunk=pick.chunk).first
     assert full.case.value("loaded_ttft") > 10 > 1 > pick.ttft.value
     assert pick.cost_per_mtok.value <= 1.02 * full.case.value("cost_per_mtok")

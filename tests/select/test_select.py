@@ -18,7 +18,7 @@ def tutorial():
 
 
 def by_name(choice):
-    return {c.bound_case.hardware.name: c for c in choice.configurations}
+    return {c.case.hardware.name: c for c in choice.configurations}
 
 
 def check(configuration, name):
@@ -34,7 +34,7 @@ def test_the_tutorials_t4_holds_nothing_of_what_is_printed_for_it(tutorial):
 
 
 def test_sorted_passing_first_and_the_nearest_miss_before_the_far_one(tutorial):
-    names = [c.bound_case.hardware.name for c in tutorial.configurations]
+    names = [c.case.hardware.name for c in tutorial.configurations]
     assert names == ["h200", "h100-sxm", "a100-80gb-sxm", "t4"]
     assert [c.state for c in tutorial.configurations] == ["passes", "passes", "fails", "fails"]
 
@@ -48,7 +48,7 @@ def test_the_passing_ones_stand_cheapest_first():
     found = select(**SMALL, **work, hardware=devices, tp=[1, 2], targets={"itl": 0.05})
     costs = []
     for c in found.passing:
-        case = c.bound_case
+        case = c.case
         lone = {"hardware": case.hardware.name, "tp": int(case.case.value("tp"))}
         costs.append(Study(**SMALL, **lone, **work).value("cost_per_mtok"))
     assert len(costs) == 6
@@ -67,7 +67,7 @@ def test_what_does_not_pass_never_competes(seed):
     assert len(found.configurations) == 24
     for c in found.configurations:
         limits = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok"}
-        case = c.bound_case.case
+        case = c.case.case
         fits = case.value("memory_bytes") <= case.value("usable_memory")
         met = [
             case.has_value(metric) and float(case.value(metric)) <= targets[name]
@@ -100,7 +100,7 @@ def test_all_hardware_is_the_whole_catalogue():
     from symroof.specs.catalogue import entries
 
     found = select(model="llama-3-8b", prompt=128, batch=1, among={"hardware": "all"})
-    names = {c.bound_case.hardware.name for c in found.configurations}
+    names = {c.case.hardware.name for c in found.configurations}
     assert names == {*entries("hardware")}
 
 

@@ -13,8 +13,8 @@ SAME = 1.04
 
 def simulated(c):
     """Tokens per second of a device, counted of a closed loop of users."""
-    found = simulate(c.bound_case, "closed-loop", requests=40 * c.batch, replications=2)
-    return found.rates["throughput"][0].value / c.bound_case.case.value("tp")
+    found = simulate(c.case, "closed-loop", requests=40 * c.batch, replications=2)
+    return found.rates["throughput"][0].value / c.case.case.value("tp")
 
 
 @pytest.mark.full
@@ -27,5 +27,5 @@ def test_the_cheapest_first_are_those_that_a_simulation_counts_most_tokens_of():
     later = ((first, rest) for i, first in enumerate(counted) for rest in counted[i + 1 :])
     assert all(first * SAME > rest for first, rest in later)
     for c, rate in zip(choice.passing, counted, strict=True):
-        expected = c.result("sustained_throughput").value / c.bound_case.case.value("tp")
+        expected = c.result("sustained_throughput").value / c.case.case.value("tp")
         assert float(expected) == pytest.approx(rate, rel=0.06), c.label

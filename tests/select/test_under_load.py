@@ -17,7 +17,7 @@ TARGETS = {"ttft": "500 ms", "itl": "50 ms"}
 
 
 def by_layout(choice):
-    return {(int(c.bound_case.case.value("tp")), c.copies): c for c in choice}
+    return {(int(c.case.case.value("tp")), c.copies): c for c in choice}
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_the_three_layouts_stand_in_the_order_of_a_server_that_is_worked_out_by_
     assert engine == pytest.approx(by_hand, rel=0.05)
     best = select(**CASE, hardware="h100-sxm", targets=TARGETS, among={"devices": "4"})
     (one,) = best.configurations
-    assert one.bound_case.case.value("tp") * one.copies == 4
+    assert one.case.case.value("tp") * one.copies == 4
     cheapest = min(float(c.result("cost_per_request").value) for c in four)
     assert float(one.result("cost_per_request").value) <= cheapest * (1 + 1e-9)
 
@@ -99,18 +99,16 @@ def test_fast_prefills_beside_a_slow_decode_are_judged_where_prefills_have_devic
     )
     among = {"tp": "1,2", "prefill_devices": "2,4,6"}
     chosen = select(**case, targets={"itl": "50 ms"}, among=among)
-    apart = [c for c in chosen.passing if c.bound_case.case.has("prefill_devices")]
+    apart = [c for c in chosen.passing if c.case.case.has("prefill_devices")]
     assert len(apart) > 1
     ahead = 0
     for one in apart:
-        here, batch = one.bound_case, one.batch
+        here, batch = one.case, one.batch
         now, more = (
             [corner.changed({"batch": Fraction(n)}) for corner in here.corners]
             for n in (batch, batch + 1)
         )
-        slowest, beyond = (
-            max(c.result("sustained_itl").value for c in some) for some in (now, more)
-        )
+        slowest, beyond = (max(c.value("sustained_itl") for c in some) for some in (now, more))
         assert slowest <= target, (one.changes, batch)
         assert beyond > target or not all(corner.value("fits") for corner in more)
         slow_end = here.slow_end.case.changed({"batch": Fraction(batch)})

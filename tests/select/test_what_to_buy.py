@@ -25,7 +25,7 @@ def choice():
 @pytest.mark.full
 def test_floats_that_rank_are_the_exact_values_of_what_is_bought(choice):
     """Copies are counted after the screening: nothing else may change with them, a link to the devices that prefill neither."""
-    kinds = {c: c.bound_case.assumptions["scheduling"] for c in choice.configurations}
+    kinds = {c: c.case.assumptions["scheduling"] for c in choice.configurations}
     apart = [c for c, scheduling in kinds.items() if scheduling == "disaggregated"]
     assert all(c.copies > 1 for c in apart)
     for c in choice.configurations:
@@ -36,10 +36,10 @@ def test_floats_that_rank_are_the_exact_values_of_what_is_bought(choice):
 @pytest.mark.parametrize("place", [0, 1])
 def test_one_copy_less_does_not_bear_the_rate_where_all_is_slow(choice, place):
     """Bound anew with every efficiency at its slow end."""
-    run = [c for c in choice.passing if c.bound_case.assumptions["scheduling"] == "chunked"][place]
+    run = [c for c in choice.passing if c.case.assumptions["scheduling"] == "chunked"][place]
     costs = ("layer_overhead", "elementwise_bytes", "link_latency", "server_latency")
     slow = {name: ends[name in costs] for name, ends in run.own.box.items()}
-    layout = {"batch": run.batch, "tp": run.bound_case.case.value("tp")}
+    layout = {"batch": run.batch, "tp": run.case.case.value("tp")}
     layout |= {"weights": run.own.precisions["weights"], "chunk": dict(run.changes)["chunk"]}
     enough, less = (
         Study(**CASE, **layout, **slow, dp=copies) for copies in (run.copies, run.copies - 1)
@@ -55,8 +55,8 @@ def test_a_layout_whose_slots_are_waited_for_does_not_hide_one_that_passes():
     pick = select(
         **case, hardware="h100-sxm", arrival_rate=40, targets={"ttft": "1 s", "itl": "40 ms"}
     ).configurations[0]
-    assert pick.state == "passes" and pick.bound_case.slow_end.number("dp") == pick.copies
-    assert float(pick.bound_case.slow_end.result("loaded_itl").value) <= 0.04
+    assert pick.state == "passes" and pick.case.slow_end.number("dp") == pick.copies
+    assert float(pick.case.slow_end.result("loaded_itl").value) <= 0.04
 
 
 def test_what_would_do_if_the_prediction_holds_meets_the_targets_there_and_less_does_not():

@@ -88,7 +88,7 @@ def test_a_recommended_line_is_what_is_recommended(line, targets, case):
     again = reviewed(found.line, targets, **case)
     cases = [made.served.study.first.case for made in (found, again)]
     assert len({case.value("instance_devices") * case.value("dp") for case in cases}) == 1
-    assert not again.served.study.first.does_not_fit and not found.pick.configuration.missed
+    assert not again.served.study.first.does_not_fit and not found.pick.missed
     assert again.pick.batch == pick.batch and again.pick.devices == pick.devices
     assert pick.batch % pick.parallel["attention_dp"] == 0  # a line says the requests of one group
     for name in ("sustained_itl", "loaded_ttft", "sustained_throughput", "worst_itl"):
@@ -118,7 +118,7 @@ LONG = {"hardware": "h200", "prompt": 131072, "output": 1000, "efficiency": None
 
 def test_a_length_that_requests_have_room_in():
     found = reviewed(R1, targets={"itl": "60 ms"}, **LONG)
-    assert setting(found, "max-model-len") == "132072" and not found.pick.configuration.missed
+    assert setting(found, "max-model-len") == "132072" and not found.pick.missed
 
 
 @pytest.mark.parametrize(

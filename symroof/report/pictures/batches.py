@@ -179,7 +179,7 @@ def ranked(review: Reviewed) -> Chart:
 
 def _named(one: Purchase) -> str:
     """A candidate with its batch."""
-    told = "batch" in dict(one.configuration.own.varied) or one.load is not None
+    told = "batch" in dict(one.own.varied) or one.load is not None
     return labelled(one) if told else f"{labelled(one)}, batch {one.batch:,}"
 
 
