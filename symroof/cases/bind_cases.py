@@ -100,18 +100,18 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
             yield made
 
 
-def variant(bound_case: BoundCase, **changes: Any) -> BoundCase:
-    """The same request with other precisions by role and values by name."""
-    precision = {role: (changes.pop(role),) for role in ROLE_INPUT if role in changes}
-    values = {name: (number(value),) for name, value in changes.items()}
-    origin = dict.fromkeys([*precision, *values], VARIANT)
-    line = Request(precision=precision, values=values, origin=origin)
-    request, specs = line.over(bound_case.request), bound_case.specs
-    if specs is None or precision:
-        chosen = (bound_case.preset, bound_case.model, bound_case.hardware)
-        specs = inputs_of_specs(request, *chosen)
-        specs.documents = bound_case.documents
-    return _bound(specs, request)
+def variant(bound_case: BoundCase, changes: Mapping[str, Any], **assume: str) -> BoundCase:
+    """The same combination with other inputs and switches.
+
+    Raises:
+        InputError: the engine does not start it.
+    """
+    values, origin = {n: (number(x),) for n, x in changes.items()}, dict.fromkeys(changes, VARIANT)
+    line = Request(values=values, assume=assume, origin=origin)
+    assert bound_case.specs, "it was bound from a request"
+    made = _bound(bound_case.specs, line.over(bound_case.request))
+    names = ("several_models", "varied", "search_inside")
+    return replace(made, **{name: getattr(bound_case, name) for name in names})
 
 
 def _with_known_devices(chosen: Request, known: Mapping[str, str]) -> Request:

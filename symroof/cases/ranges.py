@@ -7,7 +7,7 @@ range it never takes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -116,7 +116,6 @@ class Ranges:
     box: Mapping[str, tuple[Any, Any]]
     joint: tuple[Sequence[Point], ...] = ()
     searched: bool = True
-    _answers: dict[str, Any] = field(default_factory=dict, init=False)
     _grids: dict[Any, BoxGrid] = field(default_factory=dict, init=False)
 
     def over(self, name: str, result: Result) -> Result:
@@ -164,19 +163,13 @@ class Ranges:
 
     def _answer(self, name: str) -> Any:
         """The ends of a number or the labels that occur; quantities that the same axes move share the work of their first grids."""
-        if name not in self._answers:
-            fine = CHOOSING.isdisjoint(self.case.dependencies(name))
-            axes = self.moving(name)
-            try:
-                grid = self._grids.setdefault((axes, fine), BoxGrid(self, axes, fine))
-                self._answers[name] = grid.answer(name)
-            except NoValue as error:
-                self._answers[name] = error
-            except (OverflowError, RecursionError):
-                self._answers[name] = RangeNotFound()
-        if isinstance(self._answers[name], NoValue):
-            raise self._answers[name]
-        return self._answers[name]
+        fine = CHOOSING.isdisjoint(self.case.dependencies(name))
+        axes = tuple(x for x in self.axes if self.case.moves(name, frozenset(x.ends[0])))
+        grid = self._grids.setdefault((axes, fine), BoxGrid(self, axes, fine))
+        try:
+            return grid.answer(name)
+        except (OverflowError, RecursionError):
+            raise RangeNotFound from None
 
     @cached_property
     def axes(self) -> tuple[BoxAxis, ...]:
@@ -196,19 +189,6 @@ class Ranges:
     def corners_alone(self) -> bool:
         """Whether nothing but corners is looked at."""
         return not self.searched or sum(not axis.joint for axis in self.axes) > MOST_AXES
-
-    def moving(self, name: str) -> tuple[BoxAxis, ...]:
-        """The axes that move a quantity."""
-        moves = self.case.moves
-        return tuple(axis for axis in self.axes if moves(name, frozenset(axis.ends[0])))
-
-    def at(self, point: Point) -> Case:
-        """The case at a point, changed along one axis after the other: what the last ones do not move is computed once for all their places."""
-        case = self.case
-        for axis in self.axes:
-            if point.keys() >= axis.ends[0].keys():
-                case = case.changed({name: point[name] for name in axis.ends[0]})
-        return case
 
 
 @dataclass
@@ -251,11 +231,6 @@ class BoxGrid:
         open_case = self.ranges.case.without_values(inputs, rounded=True)
         return open_case.changed(inputs) if inputs else open_case
 
-    def point(self, place: Iterable[int]) -> Point:
-        """The inputs after so many steps along each axis."""
-        parts = [axis.at(step) for axis, step in zip(self.axes, place, strict=True)]
-        return {name: float(value) for part in parts for name, value in part.items()}
-
     def values(self, name: str, window: Window, scenarios: Case) -> Array:
         """The values of a quantity at every point of a grid; of a label its place.
 
@@ -269,8 +244,10 @@ class BoxGrid:
         values = np.broadcast_to(found, [len(steps) for steps in window]).astype(float)
         lacking = np.argwhere(~np.isfinite(values))
         if len(lacking):  # by itself, the point says why
-            place = [int(steps[i]) for steps, i in zip(window, lacking[0], strict=True)]
-            self.ranges.at(self.point(place)).value(name)
+            point: dict[str, Any] = {}
+            for axis, steps, i in zip(self.axes, window, lacking[0], strict=True):
+                point |= axis.at(int(steps[i]))
+            self.ranges.case.changed(point).value(name)
             raise NoValue("a number too large to work with")
         return values
 

@@ -17,12 +17,13 @@ from symroof.analysis.case_summary import (
     words_for,
 )
 from symroof.analysis.verdict import basis_lines, under_load, unjudged
+from symroof.cases.bind_cases import variant
 from symroof.cases.engine_inputs import beyond_measurements
 from symroof.cases.input import ROLE_INPUT
 from symroof.cli.output import inputs_table, starred
 from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
 from symroof.errors import InputError
-from symroof.select.search_space import starts, variant_of
+from symroof.select.search_space import starts
 from symroof.symbolic.evaluation import NoValue
 from symroof.table_formats import text_table
 from symroof.theory.declarations import OWN, MissingInput
@@ -113,7 +114,7 @@ def room_instead(case: BoundCase) -> str:
         with suppress(InputError):
             if not starts(case, {"tp": tp, "ep": 1}):
                 continue
-            if not variant_of(case, {"tp": tp}).does_not_fit:
+            if not variant(case, {"tp": tp}).does_not_fit:
                 said.append(f"--tp {tp}")
                 break
     return f"; it fits with {' or '.join(said)}" * bool(said)

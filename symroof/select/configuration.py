@@ -21,10 +21,10 @@ from symroof.analysis.verdict import (
     unknown_targets,
     waits_without_end,
 )
+from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError, Problem
-from symroof.select.search_space import variant_of
 from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES
 from symroof.theory.theory_files import column
@@ -155,7 +155,7 @@ class Configuration:
         """The case behind it, at its batch and with all its copies."""
         if not self.changes:
             return self.own
-        return replace(variant_of(self.own, dict(self.changes)), assumptions=self.own.assumptions)
+        return replace(variant(self.own, dict(self.changes)), assumptions=self.own.assumptions)
 
     @property
     def batch(self) -> int:

@@ -10,14 +10,12 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import queues
-from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.select.candidates import with_candidates
 from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
 from symroof.select.search_space import Candidate, Layouts
 from symroof.select.selection import MONEY, Selection, select_from, sort_key
-from symroof.symbolic.expressions import number
 
 MOST_PREDICTED = 4
 """Devices of which it is looked for what would do at the predicted values."""
@@ -151,7 +149,10 @@ class Recommendation(Ranking):
         for one in shown:
             space = self._space(one)
             cases = {id(each.bound_case): each.bound_case for each in space}
-            there = {key: at_predicted(case) for key, case in cases.items()}
+            there = {  # every measured efficiency as it is expected, without its interval
+                key: case.with_numbers({n: case.given[n].value for n in case.measured_box})
+                for key, case in cases.items()
+            }
             moved.append([replace(each, bound_case=there[id(each.bound_case)]) for each in space])
         found = screen(moved, listed=True)
         return {id(one): other for one, other in zip(shown, found, strict=True)}
@@ -196,12 +197,6 @@ class Recommendation(Ranking):
             "command": command,
         }
         return {"recommendation": said, "reason": None}
-
-
-def at_predicted(case: BoundCase) -> BoundCase:
-    """The same case with every measured efficiency at what is expected, without its interval."""
-    expected = {name: number(case.given[name].value) for name in case.measured_box}
-    return case.with_given({n: replace(case.given[n], setting=x) for n, x in expected.items()})
 
 
 def recommend(study: Study, counts: Sequence[int] = (), layouts: Layouts = ()) -> Recommendation:

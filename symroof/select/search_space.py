@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
 from symroof.analysis.verdict import queues, under_load
 from symroof.cases.bind_cases import variant
@@ -90,7 +89,7 @@ def _together(
         if changes["dp"].denominator > 1:
             return []
     try:
-        return _chunked(variant_of(bound_case, changes) if changes else bound_case)
+        return _chunked(variant(bound_case, changes) if changes else bound_case)
     except InputError:
         return []
 
@@ -101,7 +100,7 @@ def _lines(bound_case: BoundCase, layouts: Layouts) -> Iterator[Candidate]:
     for degrees in layouts:
         changes = {name: Fraction(n) for name, n in degrees.items() if name != "dp" or not often}
         try:
-            made = variant_of(bound_case, changes)
+            made = variant(bound_case, changes)
         except InputError:
             continue  # the engine does not start it
         for candidate in _chunked(made):
@@ -113,20 +112,6 @@ def _size(bound_case: BoundCase, degrees: Mapping[str, Fraction]) -> Fraction:
     own = bound_case.case
     sizes = [degrees.get(name, 1) for name in ("tp", "attention_dp")]
     return Fraction(math.prod(sizes) if degrees else own.value("instance_devices"))
-
-
-def variant_of(bound_case: BoundCase, changes: Mapping[str, Any], **assume: str) -> BoundCase:
-    """The same combination with other inputs and switches.
-
-    Raises:
-        InputError: the engine does not start it.
-    """
-    request, base = bound_case.request, bound_case
-    if assume:
-        base = base.with_changes(request=replace(request, assume={**request.assume, **assume}))
-    made = variant(base, **changes)
-    names = ("several_models", "varied", "search_inside")
-    return replace(made, **{name: getattr(bound_case, name) for name in names})
 
 
 def domain(bound_case: BoundCase) -> int:
@@ -262,9 +247,9 @@ def _disaggregated(
         if devices is not None:
             for copies, ratio in _shared(devices, _size(bound_case, degrees), group):
                 changes = apart | {"dp": Fraction(copies), "prefill_devices": group * ratio}
-                yield Candidate(variant_of(bound_case, changes, scheduling="disaggregated"))
+                yield Candidate(variant(bound_case, changes, scheduling="disaggregated"))
             return
-        made = variant_of(bound_case, apart, scheduling="disaggregated")
+        made = variant(bound_case, apart, scheduling="disaggregated")
     except InputError:
         return
     own = Fraction(made.case.value("dp")) if "dp" in made.given else None  # else as the rate asks

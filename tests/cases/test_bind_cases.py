@@ -103,7 +103,7 @@ def base():
 
 
 def test_a_variant_changes_one_thing_and_keeps_the_rest(base):
-    other = variant(base, batch=8)
+    other = variant(base, {"batch": 8})
     assert (value(other, "batch"), value(base, "batch")) == (8, 4)
     unchanged = set(base.given) - {"batch"}
     assert {name: other.given[name].setting for name in unchanged} == {

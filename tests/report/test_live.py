@@ -63,7 +63,7 @@ def test_texts_are_those_of_eval(name):
     stops = [[each.split()[0].replace(",", "") for each in x["stops"]] for x in data["inputs"]]
     for places in itertools.product(*({0, len(each) // 2, len(each) - 1} for each in stops)):
         point = {x["name"]: Fraction(stops[i][places[i]]) for i, x in enumerate(data["inputs"])}
-        there = variant(study.first, **point)
+        there = variant(study.first, point)
         at = places[0] * len(stops[1]) + places[1]
         marks = {check.metric.name: MARKS[check.met] for check in target_checks(there)}
         for row in data["rows"]:
