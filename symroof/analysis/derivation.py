@@ -46,52 +46,82 @@ class RenderedValue(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class DerivationStep:
-    """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none.
+class DerivationStep(DropsCaches):
+    """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none."""
 
-    ``search`` says how the value is computed where no formula gives it; the formula is then the name alone.
-    """
+    name: str
+    bound_case: BoundCase
 
-    symbol: Symbol
-    formula: Expr
-    substituted: RenderedValue
-    result: Result | None
-    why_unknown: str = ""
-    search: ImplicitDefinition | None = None
+    @property
+    def _theory(self) -> Theory:
+        return self.bound_case.case.theory
+
+    @property
+    def symbol(self) -> Symbol:
+        """The quantity with its unit and meaning."""
+        return self._theory.symbol(self.name)
+
+    @cached_property
+    def formula(self) -> Expr:
+        """The formula set in the case, or the declared one; the name alone of an input, and where no formula gives the value."""
+        return self.bound_case.case.readable_formula(self.name)
+
+    @property
+    def search(self) -> ImplicitDefinition | None:
+        """How the value is computed where no formula gives it."""
+        return self.bound_case.case.search(self.name)
 
     @property
     def text(self) -> str:
         """The formula in the grammar of formulas."""
         return text(self.formula)
 
-    def __repr__(self) -> str:
-        value = f" = {self.result.text()}" if self.result else ""
-        return f"<{self.symbol.name} = {self.search or self.substituted.text}{value}>"
+    @cached_property
+    def substituted(self) -> RenderedValue:
+        """The formula with numbers."""
+        put = dict[str, RenderedValue]()
+        settled = _with_values(self.formula, self.bound_case, put)
+        for node in parts(settled):
+            if node.is_Symbol and node.name not in put and node.name != self.name:
+                put[node.name] = _rendered_name(node.name, self.bound_case)
 
+        def shown(each: str) -> RenderedValue:
+            return put.get(each) or RenderedValue(each, self._theory.latex(each))
 
-def step_of(name: str, bound_case: BoundCase) -> DerivationStep:
-    """One line: formula, substituted formula, value."""
-    case, theory = bound_case.case, bound_case.case.theory
-    formula, put = case.readable_formula(name), dict[str, RenderedValue]()
-    settled = _with_values(formula, bound_case, put)
-    for node in parts(settled):
-        if node.is_Symbol and node.name not in put and node.name != name:
-            put[node.name] = _rendered_name(node.name, bound_case)
-
-    def shown(each: str) -> RenderedValue:
-        return put.get(each) or RenderedValue(each, theory.latex(each))
-
-    return DerivationStep(
-        theory.symbol(name),
-        formula,
-        RenderedValue(
+        return RenderedValue(
             text(settled, lambda each: shown(each).text),
             latex(settled, lambda each: shown(each).latex, dots=True),
-        ),
-        bound_case.get(name),
-        bound_case.why_unknown(name),
-        case.search(name),
-    )
+        )
+
+    @cached_property
+    def result(self) -> Result | None:
+        """The value with range and flags, or None where an input is missing."""
+        return self.bound_case.get(self.name)
+
+    @cached_property
+    def why_unknown(self) -> str:
+        """Why there is no value; empty where there is one."""
+        return self.bound_case.why_unknown(self.name)
+
+    def __repr__(self) -> str:
+        value = f" = {self.result.text()}" if self.result else ""
+        return f"<{self.name} = {self.search or self.substituted.text}{value}>"
+
+    def as_json(self) -> dict[str, Any]:
+        unknown = {"value": None, "unit": self.symbol.unit, "reason": self.why_unknown}
+        definition = self._both(self.formula)
+        if self.search:
+            escaped = str(self.search).replace("_", r"\_").replace("^", r"\^{}")
+            definition = {"text": str(self.search), "latex": rf"\text{{{escaped}}}"}
+        return {
+            "quantity": self.name,
+            "definition": definition,
+            "substituted": self.substituted._asdict(),
+            **(self.result.as_json() if self.result else unknown),
+        }
+
+    def _both(self, tree: Expr) -> dict[str, str]:
+        return {"text": text(tree), "latex": latex(tree, self._theory.latex)}
 
 
 def _with_values(
@@ -141,8 +171,7 @@ def _rendered(value: Any, symbol: Symbol) -> RenderedValue:
     return RenderedValue(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}")
 
 
-@dataclass(frozen=True, repr=False)
-class Derivation(DropsCaches):
+class Derivation(DerivationStep):
     """The derivation of one quantity in one case, symbolic where inputs are missing.
 
     >>> from symroof.analysis.study import Study
@@ -163,38 +192,16 @@ class Derivation(DropsCaches):
         elasticities: its sensitivity to each input.
     """
 
-    name: str
-    bound_case: BoundCase
-
-    @property
-    def _theory(self) -> Theory:
-        return self.bound_case.case.theory
-
-    @property
-    def symbol(self) -> Symbol:
-        """The quantity with its unit and meaning."""
-        return self._theory.symbol(self.name)
-
-    @property
-    def _formula(self) -> Expr:
-        """The formula set in the case, or the declared one; an input is itself."""
-        return self.bound_case.case.readable_formula(self.name)
-
-    @property
-    def search(self) -> ImplicitDefinition | None:
-        """How the value is computed where no formula gives it."""
-        return self.bound_case.case.search(self.name)
-
     @cached_property
     def _expansion(self) -> Expr:
         """The formula over inputs alone."""
-        named = names(self._formula)
-        return self.bound_case.case.expanded(symbol(self.name)) if named else self._formula
+        named = names(self.formula)
+        return self.bound_case.case.expanded(symbol(self.name)) if named else self.formula
 
     @property
     def definition(self) -> Any:
         """The definition as a SymPy expression."""
-        return in_sympy(self._formula, self.bound_case)
+        return in_sympy(self.formula, self.bound_case)
 
     @property
     def expanded(self) -> Any:
@@ -204,10 +211,10 @@ class Derivation(DropsCaches):
     @property
     def text(self) -> str:
         """The definition in the grammar of formulas; that of a number has its unit."""
-        shown, unit = text(self._formula), self.symbol.unit
-        if names(self._formula) or not strict(self.symbol.dimension):
+        shown, unit = text(self.formula), self.symbol.unit
+        if names(self.formula) or not strict(self.symbol.dimension):
             return shown
-        return f"{shown} {unit}" if self._formula.is_Integer else f"{shown}*(1 {unit})"
+        return f"{shown} {unit}" if self.formula.is_Integer else f"{shown}*(1 {unit})"
 
     @property
     def expanded_text(self) -> str:
@@ -216,7 +223,7 @@ class Derivation(DropsCaches):
 
     def latex(self) -> str:
         """The definition as LaTeX; an expression without a name is itself."""
-        formula = latex(self._formula, self._theory.latex)
+        formula = latex(self.formula, self._theory.latex)
         unnamed = isinstance(self.name, UNDECLARED_NAMES)
         return formula if unnamed else f"{self._theory.latex(self.name)} = {formula}"
 
@@ -233,21 +240,11 @@ class Derivation(DropsCaches):
         return f"$\\displaystyle {self.latex()}$"
 
     @cached_property
-    def result(self) -> Result | None:
-        """The value with range and flags, or None where an input is missing."""
-        return self.bound_case.get(self.name)
-
-    @cached_property
-    def why_unknown(self) -> str:
-        """Why there is no value; empty where there is one."""
-        return self.bound_case.why_unknown(self.name)
-
-    @cached_property
     def steps(self) -> tuple[DerivationStep, ...]:
         """One line for every quantity on the way, deepest first, this one last."""
         order: dict[str, None] = {}
         self._visit(self.name, order, set())
-        return tuple(step_of(name, self.bound_case) for name in order)
+        return tuple(DerivationStep(name, self.bound_case) for name in order)
 
     def _visit(self, name: str, order: dict[str, None], seen: set[str]) -> None:
         if name in seen:  # also while its own formula is gone through, which may lead back to it
@@ -275,40 +272,18 @@ class Derivation(DropsCaches):
 
     def as_json(self) -> dict[str, Any]:
         """The form of the contract, ``symroof/derive/1``."""
-        own = step_of(self.name, self.bound_case)
-        unknown = {"value": None, "reason": self.why_unknown}
         return {
             "schema": "symroof/derive/1",
             "quantity": self.name,
             "unit": self.symbol.unit,
             "meaning": self.symbol.meaning,
-            "definition": self._defined(own),
             "expanded": self._both(self._expansion),
-            "substituted": own.substituted._asdict(),
-            **(self.bound_case.json_with_bound(self.name) if self.result else unknown),
-            "steps": [self._step_json(step) for step in self.steps],
+            **super().as_json(),
+            **(self.bound_case.json_with_bound(self.name) if self.result else {}),
+            "steps": [step.as_json() for step in self.steps],
             "elasticities": [elasticity.as_json() for elasticity in self.elasticities],
             **self.bound_case.ledger((self.name,), everything=False),
         }
-
-    def _step_json(self, step: DerivationStep) -> dict[str, Any]:
-        unknown = {"value": None, "unit": step.symbol.unit, "reason": step.why_unknown}
-        return {
-            "quantity": step.symbol.name,
-            "definition": self._defined(step),
-            "substituted": step.substituted._asdict(),
-            **(step.result.as_json() if step.result else unknown),
-        }
-
-    def _defined(self, step: DerivationStep) -> dict[str, str]:
-        """The definition of a step: its formula, or how it is searched."""
-        if not step.search:
-            return self._both(step.formula)
-        escaped = str(step.search).replace("_", r"\_").replace("^", r"\^{}")
-        return {"text": str(step.search), "latex": rf"\text{{{escaped}}}"}
-
-    def _both(self, tree: Expr) -> dict[str, str]:
-        return {"text": text(tree), "latex": latex(tree, self._theory.latex)}
 
 
 FIXED = frozenset(symbol.name for symbol in (*ARCHITECTURE, *PARALLEL))

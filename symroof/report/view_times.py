@@ -4,7 +4,7 @@ import contextlib
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.derivation import DerivationStep, step_of
+from symroof.analysis.derivation import DerivationStep
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
@@ -43,7 +43,7 @@ def derivations(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
         order = expanded_names(name, subject, known) if subject.get(name) is not None else ()
         lines = []
         for each in order:
-            step, spelled = step_of(each, subject), theory.latex(each)
+            step, spelled = DerivationStep(each, subject), theory.latex(each)
             steps, left = _steps(formula(step.formula, theory.latex), step), symbol(spelled, each)
             rows = [equation(left, *steps[0])]
             rows += [equation(NOTHING, *sides) for sides in steps[1:]]

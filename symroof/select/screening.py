@@ -103,12 +103,11 @@ def _nearby(price: float) -> float:
 def _groups(every: Sequence[tuple[Candidate, int]]) -> Iterator[Group]:
     """Candidates whose functions are the same, each with the case that it is of."""
     by_shape: dict[Any, list[int]] = {}
-    shapes: dict[int, Any] = {}
-    shape_of = _Shapes()
+    shapes, relevant = dict[int, Any](), dict[Any, frozenset[str]]()
     for place, (candidate, _) in enumerate(every):
         key = id(candidate.bound_case)  # with the same columns: one combination in one layout
         if key not in shapes:
-            shapes[key] = shape_of(candidate)
+            shapes[key] = _shape(candidate, relevant)
         by_shape.setdefault(shapes[key], []).append(place)
     for (*_, used), members in by_shape.items():
         places = sorted(members, key=lambda place: not every[place][0].bound_case.case.has(PRICE))
@@ -122,31 +121,25 @@ def _groups(every: Sequence[tuple[Candidate, int]]) -> Iterator[Group]:
             continue  # a quantity has none there: each is judged on its own
 
 
-class _Shapes:
-    """What shapes the functions of a candidate: its theory, its formulas, the numbers that are no columns."""
-
-    def __init__(self) -> None:
-        self._relevant: dict[Any, frozenset[str]] = {}
-
-    def __call__(self, candidate: Candidate) -> tuple[Any, ...]:
-        bound_case, columns = candidate.bound_case, candidate.columns.keys()
-        case = bound_case.case
-        box = frozenset() if bound_case.changed_case else frozenset(bound_case.box)
-        moving = ARGUMENTS | box
-        free = {name for name, tree in case.given.items() if is_number(tree) and name in moving}
-        free |= columns
-        formulas = frozenset().union(
-            *(names(tree) for name, tree in case.given.items() if name not in columns)
-        )
-        key = id(case.theory), formulas
-        if key not in self._relevant:
-            self._relevant[key] = _relevant(case.theory, formulas)
-        used = self._relevant[key]
-        given = ((name, tree) for name, tree in sorted(case.given.items()) if name != PRICE)
-        fixed = tuple((n, None if n in free else tree) for n, tree in given if n in used)
-        moved = tuple((n, None if n in moving else value) for n, value in case.numbers.items())
-        unpriced = not case.has(PRICE)
-        return id(case.theory), fixed, moved, box, tuple(columns), unpriced, used
+def _shape(candidate: Candidate, relevant: dict[Any, frozenset[str]]) -> tuple[Any, ...]:
+    """What shapes the functions of a candidate: its theory, its formulas, the numbers that are no columns. ``relevant`` keeps what these depend on."""
+    bound_case, columns = candidate.bound_case, candidate.columns.keys()
+    case = bound_case.case
+    box = frozenset() if bound_case.changed_case else frozenset(bound_case.box)
+    moving = ARGUMENTS | box
+    free = {name for name, tree in case.given.items() if is_number(tree) and name in moving}
+    free |= columns
+    formulas = frozenset().union(
+        *(names(tree) for name, tree in case.given.items() if name not in columns)
+    )
+    key = id(case.theory), formulas
+    if key not in relevant:
+        relevant[key] = _relevant(case.theory, formulas)
+    used = relevant[key]
+    given = ((name, tree) for name, tree in sorted(case.given.items()) if name != PRICE)
+    fixed = tuple((n, None if n in free else tree) for n, tree in given if n in used)
+    moved = tuple((n, None if n in moving else value) for n, value in case.numbers.items())
+    return id(case.theory), fixed, moved, box, tuple(columns), not case.has(PRICE), used
 
 
 def _relevant(theory: Theory, formulas: Collection[str]) -> frozenset[str]:
