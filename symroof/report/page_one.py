@@ -274,11 +274,11 @@ def _prices(review: Reviewed) -> list[str]:
 def _instead(review: Reviewed, one: Purchase) -> tuple[list[str], list[list[str]]]:
     """The best of each other device, or what else the study lists, and how its price compares."""
     others = [other for other in review.shown.best if other is not one]
-    mine = review.shown.spent(one) if review.pick else None
+    mine = one.spent if review.pick else None
     at_rate = one.load is not None
     rows = []
     for other in others[:MOST_ROWS]:
-        spent = review.shown.spent(other)
+        spent = other.spent
         price = ratio = ""
         if spent and other.counted:
             price = usd((at_rate and other.usd_per_month) or spent)

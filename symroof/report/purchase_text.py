@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symroof.select.purchase import Purchase
-    from symroof.select.recommend import Ranking, Recommendation
+    from symroof.select.recommend import Recommendation
 
 DIGITS = MOST_NAMED = 3
 APART = "no public measurement of prefill on separate GPUs is known; its times rest on those of ordinary servers"
@@ -90,7 +90,7 @@ def layout_word(one: Purchase) -> str:
 
 
 def purchase_rows(
-    ones: Sequence[Purchase], ranges: bool = True, found: Ranking | None = None
+    ones: Sequence[Purchase], ranges: bool = True, found: Recommendation | None = None
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """The header and the rows of a table of purchases; columns that none fills are left out. Without a rate they are ranked by the cost of a token, not by the
     bill of a month."""
@@ -114,7 +114,7 @@ def purchase_rows(
     return tuple(header[i] for i in kept), tuple(tuple(row[i] for i in kept) for row in rows)
 
 
-def enough_devices(found: Ranking, one: Purchase) -> int | None:
+def enough_devices(found: Recommendation, one: Purchase) -> int | None:
     """How many devices would do at the predicted values; None where that is no other number, or not known."""
     fewer = found.as_predicted(one)
     return fewer.devices if fewer and fewer.devices != one.devices else None
@@ -175,7 +175,7 @@ def price_text(one: Purchase) -> str:
     return f"{usd(one.usd_per_hour)} USD/hour, {usd(one.usd_per_month)} USD/month"
 
 
-def enough_text(found: Ranking, one: Purchase) -> str:
+def enough_text(found: Recommendation, one: Purchase) -> str:
     """What would do if the predictions hold; empty where nothing cheaper would. Of a percentile target that headroom is not known."""
     if one.passes and one.simulated and one.load is not None:
         return "Headroom is not known: with a percentile target each rate takes a simulation"
@@ -204,7 +204,7 @@ def opened_text(one: Purchase) -> str:
     return f"A layout that the study does not fix would pass: {said}."
 
 
-def undecided_text(found: Ranking) -> str:
+def undecided_text(found: Recommendation) -> str:
     """Whether the prices found decide between the pick and others; empty where they do."""
     pick, near = found.pick, found.undecided_by_price
     if pick is None or not near:
@@ -226,7 +226,7 @@ def not_measured(ones: Sequence[Purchase]) -> list[str]:
     return [f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in by_text.items()]
 
 
-def prices_text(found: Ranking) -> list[str]:
+def prices_text(found: Recommendation) -> list[str]:
     """How far prices differ, whether they decide, and up to which price the pick stays first."""
     pick, stays = found.pick, found.stays_up_to
     said = [text for text in [undecided_text(found)] if text]

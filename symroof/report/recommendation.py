@@ -13,7 +13,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.checks import check_load
 from symroof.errors import InputError, Problem
 from symroof.select.purchase import Purchase
-from symroof.select.recommend import Ranking, Recommendation, recommend
+from symroof.select.recommend import Recommendation, recommend
 from symroof.select.screening import NEAR
 
 STATES = ("passes", "in part", "unknown", "fails")
@@ -33,7 +33,7 @@ class Reviewed:
 
     study: Study
     found: Recommendation | None
-    shown: Ranking
+    shown: Recommendation
 
     @property
     def subject(self) -> BoundCase:
@@ -67,7 +67,7 @@ class Reviewed:
         if self.found is None or not self.asks or not (self.fixed or mine is None):
             return None
         other = self.found.opened
-        spent, least = (self.shown.spent(one) if one else None for one in (mine, other))
+        spent, least = (one.spent if one else None for one in (mine, other))
         dear = mine is None or (spent and least and least * (1 + NEAR) < spent)
         return other if dear else None
 
@@ -92,10 +92,10 @@ def reviewed(study: Study, counts: Sequence[int] = ()) -> Reviewed:
         with suppress(InputError):
             found = recommend(study, counts)
     if found is None:
-        return Reviewed(study, found, Ranking(as_they_stand(study.cases)))
-    shown: Ranking = found
+        return Reviewed(study, found, Recommendation(as_they_stand(study.cases)))
+    shown = found
     if "batch" in study.request.values:
-        shown = Ranking(found.choice.configurations)
+        shown = Recommendation(found.choice.configurations)
     made = copy.copy(study)
     made.__dict__["cases"] = tuple(one.case for one in shown.best)
     return Reviewed(made, found, shown)
@@ -106,7 +106,7 @@ def as_they_stand(cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
     every = map(Purchase, cases)
 
     def order(one: Purchase) -> tuple[int, bool, float]:
-        state, spent = one.state, Ranking(()).spent(one)
+        state, spent = one.state, one.spent
         if state == "fails":
             return STATES.index(state), *one.miss
         return STATES.index(state), spent is None, spent or 0.0

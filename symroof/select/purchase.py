@@ -127,6 +127,13 @@ class Purchase(Configuration):
         """USD per million output tokens: at the arrival rate where there is one."""
         return self.predicted(self.tested("cost_per_mtok")) if self.priced else None
 
+    @property
+    def spent(self) -> float | None:
+        """What purchases are compared by: the price of the fleet at a rate, else of tokens."""
+        if queues(self.own.case):
+            return self.usd_per_hour
+        return float(self.cost_per_mtok.value) if self.cost_per_mtok else None
+
     @cached_property
     def ttft(self) -> Result | None:
         return self.predicted(self._metric("ttft"))

@@ -26,19 +26,19 @@ NARROWER = {"fp16": "fp8", "bf16": "fp8", "fp8": "nvfp4"}
 
 
 @dataclass(frozen=True)
-class Ranking:
-    """What to use, the first of ``best`` where it passes, what else there is, and what would change the choice."""
+class Recommendation:
+    """What to use, the first of ``best`` where it passes, what else there is, and what would change the choice.
+
+    ``searched``: the selection that ``best`` is the best of; None where these are cases as they stand.
+    """
 
     best: tuple[Purchase, ...]
+    searched: Selection | None = None
 
     @property
     def pick(self) -> Purchase | None:
         """What to use: None where nothing passes."""
         return self.best[0] if self.best and self.best[0].passes else None
-
-    def as_predicted(self, one: Purchase) -> Purchase | None:
-        """The cheapest of a device that keeps the targets at the predicted values; None where that costs no less, or was not looked for."""
-        return None
 
     @property
     def others(self) -> tuple[Purchase, ...]:
@@ -56,43 +56,34 @@ class Ranking:
         pick = self.pick
         if pick is None or not self.rivals or not pick.priced:
             return None
-        mine, theirs = self.spent(pick), self.spent(self.rivals[0])
+        mine, theirs = pick.spent, self.rivals[0].spent
         return float(pick.prices_now * theirs / mine) if mine and theirs else None
-
-    def spent(self, one: Purchase) -> float | None:
-        """What purchases are compared by: the price of the fleet at a rate, else of tokens."""
-        if queues(one.own.case):
-            return one.usd_per_hour
-        return float(one.cost_per_mtok.value) if one.cost_per_mtok else None
 
     @property
     def undecided_by_price(self) -> tuple[Purchase, ...]:
         """The other devices that some price found for them, and some price found for the pick, would put first."""
         pick = self.pick
-        if pick is None or not pick.priced or not self.spent(pick):
+        if pick is None or not pick.priced or not pick.spent:
             return ()
 
         def at(one: Purchase, price: float) -> float:
-            return (self.spent(one) or math.inf) * price / one.prices_now
+            return (one.spent or math.inf) * price / one.prices_now
 
         return tuple(x for x in self.rivals if at(x, x.prices[0]) < at(pick, pick.prices[1]))
 
     @property
     def rivals(self) -> list[Purchase]:
         """What passes and has a price, of other devices than the pick."""
+        if self.searched and self.searched.order not in MONEY:
+            return []
         own = self.pick.hardware if self.pick else None
         return [one for one in self.others if one.passes and one.priced and one.hardware != own]
 
-
-@dataclass(frozen=True)
-class Recommendation(Ranking):
-    """The best of each device, and all that was listed, each at its best layout."""
-
-    choice: Selection
-
     @property
-    def rivals(self) -> list[Purchase]:
-        return super().rivals if self.choice.order in MONEY else []
+    def choice(self) -> Selection:
+        """All that was listed, each at its best layout."""
+        assert self.searched, "these are cases as they stand"
+        return self.searched
 
     @cached_property
     def opened(self) -> Purchase | None:
@@ -124,24 +115,25 @@ class Recommendation(Ranking):
         return next(x for x in self.choice.spaces if any(each.bound_case is own for each in x))
 
     def as_predicted(self, one: Purchase) -> Purchase | None:
+        """The cheapest of a device that keeps the targets at the predicted values; None where that costs no less, or was not looked for."""
         found = self._predicted.get(id(one))
         if found is None or not found.passes:
             return None
-        whole, predicted = self.spent(one) if one.passes else math.inf, self.spent(found)
+        whole, predicted = one.spent if one.passes else math.inf, found.spent
         return found if whole and predicted and predicted < whole else None
 
     @property
     def cheapest_predicted(self) -> Purchase | None:
         """The cheapest of all at the predicted values, where that is of another device than the pick."""
-        every = [one for one in self._predicted.values() if one.passes and self.spent(one)]
-        least = min(every, key=lambda one: self.spent(one) or math.inf, default=None)
+        every = [one for one in self._predicted.values() if one.passes and one.spent]
+        least = min(every, key=lambda one: one.spent or math.inf, default=None)
         other = least and self.pick and least.hardware != self.pick.hardware
         return least if other else None
 
     @cached_property
     def _predicted(self) -> dict[int, Purchase]:
         """The best at the predicted values, of the devices that are named first; none where simulations decide, or no rate asks for replicas."""
-        if self.choice.study.request.percentiles:
+        if self.searched is None or self.searched.study.request.percentiles:
             return {}
         best = self.best[:MOST_PREDICTED]
         shown = [x for x in best if x.own.measured_box and queues(x.own.case)]
@@ -173,7 +165,7 @@ class Recommendation(Ranking):
         except InputError:
             return None
         found = narrowed.configurations[0]
-        mine, theirs = self.spent(pick), self.spent(found)
+        mine, theirs = pick.spent, found.spent
         return (narrow, found) if found.passes and mine and theirs and theirs < mine else None
 
     def as_json(self, command: str | None = None) -> dict[str, Any]:

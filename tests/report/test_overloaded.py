@@ -9,7 +9,7 @@ from symroof.report.page_one import page_one
 from symroof.report.recommendation import Reviewed, as_they_stand, reviewed
 from symroof.report.render import render
 from symroof.report.view import view
-from symroof.select.recommend import Ranking
+from symroof.select.recommend import Recommendation
 from symroof.select.selection import select_from
 
 from . import FORMATS, static
@@ -40,7 +40,7 @@ STEADY = "in part, not at its middle"
 
 def as_it_stands(study):
     """Without what would pass instead."""
-    return Reviewed(study, None, Ranking(as_they_stand(study.cases)))
+    return Reviewed(study, None, Recommendation(as_they_stand(study.cases)))
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from symroof.api import Study
 from symroof.report.page_one import page_one
 from symroof.report.recommendation import Reviewed, as_they_stand, reviewed
 from symroof.resources import data_folder
-from symroof.select.recommend import Ranking
+from symroof.select.recommend import Recommendation
 
 from ..near import passes
 
@@ -142,7 +142,7 @@ def test_a_target_is_met_narrowly_where_its_slow_end_is_near():
     outcomes = []
     for share in (1.05, 1.2, 0.95):
         study = Study(**case, targets={"itl": slow * share})
-        alone = Reviewed(study, None, Ranking(as_they_stand(study.cases)))
+        alone = Reviewed(study, None, Recommendation(as_they_stand(study.cases)))
         outcomes.append(page_one(alone)["rows"][0][4])
     assert outcomes == ["met, narrowly", "met", "missed in the worst case"]
 

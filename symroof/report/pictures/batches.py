@@ -192,7 +192,7 @@ def _found(review: Reviewed, at_rate: bool) -> list[str]:
     price = month if at_rate else tokens_text(pick)
     said = f"{_named(pick)}: {price}" if price else f"{_named(pick)} passes"
     other = next((one for one in ranking.others if one.passes), None)
-    mine, theirs = ranking.spent(pick), ranking.spent(other) if other else None
+    mine, theirs = pick.spent, other.spent if other else None
     if other and mine and theirs:
         said += f", {significant(100 * mine / theirs, 2)} % of {labelled(other)}"
     return [said]
