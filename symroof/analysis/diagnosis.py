@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import at_rate
+from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, at_rate
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
@@ -34,12 +34,8 @@ LOADS = (0.8, 0.9, 0.95, 0.98, 0.99)
 """Shares of the rate that a server sustains at which requests may arrive."""
 CACHED = (0.25, 0.5, 0.75, 0.9)
 """Shares of a prompt that a prefix cache may hold."""
-UNDER_LOAD = {
-    "itl": "sustained_itl",
-    "itl_last": "sustained_itl",
-    "tpot": "sustained_itl",
-    "ttft": "loaded_ttft",
-}
+UNDER_LOAD = {x: TARGET_METRICS[name] for name, each in ISOLATED_METRICS.items() for x in each}
+UNDER_LOAD["tpot"] = TARGET_METRICS["itl"]
 """What a server shows that prefills beside its decodes, for what one request alone takes."""
 OF_OTHERS = ("prefills_between", "queue")
 """Causes that other requests are: what was measured is then the quantity under load."""

@@ -26,6 +26,8 @@ TARGET_METRICS: dict[str, str] = column("targets", "metric")
 AT_A_RATE: dict[str, str] = column("shown", "at_rate")
 """What a metric becomes where requests arrive at a rate: devices are paid for while they are idle, too, and fewer requests decode than there are slots."""
 
+ISOLATED: dict[str, list[str]] = column("shown", "alone")
+"""What stands for a quantity of a server under load where no output length is known, or isolated latencies are asked for."""
 ISOLATED_METRICS = {name: tuple(each) for name, each in column("targets", "alone").items()}
 """Those that differ for one request alone, the ITL at the last step of the response; without an output there is one step, at the context."""
 
@@ -103,6 +105,11 @@ def metrics_of(target: str, case: Case) -> tuple[str, ...]:
 def at_rate(name: str, case: Case) -> str:
     """The name of a quantity at the arrival rate, where one is given and it makes a difference."""
     return AT_A_RATE.get(name, name) if queues(case) else name
+
+
+def isolated(name: str, case: Case) -> str:
+    """The quantity of one request alone that stands for one of a server under load."""
+    return next(filter(case.has_value, ISOLATED.get(name, ())), name)
 
 
 def under_load(case: Case) -> bool:

@@ -20,6 +20,7 @@ from symroof.analysis.verdict import (
     LOAD,
     MEMORY,
     TARGET_METRICS,
+    isolated,
     metrics_of,
     queues,
     under_load,
@@ -27,7 +28,7 @@ from symroof.analysis.verdict import (
 from symroof.cases.bind_cases import has_mix
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import EFFICIENCIES, slow_first
-from symroof.select.configuration import CLOSE, ISOLATED, PRICE, PRICED, Judged, prices_move
+from symroof.select.configuration import CLOSE, PRICE, PRICED, Judged, prices_move
 from symroof.select.search_space import Candidate
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.searches import largest_whole
@@ -165,9 +166,7 @@ class Group:
 
     def named(self, name: str) -> str:
         """A quantity of one request alone in place of one under load."""
-        if self.loaded or name not in ISOLATED:
-            return name
-        return next(filter(self.first.has_value, ISOLATED[name]), name)
+        return name if self.loaded else isolated(name, self.first)
 
     def _add_functions(self) -> None:
         """What rises with the batch, what needs no search for a steady state, and what does."""

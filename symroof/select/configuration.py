@@ -15,6 +15,7 @@ from symroof.analysis.verdict import (
     MEMORY,
     TargetCheck,
     at_rate,
+    isolated,
     measured_alone,
     target_checks,
     under_load,
@@ -47,8 +48,6 @@ def prices_move(name: str) -> bool:
 
 CLOSE = 1e-9
 """A metric so near to its limit is within it."""
-ISOLATED: dict[str, list[str]] = column("shown", "alone")
-"""The substitutes for a quantity of a server under load where no output length is known, or isolated latencies are asked for."""
 
 
 @dataclass(frozen=True)
@@ -179,9 +178,8 @@ class Configuration:
 
     def tested(self, name: str) -> str:
         """The quantity used for one: ``itl_last`` for ``sustained_itl`` where latencies are isolated; the cost at the arrival rate where there is one."""
-        if name not in ISOLATED or under_load(self.own.case):
-            return at_rate(name, self.own.case)
-        return next(filter(self.own.case.has_value, ISOLATED[name]), name)
+        case = self.own.case
+        return at_rate(name, case) if under_load(case) else isolated(name, case)
 
     def result(self, name: str) -> Result | None:
         """A quantity with its flags; of a server under load where that is known, else isolated. None where it has no value."""

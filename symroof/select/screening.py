@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from symroof.analysis.verdict import AT_A_RATE, LOAD, MEMORY, TARGET_METRICS
+from symroof.analysis.verdict import AT_A_RATE, ISOLATED, LOAD, MEMORY, TARGET_METRICS
 from symroof.select.columns import (
     AT_THE_RATE,
     ROOM,
@@ -23,7 +23,7 @@ from symroof.select.columns import (
     Points,
     points_at,
 )
-from symroof.select.configuration import CLOSE, ISOLATED, PRICE, Window
+from symroof.select.configuration import CLOSE, PRICE, Window
 from symroof.select.purchase import Purchase
 from symroof.select.search_space import Candidate
 from symroof.symbolic.blocks import Array

@@ -21,21 +21,7 @@ DEGREES = ("tp", "pp", "attention_dp", "ep")
 """With one of these set, the group is the one that was asked for."""
 CHUNKS = tuple(2**i for i in range(7, 15))
 """Prompt tokens of a step for each attention group, 128 to 16,384."""
-RATIOS = tuple(
-    Fraction(prefill, decode)
-    for prefill, decode in (
-        (1, 4),
-        (1, 3),
-        (1, 2),
-        (2, 3),
-        (1, 1),
-        (3, 2),
-        (2, 1),
-        (3, 1),
-        (4, 1),
-        (6, 1),
-    )
-)
+RATIOS = tuple(map(Fraction, ["1/4", "1/3", "1/2", "2/3", "1", "3/2", "2", "3", "4", "6"]))
 """Instances that prefill for each that decodes."""
 SHARES = 16
 """Of a given number of devices, prefill instances are tried in so many parts at most."""
