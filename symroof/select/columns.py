@@ -6,10 +6,9 @@ fast are columns of the same call.
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -26,9 +25,8 @@ from symroof.analysis.verdict import (
     under_load,
 )
 from symroof.cases.bind_cases import has_mix
-from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import EFFICIENCIES, slow_first
-from symroof.select.configuration import CLOSE, PRICE, PRICED, Judged, prices_move
+from symroof.select.configuration import CLOSE, PRICE, PRICED, Judged
 from symroof.select.search_space import Candidate
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.searches import largest_whole
@@ -96,12 +94,10 @@ class Group:
         self.box = frozenset() if self.cases[0].changed_case else frozenset(self.cases[0].box)
         named = dict.fromkeys((*first.given, *first.numbers, *candidates[0].columns))
         moved = self.box.union(*(candidate.columns for candidate in candidates))
-        self.differing = [
-            name
-            for name in named
-            if name in used
-            and (name in moved or (name in SHARED and len(set(map(_given(name), self.cases))) > 1))
-        ]
+        own = [(case.case.given, case.case.numbers) for case in self.cases]
+        known = SHARED & named.keys()
+        several = {name for name in known if len({(a.get(name), b.get(name)) for a, b in own}) > 1}
+        self.differing = [name for name in named if name in used & (several | moved)]
         self._add_corners()
         self.limits = {
             name: np.array([float(case.targets[name]) for case in self.cases])
@@ -177,7 +173,7 @@ class Group:
             name
             for name in compared
             if not (self.rate and name in AT_THE_RATE)
-            and (priced or not prices_move(name))
+            and (priced or PRICE not in first.dependencies(name))
             and (self.loaded or first.has_value(name))
         ]
         rising = tuple(self.metrics[name] for name in ISOLATED_METRICS if name in self.metrics)
@@ -286,8 +282,3 @@ class Group:
             {name: each[slow].max(axis=0) for name, each in shares.items()},
             {name: np.minimum(each[0], each[fast].min(axis=0)) for name, each in shares.items()},
         )
-
-
-def _given(name: str) -> Callable[[BoundCase], tuple[Any, Any]]:
-    """What a case has under a name."""
-    return lambda bound_case: (bound_case.case.given.get(name), bound_case.case.numbers.get(name))

@@ -36,16 +36,6 @@ PRICE = "price"
 PRICED = frozenset(column("targets", "priced"))
 """Targets that cannot be judged without a price: the batch and the copies are those that all others allow."""
 
-
-def prices_move(name: str) -> bool:
-    """Whether a metric is one of money.
-
-    >>> prices_move("cost_per_mtok"), prices_move("fleet_price"), prices_move("loaded_ttft")
-    (True, True, False)
-    """
-    return "cost" in name or "price" in name
-
-
 CLOSE = 1e-9
 """A metric so near to its limit is within it."""
 
