@@ -112,9 +112,8 @@ def room_instead(case: BoundCase) -> str:
     larger = (tp for tp in (2, 4, 8, 16) if not others and tp > case.case.value("tp"))
     for tp in larger:
         with suppress(InputError):
-            if not starts(case, {"tp": tp, "ep": 1}):
-                continue
-            if not variant(case, {"tp": tp}).does_not_fit:
+            fits = starts(case, {"tp": tp, "ep": 1}) and not variant(case, {"tp": tp}).does_not_fit
+            if fits:
                 said.append(f"--tp {tp}")
                 break
     return f"; it fits with {' or '.join(said)}" * bool(said)
