@@ -4,7 +4,7 @@ Latencies rise with the batch, and a queue shortens with every copy: so each ans
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
@@ -30,7 +30,6 @@ from symroof.symbolic.blocks import Array
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import is_number, names
 from symroof.symbolic.searches import largest_whole
-from symroof.theory.theory import Theory
 
 Rank = tuple[int, float, float]
 """The smaller the better among candidates of one case: what passes first, by price and then by load; of the others the nearest miss."""
@@ -49,6 +48,16 @@ NEAR = 0.02
 """Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner."""
 ARGUMENTS = SHARED | {"batch"}
 """Inputs whose numbers do not tell functions apart."""
+SCREENED = (
+    *VALUES,
+    *(name for names in ISOLATED.values() for name in names),
+    *(name for names in WITHOUT_QUEUE for name in names),
+    *AT_A_RATE.values(),
+    *TARGET_METRICS.values(),
+    LOAD,
+    ROOM,
+)
+"""Whatever may be asked of a candidate."""
 
 
 def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[Purchase]:
@@ -134,20 +143,13 @@ def _shape(candidate: Candidate, relevant: dict[Any, frozenset[str]]) -> tuple[A
     )
     key = id(case.theory), formulas
     if key not in relevant:
-        relevant[key] = _relevant(case.theory, formulas)
+        asked = (*SCREENED, *formulas)
+        relevant[key] = frozenset().union(*map(case.theory.dependencies, asked))
     used = relevant[key]
     given = ((name, tree) for name, tree in sorted(case.given.items()) if name != PRICE)
     fixed = tuple((n, None if n in free else tree) for n, tree in given if n in used)
     moved = tuple((n, None if n in moving else value) for n, value in case.numbers.items())
     return id(case.theory), fixed, moved, box, tuple(columns), not case.has(PRICE), used
-
-
-def _relevant(theory: Theory, formulas: Collection[str]) -> frozenset[str]:
-    """The names that lead to the screened quantities, directly or through formulas that replace definitions."""
-    isolated = [name for names in ISOLATED.values() for name in names]
-    queued = (*WITHOUT_QUEUE[0], *WITHOUT_QUEUE[1], *AT_A_RATE.values(), LOAD, ROOM)
-    asked = (*VALUES, *isolated, *queued, *TARGET_METRICS.values(), *formulas)
-    return frozenset().union(*(theory.dependencies(name) for name in asked))
 
 
 def _points(group: Group) -> Points:
