@@ -208,13 +208,12 @@ def _in_time(sources: list[ClaimFile], track: Track) -> list[list[Checked]]:
         if i == 0:
             end = process_time() + BUDGET
         claim = _as_written(sources[k].document, i, sources[k].spec.claims[i])
-        shared = note.shared[i] if (note := sources[k].note) else frozenset()
         if claim.form != "unchecked" and process_time() > end:
             fault = None if late == k else InputError(Problem("", TOO_LATE, hint=TOO_MANY))
             judged[k].append(Checked(claim, "unchecked", reason=TOO_LATE, error=fault))
             late = k  # told once in a file
         else:
-            judged[k].append(judge(claim, shared))
+            judged[k].append(judge(claim, sources[k].noted[i].shared))
     return judged
 
 
@@ -239,7 +238,7 @@ def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Ch
     """A judged claim with its place and its conflicts; where these fail, that claim alone says so."""
     try:
         claim = with_conflict(claim, ids)
-        unsound = source.note.wrong_arithmetic.get(index) if source.note else None
+        unsound = source.noted[index].wrong_arithmetic
         if unsound and claim.error is None:  # the result of a calculation that has another
             sound = claim.verdict in HOLDS
             reason = f"the number holds, but {unsound}" if sound else f"{claim.reason}; {unsound}"
@@ -251,9 +250,8 @@ def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Ch
 
 
 def _placed(source: ClaimFile, index: int, claim: Checked) -> Checked:
-    note, value = source.note, claim.claim.value
-    figure = note.figures[index] if note else None
-    line, column = note.places[index] if note else source.document.places[("claims", index)]
+    value, figure = claim.claim.value, source.noted[index].figure
+    line, column = source.noted[index].place
     claimed = figure.text if figure else claim.claimed or ("" if value is None else str(value))
     return replace(
         claim,
@@ -261,12 +259,10 @@ def _placed(source: ClaimFile, index: int, claim: Checked) -> Checked:
         line=line,
         column=column,
         claimed=claimed,
-        written=claim.claimed,
         ratio=None if claim.ratio is None else float(claim.ratio),
         tolerance=None if claim.tolerance is None else float(claim.tolerance),
         reason="" if claim.reason == claim.derived else claim.reason,
         faulty=index in source.skipped or isinstance(claim.error, InputError),
-        found=None,
     )
 
 
@@ -280,9 +276,10 @@ def with_conflict(claim: Checked, others: Mapping[str, Checked]) -> Checked:
         fault = "is the claim itself" if other else "is the id of no claim in this file"
         problem = Problem("conflicts_with", f"{named[:60]} {fault}", hint=nearest(named, others))
         return replace(claim, verdict="unchecked", reason=fault, error=InputError(problem))
-    one, two = claim.number_claimed, other.number_claimed
-    units = {strict(parse_unit(each.base_unit).dimension) for each in (claim, other)}
-    if one is None or two is None or compatible(one, two) or len(units) > 1:
+    one, two = claim.number, other.number
+    if one is None or two is None or compatible(one, two):
+        return claim
+    if strict(parse_unit(one.unit).dimension) != strict(parse_unit(two.unit).dimension):
         return claim
     both = f"{claim.claimed} here and {other.claimed} in {other.id} cannot both be right"
     derived = f"; derived {claim.derived}" if claim.derived else ""

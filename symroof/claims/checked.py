@@ -10,19 +10,13 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.cases.quantity_result import plain_value
+from symroof.claims.claim_settings import study_of
 from symroof.claims.derive_claim import Derived
 from symroof.claims.read.written_number import WrittenNumber, read_written
 from symroof.claims.slips.explain import SlipExplanation
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
-from symroof.units import (
-    UnitError,
-    describe,
-    format_quantity,
-    parse_quantity,
-    parse_unit,
-    significant,
-)
+from symroof.units import format_quantity, parse_unit, significant
 
 HOLDS = ("exact", "rounded", "approximate")
 ORDER = (*HOLDS, "plausible", "conditional", "inconsistent", "wrong", "unchecked")
@@ -70,14 +64,12 @@ class Checked:
         reason: a sentence.
         at_limit: whether it is right as a theoretical limit that no measurement reaches; the reason has both.
         impossible: whether a time is below its bound, or a rate above it.
-        value: the derived value, in base units of ``unit``.
-        ranged: whether it is one of a case of ranges.
         slips: explanations of a wrong claim, the likeliest first.
         parts: the verdicts of the values of a row, or the steps of a chain.
         error: why it could not be judged.
-        found: the derivation, while it is judged.
+        found: the derivation, where there is one.
+        number: the claimed value as it was read, also where nothing could be derived; None for an unreadable.
         file, line, column: its place: the number in a note's sentence, the entry of a claim file.
-        written: the claimed value as a claim file would have it, where the text has it otherwise.
         faulty: whether it was not judged for a problem of its file. Its reason says so.
     """
 
@@ -92,17 +84,14 @@ class Checked:
     reason: str = ""
     at_limit: bool = False
     impossible: bool = False
-    value: Fraction | None = None
-    unit: str = ""
-    ranged: bool = False
     slips: tuple[SlipExplanation, ...] = ()
     parts: tuple[Checked, ...] = ()
     error: Exception | None = field(default=None, compare=False)
-    found: Derived | None = field(default=None, compare=False)
+    found: Derived | None = None
+    number: WrittenNumber | None = None
     file: str = ""
     line: int = 0
     column: int = 0
-    written: str | None = None
     faulty: bool = False
 
     def __repr__(self) -> str:
@@ -121,28 +110,13 @@ class Checked:
         return self.claim.says
 
     @property
-    def _text(self) -> str:
-        return self.claimed if self.written is None else self.written
+    def value(self) -> Fraction | None:
+        """The derived value, in base units of ``unit``."""
+        return self.found.number if self.found else None
 
     @property
-    def number_claimed(self) -> WrittenNumber | None:
-        """The claimed value as it was read, also where nothing could be derived; None for an unreadable."""
-        text = self._text
-        try:
-            return read_written(text, self.base_unit) if text else None
-        except ValueError:
-            return None
-
-    @property
-    def base_unit(self) -> str:
-        """The base unit the claimed value is read in: its own where nothing was derived."""
-        if self.unit or self.value is not None:
-            return self.unit
-        try:
-            dimension = parse_quantity(self._text).dimension
-            return parse_unit(describe(dimension)).text if dimension else ""
-        except UnitError:
-            return ""
+    def unit(self) -> str:
+        return self.found.unit if self.found else ""
 
     @property
     def failure(self) -> Exception | None:
@@ -207,7 +181,7 @@ class Checked:
     @property
     def _claimed(self) -> Any:
         """The claimed number in base units; a label, a range or an unreadable value as its text."""
-        number = self.number_claimed
+        number = self.number
         if number is None or number.low is not None:
             return self.claimed
         if number.value is not None:
@@ -284,7 +258,7 @@ def joined(parts: Sequence[Checked]) -> dict[str, Any]:
     texts = {
         name: ", ".join(getattr(part, name) for part in parts) for name in ("claimed", "derived")
     }
-    return {**texts, "flags": flags_of(*parts), "parts": tuple(parts)}
+    return {**texts, "flags": flags_of(*parts), "parts": tuple(parts), "number": None}
 
 
 def flags_of(*parts: Checked) -> tuple[str, ...]:
@@ -302,9 +276,9 @@ def compared(claim: ClaimSpec, written: WrittenNumber, derived: Derived) -> Chec
     if derived.value == "in part" and written.word is not None:
         verdict = "conditional"
     if verdict == "wrong" and span and value is not None and span[0] <= value <= span[1]:
-        verdict, case = "conditional", derived.answers
-        ranged = [name for name in case.box if name not in case.measured_box] if case else []
-        needs = [f"some {name} of {case.given[name].setting.text}" for name in ranged if case]
+        verdict, case = "conditional", study_of(claim.given).first
+        ranged = [name for name in case.box if name not in case.measured_box]
+        needs = [f"some {name} of {case.given[name].setting.text}" for name in ranged]
     return Checked(
         claim,
         verdict,
@@ -315,10 +289,8 @@ def compared(claim: ClaimSpec, written: WrittenNumber, derived: Derived) -> Chec
         tuple(needs),
         derived.flags,
         reason,
-        value=number,
-        unit=derived.unit,
-        ranged=span is not None,
         found=derived,
+        number=written,
     )
 
 

@@ -53,7 +53,6 @@ class Derived:
         alternative: an equally correct second value: the integer of a threshold.
         flags: ``does_not_fit``, ``dimension``, ``regime``.
         range: its lowest and highest value, where the claim gives inputs as ranges.
-        answers: the case it was derived in.
     """
 
     value: Value | None
@@ -62,7 +61,6 @@ class Derived:
     reason: str = ""
     flags: tuple[str, ...] = ()
     range: tuple[Fraction, Fraction] | None = None
-    answers: BoundCase | None = None
 
     @property
     def number(self) -> Fraction | None:
@@ -77,9 +75,10 @@ def derived(claim: ClaimSpec) -> Derived:
         InputError: an unknown name, a missing input, a formula that cannot be read.
     """
     result = FORMS[claim.form](claim)
-    if (answers := result.answers) is None:
+    if claim.catalogue:
         return result
-    flags = result.flags
+    changes = claim.between[0] if claim.compare else claim.for_all
+    answers, flags = study_of(merged_settings(claim.given, changes)).first, result.flags
     if answers.does_not_fit and DOES_NOT_FIT not in flags:
         formulas = [formula for formula in (claim.relation, claim.expression) if formula]
         named = [name for formula in formulas for name in names(resolved(parse(formula)))]
@@ -188,14 +187,8 @@ def _quantity(claim: ClaimSpec) -> Derived:
     label = None
     if name == "mem_capacity" and device and name not in claim.given:  # 80 GB is as right as 85.5
         label = catalogue_figure(f"{device}.memory.capacity")[0]
-    return Derived(
-        value,
-        case.case.theory.symbol(name).unit,
-        label,
-        flags=result.flags,
-        range=span,
-        answers=case,
-    )
+    unit = case.case.theory.symbol(name).unit
+    return Derived(value, unit, label, flags=result.flags, range=span)
 
 
 def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
@@ -220,8 +213,8 @@ def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
             unit = dimension(measured, of)
             value = evaluate(tree, case, {name: number for name, (number, _) in steps.items()})
     except DimensionError as error:
-        return Derived(None, reason=str(error), flags=("dimension",), answers=study.first)
-    return Derived(value, "" if not unit else describe(unit), answers=study.first)
+        return Derived(None, reason=str(error), flags=("dimension",))
+    return Derived(value, "" if not unit else describe(unit))
 
 
 def resolve_names(tree: Expr, steps: Collection[str]) -> Expr:
@@ -242,20 +235,14 @@ def _threshold(claim: ClaimSpec) -> Derived:
         raise NoValueHere(Problem(claim.threshold or "", f"needs {solution.missing} for a number"))
     unit = solution.declared.unit
     if solution.value is None:
-        return Derived("never", unit, reason=solution.reason, answers=study.first)
+        return Derived("never", unit, reason=solution.reason)
     whole = Fraction(next(iter(solution.integer.values()))) if solution.integer else None
     # beyond the last whole number that keeps a limit it is broken
     limit = whole is not None and solution.kind == LIMIT
     crossing: Any = solution.value
     value, other = (whole, None) if limit else (crossing, whole)
-    return Derived(
-        value,
-        unit,
-        alternative=other,
-        reason=solution.reason,
-        flags=(DOES_NOT_FIT,) if solution.within_memory is False else (),
-        answers=study.first,
-    )
+    flags = (DOES_NOT_FIT,) if solution.within_memory is False else ()
+    return Derived(value, unit, other, solution.reason, flags)
 
 
 def _relation(claim: ClaimSpec) -> Derived:
@@ -267,20 +254,20 @@ def _relation(claim: ClaimSpec) -> Derived:
         check_numbers("relation", tree, case)
     if not claim.for_all:
         value = case.evaluate(tree) if is_relation(tree) else study.result(source).value
-        return Derived(value, answers=study.first)
+        return Derived(value)
     try:
         stretches = stretches_of(claim, tree)
     except ValueError as error:
         raise InputError(Problem("for_all", str(error))) from None
     possible = list(dict.fromkeys(outcome for *_, outcome in stretches))
     if len(possible) == 1:
-        return Derived(possible[0], answers=study.first)
+        return Derived(possible[0])
     claimed, words = read_written(claim.value, "").word, " or ".join(map(outcome_text, possible))
     if claimed not in possible:  # it holds nowhere
-        return Derived(words, answers=study.first)
+        return Derived(words)
     name = next(iter(claim.for_all))
     failing = (f"not for {name} {low} to {high}" for low, high, one in stretches if one != claimed)
-    return Derived("in part", reason=", ".join(failing), answers=study.first)
+    return Derived("in part", reason=", ".join(failing))
 
 
 def _compare(claim: ClaimSpec) -> Derived:
@@ -294,7 +281,7 @@ def _compare(claim: ClaimSpec) -> Derived:
         raise NoValueHere(Problem(claim.compare or "", message))
     unfit = second.first.does_not_fit and second.first.case.theory.timed(name)
     flags = (DOES_NOT_FIT,) if unfit else ()
-    return Derived(settled(over / below), "", flags=flags, answers=first.first)
+    return Derived(settled(over / below), flags=flags)
 
 
 def _moves(claim: ClaimSpec) -> Derived:
@@ -306,7 +293,7 @@ def _moves(claim: ClaimSpec) -> Derived:
         raise InputError(Problem("moves", f"{name} is true/false or a category: it has no slope"))
     with _arithmetic_errors(name):
         slope = study.first.case.slope(name, moving)
-    return Derived("up" if slope > 0 else "down" if slope < 0 else "not", answers=study.first)
+    return Derived("up" if slope > 0 else "down" if slope < 0 else "not")
 
 
 FORMS: dict[str, Callable[[ClaimSpec], Derived]] = {

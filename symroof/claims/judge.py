@@ -11,7 +11,7 @@ from symroof.claims.denominators import denominators_of, is_per_time
 from symroof.claims.derive_claim import Derived, Steps, derive_expression, derived, quantity_name
 from symroof.claims.formula_claims import judge_formula
 from symroof.claims.read.numbers import figures
-from symroof.claims.read.written_number import DimensionMismatch, read_written
+from symroof.claims.read.written_number import DimensionMismatch, read_alone, read_written
 from symroof.claims.roof_share import with_roof_share
 from symroof.claims.slips.explain import SlipExplanation, agreeing_ranges, chance, explain
 from symroof.claims.slips.predictions import FAILURES, Context
@@ -55,7 +55,8 @@ def judge(claim: ClaimSpec, shared: Collection[str] = ()) -> Checked:
 
 
 def _unchecked(claim: ClaimSpec, reason: str, error: Exception | None = None) -> Checked:
-    return Checked(claim, "unchecked", str(claim.value or ""), reason=reason, error=error)
+    number, said = read_alone(claim.value), str(claim.value or "")
+    return Checked(claim, "unchecked", said, reason=reason, error=error, number=number)
 
 
 def failed_judgement(claim: ClaimSpec, error: Exception) -> Checked:
@@ -79,7 +80,8 @@ def _formula_and_value(claim: ClaimSpec) -> Checked:
     if worse.error is not None or worse.verdict == value.verdict:
         return worse
     reason = "; ".join(filter(None, (f"of the formula {claim.formula}", worse.reason)))
-    return replace(worse, claimed=value.claimed, reason=reason, parts=(value, formula))
+    parts = (value, formula)
+    return replace(worse, claimed=value.claimed, number=value.number, reason=reason, parts=parts)
 
 
 def _row(claim: ClaimSpec) -> Checked:
@@ -113,7 +115,7 @@ def _with_needs(claim: ClaimSpec) -> Checked:
             if missing in UNSTATED:
                 return _without_input(claim, missing)
             raise
-        own = Checked(claim, "unchecked", str(claim.value), reason=_why(error))
+        own = _unchecked(claim, _why(error))
     if claim.needs:  # its names are checked where it is not needed too
         study_of(with_settings(claim, claim.needs).given)
     if not claim.needs or own.verdict in HOLDS:
@@ -200,7 +202,7 @@ def _without_input(claim: ClaimSpec, name: str) -> Checked:
     if len({one.derived for one in tried}) == 1:  # it is wrong whatever the input is
         return explain_failure(with_settings(claim, {name: points[0]}), least, _judged)
     reason = f"needs {name}, which is not stated and changes the result"
-    return Checked(claim, "unchecked", least.claimed, reason=reason)
+    return _unchecked(claim, reason)
 
 
 DENSE = frozenset(
@@ -266,7 +268,7 @@ def chain(claim: ClaimSpec) -> Checked:
             raise InputError(Problem(step.name, message)) from None
         part = compared(claim, written, result)
         claimed, shown = f"{step.name} {part.claimed}", f"{step.name} {part.derived}"
-        parts.append(replace(part, claimed=claimed, derived=shown))
+        parts.append(replace(part, claimed=claimed, derived=shown, number=None))
         if result.number is None:  # a truth or a label, which no later step can calculate with
             continue
         again = _derived(step, claim, study, stated)
@@ -305,4 +307,4 @@ def _derived(step: StepSpec, claim: ClaimSpec, study: Study, before: Steps) -> D
     if not step.quantity:
         raise InputError(Problem(step.name, "a step needs an expression or a quantity"))
     result = study.result(quantity_name(step.quantity, claim.given))
-    return Derived(result.value, result.symbol.unit, flags=result.flags, answers=study.first)
+    return Derived(result.value, result.symbol.unit, flags=result.flags)

@@ -23,12 +23,12 @@ def with_roof_share(judged: Checked) -> Checked:
     """A claim of a latency or a rate held against the roof: one at the roof has what measurements
     lead to expect beside it, one that a named slip explains is only told to be impossible where it is."""
     claim, ratio, found = judged.claim, judged.ratio, judged.found
-    if judged.verdict not in ("wrong", *HOLDS) or not ratio or not judged.value or found is None:
+    if judged.verdict not in ("wrong", *HOLDS) or not ratio or not found or not found.number:
         return judged
-    answers, name, unit = found.answers, claim.quantity or "", judged.unit
     # over ranges there is no one roof
-    if answers is None or found.range or claim.form not in ("quantity", "threshold"):
+    if found.range or claim.form not in ("quantity", "threshold"):
         return judged
+    answers, name, unit = study_of(claim.given).first, claim.quantity or "", found.unit
     timed = claim.form == "quantity" and answers.case.theory.timed(name)
     if judged.verdict in HOLDS:
         if not timed or not (prediction := _prediction(judged)):

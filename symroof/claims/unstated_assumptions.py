@@ -13,7 +13,6 @@ from typing import Any
 
 from symroof.claims.checked import Checked
 from symroof.claims.claim_settings import Settings, settings_text, with_settings
-from symroof.claims.read.written_number import read_written
 from symroof.claims.slips.explain import (
     SlipExplanation,
     agreeing_ranges,
@@ -61,7 +60,7 @@ def explain_failure(claim: ClaimSpec, judged: Checked, judge: Judge) -> Checked:
     near = judged.verdict == "approximate" and claim.tolerance is None
     if judged.found is None or (judged.verdict != "wrong" and not near):
         return judged
-    slips = explanations(claim, judged.found)
+    slips = explanations(claim, judged.found, judged.number)
     judged = replace(judged, slips=slips)
     if judged.verdict != "wrong":
         return judged
@@ -98,9 +97,15 @@ def simplification(
     if claim.form != "threshold" and (true is None or true <= 0):
         return None
     try:
-        written = read_written(claim.value, judged.unit)
-        number = written.value
-        if number is None or written.operator or written.low is not None or number <= 0:
+        written = judged.number
+        number = written and written.value
+        if (
+            not written
+            or number is None
+            or written.operator
+            or written.low is not None
+            or number <= 0
+        ):
             return None
         true = true or NEVER * number
         plain = simplified_settings(claim)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from symroof.claims.claim_settings import normalized
-from symroof.claims.read.markdown_notes import NOTES, Note
+from symroof.claims.read.markdown_notes import NOTES, Note, Noted
 from symroof.errors import InputError, Problem, why
 from symroof.specs.claims import ClaimsSpec
 from symroof.specs.fields import build
@@ -30,13 +30,14 @@ class ClaimFile:
     """A file of claims that was read.
 
     Attributes:
+        noted: the place of each claim, and what a note tells of it beside its data.
         problems: all of its faults.
         skipped: the claims that cannot be judged for them, by their place in the file.
     """
 
     document: Document
     spec: ClaimsSpec
-    note: Note | None = None
+    noted: Sequence[Noted]
     problems: tuple[Problem, ...] = ()
     skipped: frozenset[int] = frozenset()
 
@@ -53,17 +54,17 @@ def read_claims(
     Raises:
         InputError: a fault of the file as a whole.
     """
-    noted: list[Problem] = []
+    early: list[Problem] = []
     suffix = Path(file).suffix
     if suffix.lower() not in HOLD_CLAIMS:
         raise InputError(Problem(file, f"a {suffix} file cannot hold claims", hint=FILE_HINT))
     note = Note(text, file, defaults) if suffix.lower() in NOTES else None
-    document = note.document if note else _normalized(loads(text, file, noted), noted, defaults)
+    document = note.document if note else _normalized(loads(text, file, early), early, defaults)
     if isinstance(document.data, dict) and "claims" not in document.data:
         hint = "`symroof init claims` writes a starter; a note's name ends in .md"
         raise InputError(Problem(file, "holds no claims", 1, 1, hint=hint))
     every, aside = [*(note.problems if note else ())], {*(note.skipped if note else ())}
-    problems: Sequence[Problem] = noted
+    problems: Sequence[Problem] = early
     while True:
         # a fault of a default is one of each claim after it, told once
         every += {(one.line, one.column, one.message): one for one in problems}.values()
@@ -74,7 +75,9 @@ def read_claims(
         except InputError as error:
             problems = error.problems
             continue
-        return ClaimFile(document, spec, note, tuple(every), frozenset(aside))
+        places = (document.places["claims", i] for i in range(len(spec.claims)))
+        noted = note.noted if note else [Noted(place) for place in places]
+        return ClaimFile(document, spec, noted, tuple(every), frozenset(aside))
 
 
 def _normalized(document: Document, noted: list[Problem], defaults: Mapping[str, str]) -> Document:

@@ -7,9 +7,9 @@ precision (``16-bit``), and a target (``our 50 ms``) only where nothing else is.
 A note is read into the same document as a claim file, so everything after reading is one and the same.
 """
 
-import bisect
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,19 +17,11 @@ from typing import Any
 from symroof.claims.claim_settings import merged_settings, normalized
 from symroof.claims.read.annotations import AnnotationFields, annotation_fields
 from symroof.claims.read.claimed_number import claimed_number
-from symroof.claims.read.markdown import (
-    FORMULA,
-    NOTEBOOK,
-    Passage,
-    blocks,
-    line_starts,
-    note_text,
-    passages,
-)
+from symroof.claims.read.markdown import FORMULA, LINE_END, NOTEBOOK, Passage, note_text
 from symroof.claims.read.numbers import Figure, figures, without_marks
 from symroof.claims.read.spelled_arithmetic import Equation, equations_of_blocks
 from symroof.errors import Problem, why
-from symroof.strict_yaml import Document, Location
+from symroof.strict_yaml import Document, Location, problem_at
 
 MOST_ANNOTATIONS, LONGEST_ANNOTATION = 500, 2000
 LEAD = re.compile(r"symroof\s*(:?)\s*", re.IGNORECASE)
@@ -37,6 +29,24 @@ DEFAULT = re.compile(r"given(?!\S)", re.IGNORECASE)
 NOTES = (".md", ".markdown", NOTEBOOK)
 """Endings of files whose claims are written behind their sentences."""
 EXAMPLE = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
+NONE: Mapping[Any, Any] = MappingProxyType({})
+
+
+@dataclass
+class Noted:
+    """What a note tells of a claim beside its data.
+
+    Attributes:
+        place: line and column of its number, or of its annotation.
+        figure: its number, with its place in the note; None where it has none.
+        shared: the names of its settings that are defaults of the note.
+        wrong_arithmetic: what the arithmetic comes to whose result its number is stated as.
+    """
+
+    place: tuple[int, int]
+    figure: Figure | None = None
+    shared: frozenset[str] = frozenset()
+    wrong_arithmetic: str = ""
 
 
 class Note:
@@ -45,53 +55,37 @@ class Note:
     ``given`` are the settings that hold for all of its claims.
 
     Attributes:
-        figures: the number of each claim, its places counted in the whole file; None where it has none.
-        places: line and column of that number, or of the annotation, for each claim.
+        noted: what it tells of each claim beside its data.
         problems: all faults of its annotations, each at its place.
         skipped: the claims that cannot be judged for them.
-        shared: the settings of each claim that are defaults of the note.
-        wrong_arithmetic: for claims whose number is stated as the result of one that does not, its own result.
     """
 
-    def __init__(
-        self, text: str, file: str, given: Mapping[str, Any] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, text: str, file: str, given: Mapping[str, Any] = NONE) -> None:
         note = note_text(text, file)
-        self.starts = line_starts(text)
-        ends = [*self.starts[1:], len(text)]
-        lines = tuple(text[a:b].rstrip("\r\n") for a, b in zip(self.starts, ends, strict=True))
+        self.place = note.place
         self.claims: list[dict[str, Any]] = []
+        lines = tuple(LINE_END.split(text))
         self.document = Document(file, {"claims": self.claims}, {(): (1, 1)}, lines, text)
-        self.given = given
-        self.defaults = dict(given)
+        self.given = self.defaults = dict(given)
         self.default_places: dict[Location, tuple[int, int]] = {}
         self.bad_default_line = 0
         """The line of a default that could not be read: every claim after it may rest on it."""
         self.skipped: set[int] = set()
-        self.figures: list[Figure | None] = []
-        self.places: list[tuple[int, int]] = []
-        self.shared: list[frozenset[str]] = []
+        self.noted: list[Noted] = []
         self.problems: list[Problem] = []
         self.previous_end = 0
         """Where the claim before ended: the numbers up to there are not the next one's."""
-        for count, passage in enumerate(passages(note)):
+        for count, passage in enumerate(note.passages()):
             if count == MOST_ANNOTATIONS:
                 message = f"more than {MOST_ANNOTATIONS} annotations in one file"
                 self._complain(passage.at, message, "split the file")
                 break
             self._read(passage)
-        self.wrong_arithmetic: dict[int, str] = {}
-        self._check_arithmetic(equations_of_blocks(blocks(note)))
-
-    def _place(self, at: int) -> tuple[int, int]:
-        line = bisect.bisect_right(self.starts, at)
-        return line, at - self.starts[line - 1] + 1
+        self._check_arithmetic(equations_of_blocks(note.blocks()))
 
     def _complain(self, at: int, message: str, hint: str = "") -> None:
-        line, column = self._place(at)
-        source = self.document.lines[line - 1]
-        problem = Problem(self.document.file, message, line, column, hint=hint, source=source)
-        self.problems.append(problem)
+        document, place = self.document, self.place(at)
+        self.problems.append(problem_at(document.file, document.lines, place, message, hint))
 
     def _read(self, passage: Passage) -> None:
         """One annotation: a default, or a claim; a claim that cannot be read, or may rest on a default that cannot, is skipped."""
@@ -112,28 +106,26 @@ class Note:
             elif len(self.problems) == before:
                 self._claim(annotation, at, passage)
         if len(self.problems) > before and default:
-            self.bad_default_line = self._place(passage.at)[0]
+            self.bad_default_line = self.place(passage.at)[0]
         elif len(self.problems) > before and not self.bad_default_line:
             reason = why(self.problems[before:])
         if reason:
             self.skipped.add(len(self.claims))
-            words = self._words(passage, len(passage.prose))
-            self._add({"unchecked": reason}, None, words, passage.at)
+            self._add({"unchecked": reason}, None, self._words(passage), passage.at)
         if not default:
             self.previous_end = passage.ends
 
     def _fields(self, body: str, at: int) -> AnnotationFields:
         """The fields of an annotation with its settings normalized; its faults are reported."""
         found = annotation_fields(body, own="theory" in self.defaults)
-        base = Path(self.document.file).resolve().parent
         if "theory" in self.defaults:
             theory = {"theory": self.defaults["theory"]}
             found.data["given"] = theory | found.data.get("given", {})
+        base = Path(self.document.file).resolve().parent
         found.data, faults = normalized(found.data, base, found.places)
-        for place, message, hint in found.faults:
+        faulty = [(found.places[location], *fault) for location, *fault in faults]
+        for place, message, hint in (*found.faults, *faulty):
             self._complain(at + place, message, hint)
-        for location, message, hint in faults:
-            self._complain(at + found.places[location], message, hint)
         return found
 
     def _default(self, annotation: AnnotationFields, at: int) -> None:
@@ -143,74 +135,62 @@ class Note:
         if settings := annotation.data.get("given", {}):
             self.defaults = merged_settings(self.defaults, settings)
             for location, place in annotation.places.items():
-                self.default_places[location] = self._place(at + place)
+                self.default_places[location] = self.place(at + place)
         elif not annotation.faults:
-            self.defaults, self.default_places, self.bad_default_line = dict(self.given), {}, 0
+            self.defaults, self.default_places, self.bad_default_line = self.given, {}, 0
 
     def _claim(self, annotation: AnnotationFields, at: int, passage: Passage) -> None:
         """A claim's data as its file would hold them, and the number it is about."""
         given = annotation.data.get("given", {})
         data = {**annotation.data, "given": merged_settings(self.defaults, given)}
-        numbers = figures(passage.prose)
-        owned = {figure.start - passage.start for figure in self.figures if figure}
+        owned = {one.figure.start - passage.start for one in self.noted if one.figure}
         since = max(self.previous_end - passage.start, 0)
-        claimed = claimed_number(data, passage.prose, numbers, since, owned)
-        places = {location: at + place for location, place in annotation.places.items()}
+        claimed = claimed_number(data, passage.prose, figures(passage.prose), since, owned)
         if claimed.fault:
             value_at = at + annotation.places[("value",)] if "value" in data else passage.at
-            return self._complain(value_at, *claimed.fault)
+            self._complain(value_at, *claimed.fault)
+            return
         data |= {} if claimed.value is None else {"value": claimed.value}
-        number = claimed.figure
-        words = self._words(passage, number.start if number else len(passage.prose))
-        self._add(data, number and number.shifted(passage.start), words, passage.at, places)
-        return None
+        number, words = claimed.figure, self._words(passage, claimed.figure)
+        figure = number and number.shifted(passage.start)
+        index = self._add(data, figure, words, passage.at)
+        for location, place in annotation.places.items():
+            self.document.places[*index, *location] = self.place(at + place)
+        for location, default in self.default_places.items():
+            self.document.places.setdefault((*index, *location), default)
 
     def _check_arithmetic(self, equations: list[Equation]) -> None:
         """Arithmetic with a wrong result: a claim of its own, or where its result is another claim's number, a reason beside it."""
-        owners = {figure.start: i for i, figure in reversed([*enumerate(self.figures)]) if figure}
+        owners = {one.figure.start: one for one in reversed(self.noted) if one.figure}
         for one in equations:
             if one.follows:
                 continue
-            if (owner := owners.get(one.result.start)) is not None:
-                text = f"{one.text} is {one.right}, not {one.result.digits}"
-                self.wrong_arithmetic[owner] = text
+            if owner := owners.get(one.result.start):
+                owner.wrong_arithmetic = f"{one.text} is {one.right}, not {one.result.digits}"
             elif len(self.claims) < MOST_ANNOTATIONS:
                 value = one.result.number
                 step = {"name": f"{one.text} =", "expression": str(one.value), "value": value}
                 words = without_marks(f"{one.text} = {one.result.text}")
                 self._add({"steps": [step]}, one.result, words, one.result.start)
 
-    def _words(self, passage: Passage, at: int) -> str:
-        """The words around a place of the prose: the sentence, or the row."""
+    def _words(self, passage: Passage, figure: Figure | None = None) -> str:
+        """The words around a number of the prose, or the last: the sentence, or the row."""
         if passage.row:
             return row_text(passage.row)
+        at = figure.start if figure else len(passage.prose)
         return sentence(passage.prose, at, max(self.previous_end - passage.start, 0))
 
-    def _add(
-        self,
-        data: dict[str, Any],
-        figure: Figure | None,
-        words: str,
-        at: int,
-        places: Mapping[Location, int] = MappingProxyType({}),
-    ) -> None:
-        """A claim with its place and those of its fields; it is named after its line, and shown with the words around its number."""
-        index, place = ("claims", len(self.claims)), self._place(figure.start if figure else at)
+    def _add(self, data: dict[str, Any], figure: Figure | None, words: str, at: int) -> Location:
+        """A claim, named after its line and shown with the words around its number; where it is in the document."""
+        place, index = self.place(figure.start if figure else at), ("claims", len(self.claims))
         of = figure.denominators if figure else ()
         per = {"per": " per ".join(map(str, of))} if of and data.get("quantity") else {}
-        name, taken = f"L{place[0]}", {claim["id"] for claim in self.claims}
-        ids = (name, *(f"{name}-{i}" for i in range(2, MOST_ANNOTATIONS + 2)))
-        own = next(one for one in ids if one not in taken)
+        same = sum(claim["line"] == place[0] for claim in self.claims)
+        own = f"L{place[0]}-{same + 1}" if same else f"L{place[0]}"
         self.claims.append({"id": own, "says": words, **per, **data, "line": place[0]})
-        self.figures.append(figure)
-        self.shared.append(frozenset(self.defaults))
-        self.places.append(place)
-        known = self.document.places
-        for location, spot in places.items():
-            known[*index, *location] = self._place(spot)
-        for location, default in self.default_places.items() if places else ():
-            known.setdefault((*index, *location), default)
-        known.setdefault(index, self._place(at))
+        self.noted.append(Noted(place, figure, frozenset(self.defaults)))
+        self.document.places[index] = self.place(at)
+        return index
 
 
 def _malformed(passage: Passage, lead: re.Match[str], body: str) -> tuple[str, str] | None:
@@ -242,13 +222,9 @@ def sentence(prose: str, place: int, fresh: int = 0) -> str:
     >>> sentence("It takes *about* 2*8e9*2048/330e12 = 0.1 s. ", 40)
     'It takes about 2*8e9*2048/330e12 = 0.1 s.'
     """
-    begins = max(
-        (match.end() for match in SENTENCE_END.finditer(prose) if match.end() <= place), default=0
-    )
-    ends = next(
-        (match.start() for match in SENTENCE_END.finditer(prose) if match.start() > place),
-        len(prose),
-    )
+    gaps = [match.span() for match in SENTENCE_END.finditer(prose)]
+    begins = max((end for _, end in gaps if end <= place), default=0)
+    ends = next((start for start, _ in gaps if start > place), len(prose))
     if begins < fresh <= place and re.search(r"\w", prose[fresh:ends]):
         begins = fresh
     words = _plain(prose[begins:ends]).strip("|#> ").lstrip(",;:. ").rstrip(",; ")
@@ -261,8 +237,7 @@ def row_text(row: str) -> str:
     >>> row_text("| 4,096 | **1.34 GB** ")
     '4,096 | 1.34 GB'
     """
-    cells = (_plain(cell) for cell in row.split("|"))
-    return _cut(" | ".join(cell for cell in cells if cell))
+    return _cut(" | ".join(filter(None, map(_plain, row.split("|")))))
 
 
 def _plain(text: str) -> str:

@@ -10,6 +10,7 @@ one digit that is a lot: beyond 5 % it is ``approximate``, and beyond 25 % no he
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -21,6 +22,7 @@ from symroof.units import (
     UnitError,
     describe,
     parse_number,
+    parse_quantity,
     parse_unit,
     settled,
     strict,
@@ -55,6 +57,7 @@ class WrittenNumber:
         operator: of a bound.
         hedged_number: whether it was hedged.
         word: a label or a truth.
+        unit: the base unit it was read in.
     """
 
     text: str
@@ -66,6 +69,7 @@ class WrittenNumber:
     operator: str = ""
     hedged_number: bool = False
     word: str | bool | None = None
+    unit: str = ""
 
     @property
     def number(self) -> Fraction:
@@ -172,14 +176,28 @@ def read_written(written: object, unit: str) -> WrittenNumber:
     value, half, digits = _in_base_units(figure, unit)
     if not figure.range_end:
         hedged = figure.qualifier == "about"
-        return WrittenNumber(text, value, None, None, half, digits, operator, hedged)
+        return WrittenNumber(text, value, None, None, half, digits, operator, hedged, unit=unit)
     high, other, more = _in_base_units(last, unit)
     if value > high:
         raise ValueError(f"the range {text!r} runs backwards")
     middle, half, digits = (value + high) / 2, max(half, other), max(digits, more)
-    return WrittenNumber(
-        text, middle, value, high, half, digits, hedged_number=figure.qualifier == "about"
-    )
+    hedged = figure.qualifier == "about"
+    return WrittenNumber(text, middle, value, high, half, digits, "", hedged, unit=unit)
+
+
+def read_alone(written: object) -> WrittenNumber | None:
+    """Read a value of no known quantity, in its own unit; None for what cannot be read.
+
+    >>> read_alone("1.5 kB").unit, read_alone("1.5 kb") is None
+    ('byte', False)
+    """
+    unit = ""
+    with suppress(UnitError):
+        dimension = parse_quantity(str(written)).dimension
+        unit = parse_unit(describe(dimension)).text if dimension else ""
+    with suppress(ValueError):
+        return read_written(written, unit)
+    return None
 
 
 def _in_base_units(figure: Figure, unit: str) -> tuple[Fraction, Fraction, int]:

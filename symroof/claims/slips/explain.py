@@ -131,15 +131,13 @@ LEAST, CLOSE = Fraction(1, 20), Fraction(1, 1000)
 """The least efficiency worth a suggestion, and how close the claim has to be met with it."""
 
 
-def explanations(claim: ClaimSpec, result: Derived) -> tuple[SlipExplanation, ...]:
+def explanations(
+    claim: ClaimSpec, result: Derived, written: WrittenNumber | None
+) -> tuple[SlipExplanation, ...]:
     """The slips behind a claim's value; a value of the inverse dimension is a ratio upside down."""
     if result.number is None:
         return ()
-    try:
-        written = read_written(claim.value, result.unit)
-    except ValueError:
-        return upside_down(claim.value, result)
-    return explain(claim, written, result)
+    return explain(claim, written, result) if written else upside_down(claim.value, result)
 
 
 def upside_down(value: object, derived: Derived) -> tuple[SlipExplanation, ...]:
