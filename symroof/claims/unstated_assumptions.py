@@ -27,8 +27,6 @@ from symroof.theory.switches import DETAIL, expand_detail
 Judge = Callable[[ClaimSpec], Checked]
 SELDOM = 0.2
 """A simplification is reported where at most this share of random errors would agree with one."""
-NEVER = 1000
-"""How far off a threshold is taken to be that is never reached."""
 NOTABLE = Fraction(101, 100)
 """The effect from which on what was left out is named."""
 TABLE_COUNTED = "the gathered input table counted among the active parameters"
@@ -93,21 +91,11 @@ def simplification(
     would hold under one, and the slip that leaves the same out; None where chance would do as well.
     A model is called by its rounded parameters, so a number may be a hundredth off.
     """
-    true = judged.value
-    if claim.form != "threshold" and (true is None or true <= 0):
+    written, true = judged.number, judged.value
+    if written is None or not written.above_zero or true is None or true <= 0:
         return None
+    number = written.number
     try:
-        written = judged.number
-        number = written and written.value
-        if (
-            not written
-            or number is None
-            or written.operator
-            or written.low is not None
-            or number <= 0
-        ):
-            return None
-        true = true or NEVER * number
         plain = simplified_settings(claim)
         tried = [(settings, judge(with_settings(claim, settings))) for settings in plain]
         values = [one.value for _, one in tried if one.value and 0 < one.value != true]

@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, count
 from pathlib import Path
 from typing import Any
 
@@ -216,12 +216,12 @@ def _cells(lines: list[str]) -> Iterator[tuple[str, Place]]:
     def named(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         return {name.split(" ", 2)[2]: value for name, value in pairs}
 
+    def placed(line: str, n: int) -> str:
+        return STRING.sub(lambda match: f'"{n} {match.start()} {match[0][1:]}', line)
+
     # every string begins with its own line and column, keys included
-    placed = (
-        STRING.sub(lambda match, n=n: f'"{n} {match.start()} {match[0][1:]}', line)
-        for n, line in enumerate(lines, 1)
-    )
-    for cell in json.loads("\n".join(placed), object_pairs_hook=named).get("cells", ()):
+    marked = "\n".join(map(placed, lines, count(1)))
+    for cell in json.loads(marked, object_pairs_hook=named).get("cells", ()):
         source = cell.get("source", [])
         if cell.get("cell_type", "").endswith(" markdown"):
             for string in source if isinstance(source, list) else [source]:

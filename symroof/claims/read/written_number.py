@@ -78,6 +78,12 @@ class WrittenNumber:
         return self.value
 
     @property
+    def above_zero(self) -> bool:
+        """Whether it is one number, no bound and no range, above zero."""
+        plain = self.value is not None and self.low is None and not self.operator
+        return plain and self.number > 0
+
+    @property
     def margin(self) -> Fraction:
         """How far a derived value may lie from the number and still agree with it."""
         return self.half_unit * (2 if self.hedged_number else 1)

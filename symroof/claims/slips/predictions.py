@@ -17,20 +17,17 @@ from symroof.cases.input import ROLE_INPUT
 from symroof.claims.catalogue_figures import as_quantity, confusable_figures
 from symroof.claims.claim_settings import Settings, merged_settings, study_of, with_settings
 from symroof.claims.denominators import claimed_quantity_formula
-from symroof.claims.derive_claim import Derived, Steps, derive_expression, derived, resolve_names
+from symroof.claims.derive_claim import Derived, Steps, derived, resolve_names
 from symroof.errors import InputError
 from symroof.resources import data_folder
 from symroof.specs.claims import ClaimSpec
 from symroof.strict_yaml import load
 from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.expressions import (
-    ONE,
     Expr,
     changed_inputs,
     mentions,
     names,
-    substitute,
-    symbol,
 )
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
@@ -125,49 +122,42 @@ class Context:
         none where it has none."""
         try:
             found: list[Any]
-            if self.name:
+            if self.formula is None:
+                result = derived(with_settings(self.claim, _texts(sets)))
+                found = [result.value, result.alternative]
+            else:
                 case = self.answers.case
                 if all(isinstance(value, float | Fraction) for value in sets.values()):
-                    case = case.changed(sets) if sets else case
+                    case = case.changed(sets)
                 else:  # a switch, a precision, a definition
                     case = study_of(merged_settings(self.claim.given, _texts(sets))).first.case
-                plain = self.formula == symbol(self.name)
-                found = [case.value(self.name) if plain else case.evaluate(self.formula)]
-            elif self.claim.expression:
-                study = study_of(merged_settings(self.claim.given, _texts(sets)))
-                found = [derive_expression(self.claim.expression, study, self.steps).value]
-            else:
-                result = derived(with_settings(self.claim, _texts(sets)))
-                found = [result.value, *([result.alternative] if self.claim.threshold else [])]
+                steps = {name: number for name, (number, _) in self.steps.items()}
+                found = [evaluate(self.formula, case, steps)]
         except FAILURES:
             return ()
         numbers = [settled(x) for x in found if isinstance(x, float | Fraction) and x > 0]
         return tuple(dict.fromkeys(numbers))
 
     @cached_property
-    def name(self) -> str:
-        """The quantity or input that is claimed; empty for a threshold or arithmetic."""
-        return printed_name(self.claim.quantity or "")
-
-    @cached_property
-    def formula(self) -> Expr:
-        """The quantity that is claimed, divided by what the number is of."""
-        return claimed_quantity_formula(self.claim, self.name)
+    def formula(self) -> Expr | None:
+        """What is claimed, as a formula over the case: a quantity, divided by what the number is of,
+        or arithmetic; None for what is solved or compared."""
+        claim = self.claim
+        if claim.quantity:
+            return claimed_quantity_formula(claim, printed_name(claim.quantity))
+        source = claim.expression or claim.relation
+        return resolve_names(parse(source), self.steps) if source else None
 
     @cached_property
     def dependencies(self) -> frozenset[str] | None:
         """Every name the value depends on; None where it depends on all that the case has (a threshold)."""
-        claim, case = self.claim, self.answers.case
-        if claim.threshold:
+        if self.claim.threshold:
             return None
-        if claim.form == "expression":
-            tree = resolve_names(parse(claim.expression or ""), self.steps)
-            return dependencies(case, substitute(tree, dict.fromkeys(self.steps, ONE)))
-        if claim.relation:
-            return dependencies(case, resolved(parse(claim.relation)))
-        if self.name:
-            return dependencies(case, self.formula)
-        return dependencies(case, symbol(printed_name(claim.moves))) if claim.moves else frozenset()
+        if self.formula is None:
+            return frozenset()
+        used = {*names(self.formula), *changed_inputs(self.formula)} - self.steps.keys()
+        reached = self.answers.case.reachable_names(*sorted(used))
+        return frozenset({*reached, *map(base_name, reached)})
 
     @property
     def known_names(self) -> frozenset[str]:
@@ -203,22 +193,6 @@ def _texts(sets: Settings) -> Settings:
         if isinstance(value, float | Fraction) and named and named.unit == "s":
             texts[name] = "{} s*1/{}".format(*settled(value).as_integer_ratio())
     return texts
-
-
-def dependencies(case: Case, tree: Expr) -> frozenset[str]:
-    """Every name that a formula's value depends on, through the case's formulas and definitions.
-
-    >>> "n_heads" in dependencies(study_of({"model": "llama-3-8b"}).first.case, symbol("kv_bytes_per_token"))
-    False
-    """
-    seen: set[str] = set()
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        for name in {*names(node), *changed_inputs(node)} - seen:
-            seen.add(name)
-            waiting.append(case.formula_or_name(name))
-    return frozenset(seen | {base_name(name) for name in seen})
 
 
 MOST_ROUNDED = Fraction(1, 10)
@@ -312,7 +286,7 @@ def _set(context: Context, way: Way) -> Iterator[tuple[str, Settings]]:
         return
     elif way.digits:
         yield "", {way.symbol: rounded(case.value(way.symbol), way.digits)}
-    elif way.kind != "generations" or context.name == way.symbol:
+    elif way.kind != "generations" or printed_name(context.claim.quantity or "") == way.symbol:
         for figure, value in confusable_figures(context.answers, way.symbol, way.kind):
             yield figure, {way.symbol: value}
 
