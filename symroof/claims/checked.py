@@ -131,12 +131,12 @@ class Checked:
     @property
     def difference(self) -> Difference | None:
         """How a claimed formula differs from the derived one, in SymPy; None where it does not, or no formula is claimed."""
-        from symroof.claims.claimed_formula import Sides, factor_of
+        from symroof.claims.formula_claims import Sides
         from symroof.symbols import expression
 
         if not self.claim.formula or self.verdict in ("exact", "unchecked"):
             return None
-        factor = factor_of(*Sides(self.claim).pairs[0])
+        factor = Sides(self.claim).factor
         return Difference(None if factor is None else expression(factor))
 
     def finding(self, strict: bool = False) -> bool:

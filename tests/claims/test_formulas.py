@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from symroof.claims.claimed_formula import Sides, equal, factor_of
+from symroof.claims.formula_claims import Sides, equal, factor_of
 from symroof.claims.judge import judge
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.printing import text
