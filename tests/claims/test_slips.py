@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from fractions import Fraction
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from symroof.claims.derive_claim import derived
 from symroof.claims.judge import judge
 from symroof.claims.read.annotations import annotation_fields
+from symroof.claims.read.written_number import DimensionMismatch, read_written
 from symroof.claims.slips.explain import SlipExplanation, explanations
 from symroof.specs.claims import ClaimSpec
 from symroof.units import format_quantity
@@ -20,7 +22,10 @@ CASE = "model=llama-3-70b hardware=h100-sxm prompt=4096"
 
 def found(value: str, **claim: object) -> tuple[SlipExplanation, ...]:
     spec = ClaimSpec(id="c", value=value, **claim)
-    return explanations(spec, derived(spec))
+    result, written = derived(spec), None
+    with suppress(DimensionMismatch):
+        written = read_written(value, result.unit)
+    return explanations(spec, result, written)
 
 
 def named(value: str, **claim: object) -> list[str]:

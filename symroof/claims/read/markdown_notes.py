@@ -123,7 +123,7 @@ class Note:
             found.data["given"] = theory | found.data.get("given", {})
         base = Path(self.document.file).resolve().parent
         found.data, faults = normalized(found.data, base, found.places)
-        faulty = ((found.places[location], *said) for location, *said in faults)
+        faulty = [(found.places[location], message, hint) for location, message, hint in faults]
         for place, message, hint in (*found.faults, *faulty):
             self._complain(at + place, message, hint)
         return found

@@ -194,8 +194,8 @@ def read_written(written: object, unit: str) -> WrittenNumber:
 def read_alone(written: object) -> WrittenNumber | None:
     """Read a value of no known quantity, in its own unit; None for what cannot be read.
 
-    >>> read_alone("1.5 kB").unit, read_alone("1.5 kb") is None
-    ('byte', False)
+    >>> read_alone("1.5 kB").unit, read_alone("1.5 kb")
+    ('byte', None)
     """
     unit = ""
     with suppress(UnitError):
