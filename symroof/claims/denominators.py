@@ -5,29 +5,22 @@ many devices, requests, layers or tokens. Words that mean nothing for a quantity
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.errors import InputError, Problem
+from symroof.resources import data_folder
 from symroof.specs.claims import ClaimSpec
+from symroof.strict_yaml import load
 from symroof.symbolic.expressions import Expr, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import resolved
 
-NOUNS = {
-    "device": r"(?:GPU|card|device|accelerator|chip|TPU|rank|[A-Z]{1,2}\d{2,3}[A-Z]?)s?",
-    "layer": r"layers?",
-    "request": r"(?:request|sequence|user|conversation|session|stream|client|customer|query|queries|seq)s?",
-    "token": r"(?:tokens?|toks?)(?![\s-](?:long|request|sequence|user|conversation|session))",
-    "head": r"(?:kv[\s-])?heads?",
-    "hour": r"(?:hours?|hr|h)",
-    "second": r"(?:seconds?|sec|s)",
-    "day": r"days?",
-    "month": r"months?",
-    "parameter": r"(?:parameter|param|weight)s?",
-    "element": r"(?:element|value|number|entry|scalar)s?",
-}
+WORDS = load(data_folder("specs") / "check" / "words.yaml").data
+"""What people write around a number; the file says what each part means."""
+NOUNS: Mapping[str, str] = WORDS["nouns"]
 """What a number can be of, and the words for it."""
 TIMES = ("second", "hour", "day", "month")
 PARTS = ("layer", "head")
@@ -36,8 +29,8 @@ POWERS_OF_TEN = {"": 0, "k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "bi
 KIND = "|".join(f"(?P<{kind}>{words})" for kind, words in NOUNS.items())
 SIZE = r"k|K|M|B|thousand|million|billion"
 COUNT = rf"(?:(?P<count>\d[\d,]*(?:\.\d+)?)[\s-]?)?(?:(?P<size>{SIZE})(?:\b|(?=[Tt]ok))[\s-]?)?"
-WORDS = r"(?:(?!(?:of|and|with|\d+)\b)[\w-]{2,14}[\s-]){0,2}?"
-NOUN = rf"(?:{COUNT}|{WORDS})(?:{KIND})(?![\w-])"
+OTHERS = r"(?:(?!(?:of|and|with|\d+)\b)[\w-]{2,14}[\s-]){0,2}?"
+NOUN = rf"(?:{COUNT}|{OTHERS})(?:{KIND})(?![\w-])"
 EACH = r"(?:(?:on|for|in|of|at)\s+)?(?:each|every)(?:\s+of\s+the)?"
 BEHIND = re.compile(
     rf"(?:\s{{0,4}}/\s{{0,4}}|\s{{1,4}}an?\s{{1,4}}"
@@ -116,55 +109,13 @@ def end_of_denominators(text: str, stop: int) -> int:
     return _with_others(text, first)[1] if first else stop
 
 
-CACHE = (
-    "kv_cache_bytes peak_kv_cache_bytes kv_cache_bytes_per_device peak_kv_cache_bytes_per_device"
-)
-TOKEN_CACHE = "kv_bytes_per_token kv_bytes_per_token_per_device"
-PREFILL = "prefill_flops prefill_bytes prefill_flops_per_device"
-STEPS = "decode_flops decode_bytes decode_flops_per_device decode_bytes_per_device"
-RATES = (
-    "decode_throughput sustained_throughput decode_throughput_per_device"
-    " sustained_throughput_per_device request_throughput"
-)
-COSTS = "cost_per_mtok decode_cost_per_mtok price_per_mtok cost_per_mtok_input"
-TABLE = {
-    "device": {
-        "instance_devices": "params active_params prefill_throughput request_throughput"
-        " instance_price free_memory usable_memory",
-        "devices": "fleet_price",
-        "weight_bytes/weight_bytes_per_device": "weight_bytes_read",
-        "kv_bytes_per_token/kv_cache_bytes_per_device(context=1, batch=1)": "kv_bytes_per_token",
-    },
-    "request": {
-        "batch": f"{CACHE} {RATES} {STEPS} state_bytes",
-        "prefill_batch": PREFILL,
-        "1": "cost_per_request energy_per_request state_bytes_per_request",
-    },
-    "layer": {
-        "n_layers": f"{CACHE} {TOKEN_CACHE} {PREFILL} {STEPS} weight_bytes weight_bytes_read"
-        " weight_bytes_per_device params active_params linear_flops_per_token"
-        " attention_flops_per_pair prefill_time itl state_bytes",
-    },
-    "token": {
-        "batch*context": CACHE,
-        "prefill_batch*(prompt - cached_prefix)": PREFILL,
-        "batch": STEPS,
-        "1000000": COSTS,
-        "1": f"{TOKEN_CACHE} energy_per_token decode_energy_per_token linear_flops_per_token",
-        "decode_time/tpot": "decode_time",
-        "prompt - cached_prefix": "prefill_time",
-        "output": "energy_per_request cost_per_request",
-    },
-    "head": {"n_kv_heads": f"{CACHE} {TOKEN_CACHE}"},
+DIVISORS: dict[str, dict[str, str]] = {
+    kind: {name: divisor for divisor, quantities in table.items() for name in quantities.split()}
+    for kind, table in WORDS["divisors"].items()
 }
-"""How many of a kind a quantity is of, as a formula over the case; the quantities of each."""
-DIVISORS = {
-    kind: {name: divisor for divisor, names in table.items() for name in names.split()}
-    for kind, table in TABLE.items()
-}
-DIVISORS["device"] = {
-    name: f"{name}/{name}_per_device" for name in QUANTITIES if f"{name}_per_device" in QUANTITIES
-} | DIVISORS["device"]
+"""How many of a kind a quantity is of, as a formula over the case."""
+SPLIT = {name: f"{name}_per_device" for name in QUANTITIES if f"{name}_per_device" in QUANTITIES}
+DIVISORS["device"] = {name: f"{name}/{own}" for name, own in SPLIT.items()} | DIVISORS["device"]
 
 
 def denominators_of(claim: ClaimSpec) -> tuple[Denominator, ...]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from symroof.claims.denominators import Denominator, denominators
+from symroof.claims.denominators import WORDS, Denominator, denominators
 from symroof.units import PLAIN, UNITS, Dimension, describe, parse_unit, strict
 
 NAME = r"[^\W\d_]\w{0,60}(?:[-.][^\W_]\w{0,60}){0,20}"
@@ -39,12 +39,7 @@ PEAK_OF = re.compile(
 MONEY = re.compile(r"(?:US)?\$\s?$")
 
 HEDGE = r"~|≈|(?:about|around|roughly|approximately|ca\.?|some|nearly|almost)(?![^\W\d_])"
-OPERATORS = {"<=": "<=", ">=": ">=", "<": "<", ">": ">", "≤": "<=", "≥": ">=", "&lt;": "<"}
-OPERATORS |= {"≲": "<=", "≳": ">=", "&gt;": ">"}
-OPERATORS |= dict.fromkeys(("less than", "under", "below"), "<")
-OPERATORS |= dict.fromkeys(("more than", "over", "above"), ">")
-OPERATORS |= dict.fromkeys(("at most", "up to", "no more than", "not more than"), "<=")
-OPERATORS |= dict.fromkeys(("at least", "no less than", "not less than"), ">=")
+OPERATORS = {word: sign for sign, words in WORDS["bounds"].items() for word in words}
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 BOUND = "|".join(map(re.escape, sorted(OPERATORS, key=len, reverse=True)))
 QUALIFIER = re.compile(rf"(?:(?P<bound>{BOUND})(?![^\W\d_])|{HEDGE})", re.IGNORECASE)
@@ -59,33 +54,13 @@ WORD = rf"{GPU_HOUR}[^\W\d_]{{1,20}}"
 UNIT = re.compile(
     rf"%|[x×](?!\w|\s{{0,8}}[\d(])|{WORD}(?:(?:{SEPARATOR.pattern}){WORD}){{0,2}}", re.IGNORECASE
 )
-SPELLED = {
-    word: unit
-    for unit, words in {
-        "s": "sec secs second seconds",
-        "ms": "msec millisecond milliseconds",
-        "us": "μs microsecond microseconds",
-        "ns": "nanosecond nanoseconds",
-        "hour": "hr hrs hours",
-        "%": "percent",
-        "USD": "dollar dollars",
-        "x": "times ×",
-        "token": "tok toks tokens",
-        "token/s": "tps",
-        "request": "req reqs requests",
-        "request/s": "rps",
-        "param": "params",
-        "device": "gpu gpus",
-        "W": "watt watts",
-        "J": "joule joules",
-    }.items()
-    for word in words.split()
+SPELLED = {word: unit for unit, words in WORDS["units"].items() for word in words}
+SPELLED |= {
+    f"{prefix}{word}{s}": f"{sign}{unit}"
+    for prefix, sign in WORDS["prefixes"].items()
+    for word, unit in (("byte", "B"), ("flop", "FLOP"))
+    for s in ("", "s")
 }
-PREFIXES = {"kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P", "exa": "E"}
-PREFIXES |= {"kibi": "Ki", "mebi": "Mi", "gibi": "Gi", "tebi": "Ti"}
-SPELLED |= {"byte": "byte", "bytes": "byte", "flop": "FLOP", "flops": "FLOP"}
-SPELLED |= {f"{word}byte{s}": f"{sign}B" for word, sign in PREFIXES.items() for s in ("", "s")}
-SPELLED |= {f"{word}flop{s}": f"{sign}FLOP" for word, sign in PREFIXES.items() for s in ("", "s")}
 """Units as people write them, in small letters, and as symroof does."""
 
 WORK = parse_unit("FLOP").dimension
