@@ -39,8 +39,6 @@ LONGEST_BLOCK = 20_000
 """Characters of a paragraph that is looked through."""
 COUNTED = ("", "device", "request", "token")
 """Units of results that are rounded to a whole number, up or down."""
-Joint = re.Match[str]
-"""What stands between two numbers."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,7 @@ def equations(text: str) -> list[Equation]:
     return found
 
 
-def _equations(text: str, numbers: list[Figure], joints: list[Joint]) -> Iterator[Equation]:
+def _equations(text: str, numbers: list[Figure], joints: list[re.Match[str]]) -> Iterator[Equation]:
     """The calculations of numbers that operators join: each side of a sign of equality that is
     arithmetic, with the number on the other."""
     first, last = numbers[0], numbers[-1]
@@ -121,45 +119,44 @@ def _equations(text: str, numbers: list[Figure], joints: list[Joint]) -> Iterato
     before = text[max(first.start - 12, 0) : first.start]
     if not 3 <= len(numbers) <= MOST_NUMBERS or goes_on or LED.search(before):
         return
-    opened = re.search(r"\(*\s*$", before)[0].strip()  # type: ignore[index]
-    opens = [opened, *(joint["open"] for joint in joints)]
-    closes = [*(joint["close"] for joint in joints), ""]
-    signs = [i + 1 for i, joint in enumerate(joints) if _operator(joint) == "="]
-    sides = [slice(a, b) for a, b in pairwise((0, *signs, len(numbers)))]
-    for left, right in pairwise(sides):
-        backwards = len(numbers[left]) == 1 and len(sides) == 2  # 16 GB = 8B × 2 bytes
-        side, other = (right, left) if backwards else (left, right)
-        operands, (result, *more) = numbers[side], numbers[other]
+    signs = [joint["op"] or "-" for joint in joints]
+    signs = [OPERATORS.get(sign, sign) for sign in signs]
+    opened = before[len(before.rstrip("( ")) :].replace(" ", "")
+    gaps = [
+        joint["close"] + sign + joint["open"] for joint, sign in zip(joints, signs, strict=True)
+    ]
+    ends = [0, *(i for i, sign in enumerate(signs, 1) if sign == "="), len(numbers)]
+    sides = [numbers[a:b] for a, b in pairwise(ends)]
+
+    def formulas(of: Callable[[Figure], object]) -> list[str]:
+        pieces = (f"({of(one)}){gap}" for one, gap in zip(numbers, [*gaps, ""], strict=True))
+        return (opened + "".join(pieces)).split("=")
+
+    for i, (left, right) in enumerate(pairwise(sides)):
+        backwards = len(left) == 1 and len(sides) == 2  # 16 GB = 8B × 2 bytes
+        operands, (result, *more) = (right, left) if backwards else (left, right)
         if more or len(operands) < 2:
             continue
-        signs_between = [*map(_operator, joints[side.start : side.stop - 1]), ""]
-        parts = list(zip(opens[side], operands, closes[side], signs_between, strict=True))
-        ratios = tuple(filter(None, (_ratio(parts, result, of) for of in (_number, _sized))))
-        if ratios:
+        place = i + backwards
+        tried = (_ratio(formulas(of)[place], of(result)) for of in (_number, _sized))
+        if ratios := tuple(filter(None, tried)):
             shown = " ".join(text[operands[0].start : operands[-1].unit_end].split())
             shown = re.sub(r"[`$]|\*\*", "", shown).replace("*", "×").strip()
-            yield Equation(tuple(operands), result, shown, ratios, "/" in signs_between)
+            divides = "/" in formulas(lambda _: "")[place]
+            yield Equation(tuple(operands), result, shown, ratios, divides)
 
 
-def _operator(joint: Joint) -> str:
-    sign = joint["op"] or "-"
-    return OPERATORS.get(sign, sign)
-
-
-def _ratio(
-    parts: list[tuple[str, Figure, str, str]], result: Figure, number: Callable[[Figure], Fraction]
-) -> Fraction | None:
+def _ratio(source: str, result: Fraction) -> Fraction | None:
     """What arithmetic comes to over its result, without powers of a thousand; None for what cannot
-    be read. ``parts`` are its numbers, each with its brackets and the operator behind."""
-    source = "".join(f"{a}({number(one)}){z}{sign}" for a, one, z, sign in parts)
+    be read."""
     unclosed = source.count("(") - source.count(")")  # those of the sentence
     try:
         value = parse(source[max(unclosed, 0) :])
     except FormulaError:
         return None
-    if not value.is_Rational or value <= 0 or not number(result):
+    if not value.is_Rational or value <= 0 or not result:
         return None
-    ratio = Fraction(int(value.p), int(value.q)) / number(result)
+    ratio = Fraction(int(value.p), int(value.q)) / result
     while ratio * ratio > 1000:
         ratio /= 1000
     while ratio * ratio < Fraction(1, 1000):
