@@ -66,6 +66,7 @@ class Checked:
         impossible: whether a time is below its bound, or a rate above it.
         slips: explanations of a wrong claim, the likeliest first.
         parts: the verdicts of the values of a row, or the steps of a chain.
+        difference: how a claimed formula differs from the derived one, in SymPy; None where it does not, or none is claimed.
         error: why it could not be judged.
         found: the derivation, where there is one.
         number: the claimed value as it was read, also where nothing could be derived; None for an unreadable.
@@ -86,6 +87,7 @@ class Checked:
     impossible: bool = False
     slips: tuple[SlipExplanation, ...] = ()
     parts: tuple[Checked, ...] = ()
+    difference: Difference | None = None
     error: Exception | None = field(default=None, compare=False)
     found: Derived | None = None
     number: WrittenNumber | None = None
@@ -127,17 +129,6 @@ class Checked:
     def word(self) -> str:
         """The verdict for people: of a time below its bound that it is impossible."""
         return "impossible" if self.impossible else self.verdict
-
-    @property
-    def difference(self) -> Difference | None:
-        """How a claimed formula differs from the derived one, in SymPy; None where it does not, or no formula is claimed."""
-        from symroof.claims.formula_claims import Sides
-        from symroof.symbols import expression
-
-        if not self.claim.formula or self.verdict in ("exact", "unchecked"):
-            return None
-        factor = Sides(self.claim).factor
-        return Difference(None if factor is None else expression(factor))
 
     def finding(self, strict: bool = False) -> bool:
         """Whether it needs action: wrong, inconsistent, or conditional and so far off that readers are misled (never where it

@@ -18,7 +18,7 @@ from typing import Any
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import ROLE_INPUT
-from symroof.claims.checked import Checked, tolerance_of
+from symroof.claims.checked import Checked, Difference, tolerance_of
 from symroof.claims.claim_settings import settings_text, study_of, with_settings
 from symroof.claims.derive_claim import check_numbers, checked_names, formula_errors, quantity_name
 from symroof.claims.read.written_number import CLOSE_ENOUGH
@@ -194,7 +194,7 @@ class Sides:
         return frozenset(ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given)
 
     @cached_property
-    def unstated_widths(self) -> dict[str, Expr]:
+    def widths(self) -> dict[str, Expr]:
         """Bytes per number that a claim neither names nor states, as ``2*params``: those of its
         case."""
         said = {*names(self.expanded(self.claimed, self.inputs)), *names(self.claimed)}
@@ -207,7 +207,7 @@ class Sides:
         case = self.answers.case
         given = {name for name in self.stated if name in case.given and case.given[name].is_Number}
         whole = self.expanded(tree, stops | given)
-        values = {name: case.given[name] for name in given - stops} | self.unstated_widths
+        values = {name: case.given[name] for name in given - stops} | self.widths
         for name in {*names(whole)} - {*case.given, *stops, *values}:
             values |= {name: default} if (default := neutral_default(name)) is not None else {}
         return substitute(whole, values)
@@ -270,14 +270,14 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     Raises:
         InputError: what cannot be read, an unknown name.
     """
+    from symroof.symbols import expression
+
     sides = Sides(claim)
     limit, ratio = tolerance_of(claim), sides.ratio
     near = ratio is not None and abs(ratio - 1) <= (CLOSE_ENOUGH if limit is None else limit)
     found = Checked(claim, "exact", claim.formula or "", sides.shown())
     if sides.equal:
-        of = (
-            f"{name} = {number_text(Fraction(x))} byte" for name, x in sides.unstated_widths.items()
-        )
+        of = (f"{name} = {number_text(Fraction(x))} byte" for name, x in sides.widths.items())
         if (widths := ", ".join(of)) and "model" not in claim.given:
             return _conditional(found, widths, "holds where")
         one = "batch" in {*names(sides.derived)} - {*names(sides.claimed)} - sides.stated
@@ -288,9 +288,11 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     levels = [sides] if sides.pair else []
     if levels and "detail" not in claim.given.get("assume", {}):
         levels += [sides.under({"assume": {"detail": one}}) for one in DETAIL]
-    difference = "differs by more than a factor"
+    factor, difference = None, "differs by more than a factor"
     if sides.factor is not None:
+        factor = expression(sides.factor)
         difference = f"is {text(sides.factor)} times what is derived"
+    found = replace(found, difference=Difference(factor))
     if not dimension and not near and (needs := _condition(iter(levels[1:]))):
         return _conditional(found, needs, "holds at", difference)
     level, slips = _slips(sides, levels if limit is None or not near else [])
@@ -309,7 +311,7 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     if ratio is None and not (sides.pair and compare_at_points(*sides.pair)):
         reason = "undecided: too long to be compared without numbers"
         reason = "undecided: no values that were tried show a difference" if sides.pair else reason
-        return replace(found, verdict="unchecked", reason=reason)
+        return replace(found, verdict="unchecked", reason=reason, difference=None)
     return replace(found, verdict="wrong", flags=("dimension",) if dimension else ())
 
 

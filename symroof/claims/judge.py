@@ -76,7 +76,7 @@ def _formula_and_value(claim: ClaimSpec) -> Checked:
     """A claim of a formula and of its value: as good as the worse of the two."""
     formula = judge(claim.model_copy(update={"value": None}))
     value = judge(claim.model_copy(update={"formula": None}))
-    worse = replace(worst([value, formula]), claim=claim)
+    worse = replace(worst([value, formula]), claim=claim, difference=formula.difference)
     if worse.error is not None or worse.verdict == value.verdict:
         return worse
     reason = "; ".join(filter(None, (f"of the formula {claim.formula}", worse.reason)))
