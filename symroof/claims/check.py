@@ -244,12 +244,8 @@ def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Ch
             reason = f"the number holds, but {unsound}" if sound else f"{claim.reason}; {unsound}"
             verdict = "inconsistent" if sound else claim.verdict
             claim = replace(claim, verdict=verdict, reason=reason.removeprefix("; "))
-        return _placed(source, index, claim)
     except Exception as error:
-        return _placed(source, index, failed_judgement(claim.claim, error))
-
-
-def _placed(source: ClaimFile, index: int, claim: Checked) -> Checked:
+        claim = failed_judgement(claim.claim, error)
     value, figure = claim.claim.value, source.noted[index].figure
     line, column = source.noted[index].place
     claimed = figure.text if figure else claim.claimed or ("" if value is None else str(value))

@@ -118,43 +118,39 @@ def quantity_name(text: str | None, settings: Settings) -> str:
     return known(printed_name(text or ""), declarations_of(settings))
 
 
-def checked_names(field: str, tree: Expr, case: Case, source: str, hint: str = "") -> Expr:
-    """A formula of a claim, each of whose names is one of symroof's or of the case's own theory.
+def read_formula(
+    field: str,
+    source: str,
+    case: Case,
+    put: Callable[[Expr], Expr] = resolved,
+    besides: Collection[str] = (),
+    hint: str = "",
+    alone: bool = True,
+) -> Expr:
+    """A formula of a claim's field over numbers that symroof knows, or the case's own theory.
+
+    Args:
+        put: puts names in place of the words of the formula.
+        besides: names that it may have as well.
+        hint: of an unknown name that is like no other.
+        alone: whether a name alone may be of a truth or a label, which has no product.
 
     Raises:
-        InputError: one is not; the nearest is in the hint.
+        InputError: it cannot be read; a name is unknown, the nearest is in the hint.
     """
-    own = case.theory.own
-    if unknown := [name for name in names(tree) if own.symbol(base_name(name)) is None]:
+    try:
+        tree = put(parse(source))
+    except FormulaError as error:
+        problem = Problem(field, error.message, 1, error.column, source=source[:200])
+        raise InputError(problem) from None
+    own, of_case = case.theory.own, substitute(tree, dict.fromkeys(besides, ONE))
+    if unknown := [name for name in names(of_case) if own.symbol(base_name(name)) is None]:
         hint = nearest(unknown[0], own.known) or hint
         message = f"unknown name {unknown[0]!r}"
         raise InputError(Problem(field, message, hint=hint, source=source[:200]))
-    return tree
-
-
-def check_numbers(field: str, tree: Expr, case: Case) -> None:
-    """Check that every name of a formula is a number: the label of what binds has no product.
-
-    Raises:
-        InputError: one is a truth or a label.
-    """
-    if name := case.first_non_number(tree):
+    if not (alone and tree.is_Symbol) and (name := case.first_non_number(of_case)):
         raise InputError(Problem(field, f"{name} is true/false or a category, not a number"))
-
-
-@contextmanager
-def formula_errors(field: str, source: str) -> Iterator[None]:
-    """Report a formula that cannot be read as an error of a claim's field.
-
-    Raises:
-        InputError: in place of a FormulaError.
-    """
-    try:
-        yield
-    except FormulaError as error:
-        raise InputError(
-            Problem(field, error.message, 1, error.column, source=source[:200])
-        ) from None
+    return tree
 
 
 @contextmanager
@@ -197,20 +193,19 @@ def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
     Raises:
         InputError: what cannot be read, an unknown name, byte added to FLOP.
     """
-    with formula_errors("expression", source):
-        tree, measured = (resolve_names(read(source), steps) for read in (parse, written))
     case = study.first.case
-    own_names = substitute(tree, dict.fromkeys(steps, ONE))
-    checked_names("expression", own_names, case, source)
-    if not tree.is_Symbol:  # alone, a truth or a label is what it is
-        check_numbers("expression", own_names, case)
+
+    def put(tree: Expr) -> Expr:
+        return resolve_names(tree, steps)
+
+    tree = read_formula("expression", source, case, put, steps)
 
     def of(name: str) -> Dimension:
         return steps[name][1] if name in steps else case.theory.dimension(name)
 
     try:
         with _arithmetic_errors("expression"):
-            unit = dimension(measured, of)
+            unit = dimension(put(written(source)), of)
             value = evaluate(tree, case, {name: number for name, (number, _) in steps.items()})
     except DimensionError as error:
         return Derived(None, reason=str(error), flags=("dimension",))
@@ -248,10 +243,7 @@ def _threshold(claim: ClaimSpec) -> Derived:
 def _relation(claim: ClaimSpec) -> Derived:
     study = study_of(merged_settings(claim.given, claim.for_all))
     case, source = study.first.case, claim.relation or ""
-    with formula_errors("relation", source):
-        tree = checked_names("relation", resolved(parse(source)), case, source)
-    if is_relation(tree):
-        check_numbers("relation", tree, case)
+    tree = read_formula("relation", source, case)
     if not claim.for_all:
         value = case.evaluate(tree) if is_relation(tree) else study.result(source).value
         return Derived(value)

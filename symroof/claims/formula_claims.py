@@ -20,7 +20,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import ROLE_INPUT
 from symroof.claims.checked import Checked, Difference, tolerance_of
 from symroof.claims.claim_settings import settings_text, study_of, with_settings
-from symroof.claims.derive_claim import check_numbers, checked_names, formula_errors, quantity_name
+from symroof.claims.derive_claim import quantity_name, read_formula
 from symroof.claims.read.written_number import CLOSE_ENOUGH
 from symroof.claims.slips.explain import SlipExplanation
 from symroof.claims.slips.predictions import (
@@ -140,18 +140,17 @@ class Sides:
     @cached_property
     def claimed(self) -> Expr:
         """The claim's formula over symroof's names; ``where`` defines letters of its own."""
-        source = self.claim.formula or ""
-        with formula_errors("formula", source):
+
+        def put(tree: Expr) -> Expr:
             own = {str(n): resolved(parse(str(value))) for n, value in self.claim.where.items()}
-            tree = parse(source)
             if any(map(is_condition_or_label, own.values())):
                 raise FormulaError("a comparison in where is no number to calculate with", 1)
-        put = {name: own.get(name, symbol(printed_name(name))) for name in names(tree)}
-        case = self._set.case
-        hint = "define it in where"
-        tree = checked_names("formula", substitute(tree, put), case, source, hint)
-        check_numbers("formula", tree, case)
-        return tree
+            return substitute(
+                tree, {name: own.get(name, symbol(printed_name(name))) for name in names(tree)}
+            )
+
+        source, hint = self.claim.formula or "", "define it in where"
+        return read_formula("formula", source, self._set.case, put, hint=hint, alone=False)
 
     @cached_property
     def _derivation(self) -> tuple[str, Expr]:

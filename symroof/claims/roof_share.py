@@ -1,7 +1,7 @@
 """A claimed latency or rate against the roof: impossible, what measurements lead to expect, or which
 share of the roof it is."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -33,11 +33,11 @@ def with_roof_share(judged: Checked) -> Checked:
     if judged.verdict in HOLDS:
         if not timed or not (prediction := _prediction(judged)):
             return judged
-        said = f"right at the theoretical limit: {prediction.text}"
+        said = f"right at the theoretical limit: {prediction[2]}"
         return replace(judged, reason=_joined(judged.reason, said), at_limit=True)
     named = any(slip.named for slip in judged.slips)
     if not named and (prediction := _prediction(judged)):
-        judged = _as_expected(judged, prediction)
+        judged = _as_expected(judged, *prediction)
     if judged.verdict != "wrong" or unit not in ("s", *RATES) or not timed:
         return judged
     words, impossible = "", False
@@ -54,17 +54,9 @@ def _joined(reason: str, more: str) -> str:
     return "; ".join(filter(None, (reason, more)))
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """What measurements lead to expect of a claimed quantity or threshold, and the ends of its interval."""
-
-    low: float
-    high: float
-    text: str
-
-
-def _prediction(judged: Checked) -> Prediction | None:
-    """What is expected with the default engine; None where the claim states how it counts."""
+def _prediction(judged: Checked) -> tuple[float, float, str] | None:
+    """What measurements lead to expect with the default engine: the ends of its interval, and words
+    for it; None where the claim states how it counts."""
     claim, bound = judged.claim, judged.value
     if not claim.given.keys().isdisjoint((*AT_PEAK, "efficiency", "engine", "preset")):
         return None
@@ -82,12 +74,11 @@ def _prediction(judged: Checked) -> Prediction | None:
     )
     which = "maximum" if judged.unit in RATES else "minimum"
     text = f"predicted {value} ({low} to {high}), theoretical {which} {limit}"
-    return Prediction(expected.low, expected.high, text)
+    return expected.low, expected.high, text
 
 
-def _as_expected(judged: Checked, prediction: Prediction) -> Checked:
+def _as_expected(judged: Checked, low: float, high: float, said: str) -> Checked:
     """A number that differs from the bound, held against what measurements lead to expect."""
-    low, high, said = prediction.low, prediction.high, prediction.text
     if not low <= judged.value * judged.ratio <= high:
         return replace(judged, reason=_joined(judged.reason, said))
     if low <= 0 or high > WIDEST * low:

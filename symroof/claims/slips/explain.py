@@ -153,7 +153,7 @@ def upside_down(value: object, derived: Derived) -> tuple[SlipExplanation, ...]:
         written = read_written(value, inverse)
     except ValueError:
         return ()
-    if not written.value or written.operator or written.value <= 0 or not true or true <= 0:
+    if not written.above_zero or not true or true <= 0:
         return ()
     gives = f"it gives {format_quantity(true, derived.unit)}"
     options = {
