@@ -13,16 +13,8 @@ from symroof.analysis.in_sympy import in_sympy
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import (
-    At,
-    Expr,
-    Total,
-    mentions,
-    names,
-    parts,
-    rebuild,
-    symbol,
-)
+from symroof.symbolic.expressions import Expr, mentions, names, parts, rebuild, symbol
+from symroof.symbolic.nodes import At, Total
 from symroof.symbolic.printing import latex, text
 from symroof.theory.declarations import DropsCaches
 from symroof.theory.quantity import ImplicitDefinition

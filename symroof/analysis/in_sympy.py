@@ -21,16 +21,15 @@ from symroof.symbolic.expressions import (
     WRITTEN_OUT,
     ZERO,
     Expr,
-    Max,
     TooLong,
     changed_inputs,
-    halves,
     inline,
     names,
     substitute,
 )
 from symroof.symbolic.expressions import symbol as named_formula
 from symroof.symbolic.from_sympy import UnsupportedExpression, to_core
+from symroof.symbolic.nodes import Max, halves
 from symroof.symbolic.polynomials import NoClosedForm, fraction, sign
 from symroof.symbolic.random_points import RandomPoint
 from symroof.symbols import expressions, symbol

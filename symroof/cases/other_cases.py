@@ -17,16 +17,8 @@ from symroof.cases.input import Input
 from symroof.cases.request import Request
 from symroof.errors import InputError, Problem
 from symroof.specs.model import ModelSpec
-from symroof.symbolic.expressions import (
-    ZERO,
-    At,
-    Expr,
-    inline,
-    number,
-    rebuild,
-    substitute,
-    symbol,
-)
+from symroof.symbolic.expressions import ZERO, Expr, inline, number, rebuild, substitute, symbol
+from symroof.symbolic.nodes import At
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES

@@ -24,7 +24,8 @@ from sympy import Derivative, Dummy, S, Subs, Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.symbol import Str
 
-from symroof.symbolic.expressions import At, DerivativeName, OfLargest, Total
+from symroof.symbolic.expressions import DerivativeName
+from symroof.symbolic.nodes import At, OfLargest, Total
 
 # ----------------------------------------------------------------------------------------------------- quantities and their slopes
 

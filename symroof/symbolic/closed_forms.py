@@ -14,7 +14,8 @@ from typing import Any
 import sympy
 from sympy import Ge, Gt, Le, Symbol
 
-from symroof.symbolic.expressions import OfLargest, Total, symbol, total
+from symroof.symbolic.expressions import symbol, total
+from symroof.symbolic.nodes import OfLargest, Total
 from symroof.symbolic.polynomials import (
     Evaluate,
     NoClosedForm,

@@ -17,18 +17,9 @@ import sympy
 from sympy.core.relational import Relational
 from sympy.core.symbol import Str
 
-from symroof.symbolic.expressions import (
-    At,
-    Expr,
-    OfLargest,
-    Total,
-    fraction,
-    is_label,
-    names,
-    parts,
-)
+from symroof.symbolic.expressions import Expr, fraction, is_label, names, parts
+from symroof.symbolic.nodes import At, Measured, OfLargest, Total
 from symroof.symbolic.printing import WORK, text
-from symroof.symbolic.reading import Measured
 from symroof.units import PLAIN, Dimension, combine, describe, strict, with_usual_unit
 
 Of = Callable[[str], Dimension]

@@ -25,19 +25,16 @@ from sympy import S
 from sympy.core.relational import Relational
 
 from symroof.symbolic.expressions import (
-    At,
     Expr,
     NoValue,
-    OfLargest,
-    Total,
     UndefinedValue,
-    halves,
     is_label,
     names,
     operator_of,
     parts,
 )
 from symroof.symbolic.kernels import FUNCTIONS, chosen_index
+from symroof.symbolic.nodes import At, OfLargest, Total, halves
 
 CALLED = {
     sympy.Max: "max",

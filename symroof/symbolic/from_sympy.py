@@ -25,15 +25,10 @@ from sympy.logic.boolalg import BooleanAtom
 from symroof.symbolic.applied import Quantity
 from symroof.symbolic.expressions import (
     ONE,
-    OURS,
     ZERO,
     Expr,
-    Max,
-    Min,
-    Opaque,
     UndefinedValue,
     at,
-    floor,
     label,
     number,
     of_largest,
@@ -42,6 +37,7 @@ from symroof.symbolic.expressions import (
     symbol,
     total,
 )
+from symroof.symbolic.nodes import OURS, Max, Min, Opaque, floor
 from symroof.symbolic.reading import LARGEST_EXPONENT
 from symroof.symbolic.slopes import derivative
 

@@ -10,7 +10,7 @@ from typing import Any
 import sympy
 from sympy import Symbol
 
-from symroof.symbolic.expressions import Total
+from symroof.symbolic.nodes import Total
 from symroof.symbolic.random_points import RandomPoint
 
 LARGEST_POWER = 16

@@ -29,12 +29,8 @@ from sympy import Add, Mul, Pow
 from sympy.core.symbol import Str
 
 from symroof.symbolic.expressions import (
-    KEPT,
     RELATIONS,
     Expr,
-    OfLargest,
-    Opaque,
-    Total,
     at,
     is_label,
     is_relation,
@@ -44,26 +40,14 @@ from symroof.symbolic.expressions import (
     relation,
     symbol,
 )
-from symroof.units import UNITS, Dimension, UnitError, parse_number, parse_unit, unknown_unit
+from symroof.symbolic.functions import FUNCTIONS, LARGEST_ROOTED
+from symroof.symbolic.nodes import Measured
+from symroof.units import UNITS, UnitError, parse_number, parse_unit, unknown_unit
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
-LARGEST_ROOT, LARGEST_ROOTED = 8, 10**9
-"""Of a fractional exponent, such as 1/3, and of a number under it: SymPy takes that apart into its factors."""
+LARGEST_ROOT = 8
+"""Of a fractional exponent, such as 1/3."""
 LARGEST_POWER_OF_TEN = 99  # products up to this size can still be written and read back
-FUNCTIONS = {
-    "max": (1, 16),
-    "min": (1, 16),
-    "ceil": (1, 1),
-    "floor": (1, 1),
-    "sqrt": (1, 1),
-    "log2": (1, 1),
-    "log": (1, 1),
-    "exp": (1, 1),
-    "lambertw": (1, 2),
-    "of_largest": (2, 64),
-    "sum": (4, 4),
-}
-"""Function names with the least and the largest number of arguments."""
 
 
 def check_arguments(function: str, count: int, column: int) -> None:
@@ -72,7 +56,7 @@ def check_arguments(function: str, count: int, column: int) -> None:
     Raises:
         FormulaError: it does not.
     """
-    least, most = FUNCTIONS[function]
+    least, most, *_ = FUNCTIONS[function]
     if not least <= count <= most:
         number = f"{least}" if least == most else f"{least} to {most}"
         raise FormulaError(f"{function}() takes {number} arguments, not {count}", column)
@@ -153,49 +137,6 @@ def as_written(source: Any, spelled: Callable[[str], str]) -> Expr | None:
         return written(source, spelled) if isinstance(source, str) else None
     except FormulaError:
         return None
-
-
-class Measured(Opaque):
-    """``Measured(3.35, Str("TB/s"))``: a number with its unit, in a formula as it is written."""
-
-    @property
-    def unit(self) -> str:
-        return self.args[1].name  # type: ignore[no-any-return]
-
-    @property
-    def dimension(self) -> Dimension:
-        return parse_unit(self.unit).dimension
-
-    def _sympystr(self, printer: Any) -> str:
-        return f"({self.args[0]} {self.unit})"
-
-
-def _root(arg: Any) -> Any:
-    """A square root; of a long number its value, as SymPy would look for the factors for minutes."""
-    if arg.is_Rational and arg.is_nonnegative and max(arg.p, arg.q) > LARGEST_ROOTED:
-        return number(math.sqrt(arg))
-    return sympy.sqrt(arg)
-
-
-EVALUATED: dict[str, Callable[..., Any]] = {
-    **KEPT,
-    "sqrt": _root,
-    "log": sympy.log,
-    "log2": lambda x: sympy.log(x) / sympy.log(2),
-    "exp": sympy.exp,
-    "lambertw": sympy.LambertW,
-    "of_largest": OfLargest,
-}
-WRITTEN: dict[str, Callable[..., Any]] = {
-    **{name: kind.kept for name, kind in KEPT.items()},
-    "sqrt": lambda x: Pow(x, sympy.S.Half, evaluate=False),
-    "log": lambda x: sympy.log(x, evaluate=False),
-    "log2": lambda x: sympy.log(x, 2, evaluate=False),
-    "exp": lambda x: sympy.exp(x, evaluate=False),
-    "lambertw": lambda *args: sympy.LambertW(*args, evaluate=False),
-    "of_largest": OfLargest,
-}
-"""What functions become, in a formula that computes and in one kept as it is written."""
 
 
 class Reader:
@@ -420,15 +361,9 @@ class Reader:
                 token.column,
             )
         check_arguments(token.text, len(positional), token.column)
-        if token.text == "sum":
-            body, index, first, last = positional
-            if not index.is_Symbol:
-                raise FormulaError(
-                    "the second argument of sum() is the name of its index", token.column
-                )
-            return Total(body, Str(index.name), first, last)
+        function = FUNCTIONS[token.text]
         try:
-            return (WRITTEN if self.written else EVALUATED)[token.text](*positional)
+            return (function.written if self.written else function.evaluated)(*positional)
         except ValueError as error:
             raise FormulaError(str(error), token.column) from None
 

@@ -9,7 +9,7 @@ from typing import Any
 import sympy
 from sympy import Ge, Gt, Lt, Symbol
 
-from symroof.symbolic.expressions import OfLargest, Total, ceiling, floor
+from symroof.symbolic.nodes import OfLargest, Total, ceiling, floor
 from symroof.symbolic.polynomials import (
     Evaluate,
     NoClosedForm,

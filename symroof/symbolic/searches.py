@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 
-from symroof.symbolic.crossings import Axis, crossings
 from symroof.symbolic.step_polynomials import Steps, refuse_polynomials
 
 MOST_LEVELS = 4
@@ -96,18 +96,11 @@ def _middles(low: Any, high: Any, levels: int) -> list[Any]:
     return middles
 
 
-def t_probability(t: Any, freedom: int) -> Any:
-    """The probability that Student's t lies between -t and t (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4)."""
-    angle = np.arctan(t / np.sqrt(freedom))
-    sine, cosine = np.sin(angle), np.cos(angle)
-    term = cosine if freedom % 2 else 1.0
-    total = 0.0
-    for k in range(freedom % 2 + 2, freedom + 1, 2):
-        total = total + term
-        term = term * cosine * cosine * (k - 1) / k
-    return 2 / np.pi * (angle + sine * total) if freedom % 2 else sine * total
-
-
 def t_quantile(level: float, freedom: int) -> float:
     """The two-sided quantile of Student's t."""
-    return crossings(lambda t, _: (t_probability(t, freedom), level), [Axis()])[0].values[0]
+
+    def beyond(t: Any) -> Any:
+        share = freedom / (freedom + t * t)
+        return mpmath.betainc(freedom / 2, 0.5, 0, share, regularized=True) - (1 - level)
+
+    return float(mpmath.findroot(beyond, (0, 1e4), solver="bisect"))

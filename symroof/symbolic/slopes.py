@@ -21,13 +21,8 @@ import sympy
 from symroof.symbolic.expressions import (
     ONE,
     ZERO,
-    At,
     DerivativeName,
     Expr,
-    Max,
-    Min,
-    OfLargest,
-    Total,
     UndefinedValue,
     at,
     is_condition_or_label,
@@ -36,6 +31,7 @@ from symroof.symbolic.expressions import (
     symbol,
     total,
 )
+from symroof.symbolic.nodes import At, Max, Min, OfLargest, Total
 
 SLOPE_BY_TERM_COUNT = DerivativeName.of("sum", "number of its terms")
 """The derivative of a sum by its number of terms, which has no value."""

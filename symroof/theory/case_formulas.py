@@ -17,7 +17,6 @@ from symroof.symbolic.expressions import (
     ZERO,
     DerivativeName,
     Expr,
-    OfLargest,
     at,
     changed_inputs,
     is_condition_or_label,
@@ -29,6 +28,7 @@ from symroof.symbolic.expressions import (
     substitute,
     symbol,
 )
+from symroof.symbolic.nodes import OfLargest
 from symroof.symbolic.reading import parse
 from symroof.symbolic.slopes import SLOPE_BY_TERM_COUNT, derivative
 from symroof.theory.declarations import DropsCaches, MissingInput, NoClosedForm, default_of

@@ -1,6 +1,7 @@
 """Communication of devices: rings and exchanges within a node, and between nodes if a group is larger than one."""
 
-from symroof.symbolic.expressions import ZERO, Expr, Min, symbol
+from symroof.symbolic.expressions import ZERO, Expr, symbol
+from symroof.symbolic.nodes import Min
 from symroof.symbolic.reading import parse
 from symroof.theory.layout import Layout
 

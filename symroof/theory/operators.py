@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import sympy
 
-from symroof.symbolic.expressions import ONE, ZERO, Expr, Max
+from symroof.symbolic.expressions import ONE, ZERO, Expr
+from symroof.symbolic.nodes import Max
 from symroof.theory.operator_table import PlacedRow
 from symroof.theory.quantity import work_time
 from symroof.theory.rows import CORE

@@ -13,18 +13,8 @@ from functools import cached_property, partial
 import sympy
 from sympy import Symbol
 
-from symroof.symbolic.expressions import (
-    ZERO,
-    Expr,
-    Max,
-    Min,
-    at,
-    floor,
-    is_number,
-    number,
-    of_largest,
-    symbol,
-)
+from symroof.symbolic.expressions import ZERO, Expr, at, is_number, number, of_largest, symbol
+from symroof.symbolic.nodes import Max, Min, floor
 from symroof.symbolic.reading import parse
 from symroof.theory.architecture import Architecture
 from symroof.theory.devices import RESIDENT, Devices, per_device, stored_bytes

@@ -23,8 +23,8 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.expressions import symbol as core_symbol
 from symroof.symbolic.from_sympy import UnsupportedExpression, shown, to_core
 from symroof.symbolic.from_sympy import is_sympy as is_sympy
+from symroof.symbolic.nodes import Measured
 from symroof.symbolic.printing import text, unit_text
-from symroof.symbolic.reading import Measured
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity as DeclaredQuantity

@@ -19,7 +19,6 @@ from symroof.symbolic.expressions import (
     ZERO,
     DerivativeName,
     Expr,
-    Max,
     UndefinedValue,
     changed_inputs,
     inline,
@@ -27,6 +26,7 @@ from symroof.symbolic.expressions import (
     substitute,
     symbol,
 )
+from symroof.symbolic.nodes import Max
 from symroof.symbolic.printing import latex
 from symroof.symbolic.reading import parse
 from symroof.symbolic.slopes import derivative

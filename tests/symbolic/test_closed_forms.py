@@ -10,7 +10,8 @@ from sympy import Rational, exp, log, sqrt
 from symroof.symbolic.closed_forms import candidates, every_form, form_at, holds
 from symroof.symbolic.crossings import Axis, crossings
 from symroof.symbolic.evaluation import evaluate
-from symroof.symbolic.expressions import Max, Min, ceiling, symbol, total
+from symroof.symbolic.expressions import symbol, total
+from symroof.symbolic.nodes import Max, Min, ceiling
 from symroof.symbolic.polynomials import NoClosedForm, vanishes
 from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse

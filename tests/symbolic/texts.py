@@ -7,7 +7,8 @@ import numpy as np
 import sympy
 from hypothesis import strategies as st
 
-from symroof.symbolic.expressions import Total, fraction
+from symroof.symbolic.expressions import fraction
+from symroof.symbolic.nodes import Total
 
 NAMES = ("a", "b", "c", "prompt", "x1")
 
