@@ -35,11 +35,11 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1860,
-    "symbolic": 4857,
-    "theory": 4541,
+    "symbolic": 4849,
+    "theory": 4533,
     "specs": 4886,
     "checkpoints": 3315,
-    "study": 7109,
+    "study": 7092,
     "select": 2400,
     "simulate": 1953,
     "servers": 1515,
