@@ -80,13 +80,12 @@ def resolve_side(side: Side, study: Study | None, other: Side | None) -> Study:
     text = os.fspath(side)
     if not is_preset(text):
         return load_study(text)
-    base = study or (other if isinstance(other, Study) else None)
-    if base is None and other is not None and not is_preset(os.fspath(other)):  # type: ignore[arg-type]
-        base = load_study(os.fspath(other))  # type: ignore[arg-type]
-    if base is None:
+    if study is None and other is not None:
+        study = resolve_side(other, None, None)
+    if study is None:
         hint = "give study=, or a study as the other side"
         raise InputError(Problem(text, "a preset counts a study, and there is none", hint=hint))
-    return study_under_preset(text, base)
+    return study_under_preset(text, study)
 
 
 def alike(one: Study, other: Study) -> tuple[Study, Study]:

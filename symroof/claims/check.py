@@ -27,7 +27,7 @@ from symroof.claims.read.claim_files import (
 from symroof.claims.read.written_number import WrittenNumber
 from symroof.errors import InputError, Problem, nearest, why
 from symroof.specs.claims import ClaimSpec
-from symroof.strict_yaml import Document, Location, read_text
+from symroof.strict_yaml import Location, read_text
 from symroof.symbolic.expressions import is_relation, operator_of
 from symroof.symbolic.printing import text
 from symroof.theory.sympy_input import is_sympy, read_expression
@@ -207,7 +207,7 @@ def _in_time(sources: list[ClaimFile], track: Track) -> list[list[Checked]]:
     for k, i in track(places, "checking claims"):
         if i == 0:
             end = process_time() + BUDGET
-        claim = _as_written(sources[k].document, i, sources[k].spec.claims[i])
+        claim = sources[k].spec.claims[i]
         if claim.form != "unchecked" and process_time() > end:
             fault = None if late == k else InputError(Problem("", TOO_LATE, hint=TOO_MANY))
             judged[k].append(Checked(claim, "unchecked", reason=TOO_LATE, error=fault))
@@ -215,23 +215,6 @@ def _in_time(sources: list[ClaimFile], track: Track) -> list[list[Checked]]:
         else:
             judged[k].append(judge(claim, sources[k].noted[i].shared))
     return judged
-
-
-def _as_written(document: Document, index: int, claim: ClaimSpec) -> ClaimSpec:
-    """A claim whose numbers are the texts they stood as: ``1.20`` claims a digit more than 6/5."""
-
-    def text(value: Any, *place: str | int) -> Any:
-        return document.written.get(("claims", index, *place), value)
-
-    values = dict(claim.values)
-    if isinstance(row := values.get("value"), list):
-        values["value"] = [text(value, "values", "value", i) for i, value in enumerate(row)]
-    steps = tuple(
-        step.model_copy(update={"value": text(step.value, "steps", i, "value")})
-        for i, step in enumerate(claim.steps)
-    )
-    value = text(claim.value, "value")
-    return claim.model_copy(update={"value": value, "values": values, "steps": steps})
 
 
 def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Checked]) -> Checked:

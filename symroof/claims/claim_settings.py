@@ -43,6 +43,7 @@ SETTABLE = frozenset(
 )
 """Names of settings that are no switch: models and devices, precisions, symbols."""
 SWITCH_NAMES = frozenset({*SWITCHES, "detail"})
+ROW = "a row of a table is written with values"
 STUDIES: dict[str, Study] = {}
 MOST_STUDIES = 512
 """Every slip that is tried on a claim asks for the same case: its values are worked out once."""
@@ -57,21 +58,16 @@ def study_of(settings: Settings) -> Study:
     Raises:
         InputError: an unknown name, a value that cannot be read.
     """
-    for name in NESTED:
-        if not isinstance(settings.get(name, {}), Mapping):
-            raise InputError(Problem(name, "expected keys and values"))
-    for name in (*SPECS, *WORDS, "draft"):
-        if not isinstance(settings.get(name, ""), str):
-            raise InputError(Problem(name, "expected one name"))
     for name, value in settings.items():
-        if name in SETTABLE and isinstance(value, (list, tuple, Mapping)):
-            raise InputError(
-                Problem(
-                    name,
-                    "expected one value: a claim is of one case",
-                    hint="a row of a table is written with values",
-                )
-            )
+        fault, hint = "", ""
+        if name in NESTED:
+            fault = "" if isinstance(value, Mapping) else "expected keys and values"
+        elif name in (*SPECS, *WORDS, "draft"):
+            fault = "" if isinstance(value, str) else "expected one name"
+        elif name in SETTABLE and isinstance(value, (list, tuple, Mapping)):
+            fault, hint = "expected one value: a claim is of one case", ROW
+        if fault:
+            raise InputError(Problem(name, fault, hint=hint))
     if any(is_path(str(settings.get(name, ""))) for name in SPECS):  # a file may change
         return _built(settings)
     key = repr(settings)  # which tells True from 1 and '1' from 1

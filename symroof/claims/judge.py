@@ -55,7 +55,9 @@ def judge(claim: ClaimSpec, shared: Collection[str] = ()) -> Checked:
 
 
 def _unchecked(claim: ClaimSpec, reason: str, error: Exception | None = None) -> Checked:
-    number, said = read_alone(claim.value), str(claim.value or "")
+    said, number = str(claim.value or ""), None
+    if claim.value is not None:
+        number = read_alone(claim.value)
     return Checked(claim, "unchecked", said, reason=reason, error=error, number=number)
 
 

@@ -6,6 +6,8 @@ A skipped claim stays in its place as an unchecked one, so that nothing is lost 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -85,6 +87,12 @@ def _normalized(document: Document, noted: list[Problem], defaults: Mapping[str,
     claims = document.data.get("claims") if isinstance(document.data, dict) else None
     if not isinstance(claims, list):
         return document
+    # a value is the text it stands as: 1.20 claims a digit more than 6/5
+    for location, text in document.written.items():
+        if location[2:] == ("value",) or (
+            location[2:3] in (("values",), ("steps",)) and "value" in location[3:]
+        ):
+            reduce(getitem, location[:-1], document.data)[location[-1]] = text
     base, whole, places = Path(document.file).resolve().parent, list(claims), dict(document.places)
     for i, claim in enumerate(claims):
         if isinstance(claim, dict):

@@ -285,7 +285,7 @@ def _set(context: Context, way: Way) -> Iterator[tuple[str, Settings]]:
     elif not context.depends_on(way.symbol):
         return
     elif way.digits:
-        yield "", {way.symbol: rounded(case.value(way.symbol), way.digits)}
+        yield "", {way.symbol: Fraction(f"{case.value(way.symbol):.{way.digits - 1}e}")}
     elif way.kind != "generations" or printed_name(context.claim.quantity or "") == way.symbol:
         for figure, value in confusable_figures(context.answers, way.symbol, way.kind):
             yield figure, {way.symbol: value}
@@ -315,15 +315,6 @@ def _worked_out(case: Case, name: str, value: Any) -> Any:
     if name in INPUTS and (number <= 0 or (INPUTS[name].counted and not is_whole(number))):
         raise ArithmeticError(f"{name} cannot be {number}")
     return number if name in INPUTS or mentions(tree, name) else value
-
-
-def rounded(value: Fraction, digits: int) -> Fraction:
-    """A number to so many significant digits.
-
-    >>> rounded(Fraction("23.93"), 2), rounded(Fraction(327680), 2)
-    (Fraction(24, 1), Fraction(330000, 1))
-    """
-    return Fraction(f"{float(value):.{digits - 1}e}")
 
 
 def two_slips(
