@@ -45,7 +45,7 @@ BUDGETS = {
     "servers": 1515,
     "sweep": 1137,
     "calibrate": 1252,
-    "check": 4994,
+    "check": 4973,
     "report": 5009,
     "cli": 3679,
     "tests": 30443,
