@@ -281,7 +281,7 @@ def prefill_ratio(bound_case: BoundCase, columns: Mapping[str, Fraction]) -> lis
         devices = columns.get("prefill_devices") or bound_case.case.value("prefill_devices")
     except MissingInput as error:
         message = "devices that prefill on their own (scheduling disaggregated) need a number"
-        hint = f"`--set {error.name}=4`, or `--among {error.name}=2,4` to compare"
+        hint = f"`--set {error.name}=4`; at a rate (`--qps 20`) their number is searched"
         raise InputError(Problem("select", message, path=error.name, hint=hint)) from None
     group = Fraction(bound_case.case.value("instance_devices"))
     ratio = (Fraction(devices) / group).limit_denominator(1000)

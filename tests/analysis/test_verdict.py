@@ -48,13 +48,7 @@ def test_a_target_at_its_limit(row):
 
 @pytest.mark.parametrize(
     ("rate", "load"),
-    [
-        ("1.99", True),
-        ("2", False),
-        ("1..1.99", True),
-        ("1..2", None),
-        ("2..3", False),
-    ],
+    [("1.99", True), ("2", False), ("1..1.99", True), ("1..2", None), ("2..3", False)],
 )
 def test_a_load_of_one_is_too_much(rate, load):
     """A server that sustains two requests a second: at two the queue grows without end, and no wait meets a target of an hour."""

@@ -114,3 +114,11 @@ def test_what_the_engine_does_not_start_is_no_candidate():
 def test_counts_that_cannot_be_laid_out(among, says):
     with pytest.raises(InputError, match=says):
         select(**CASE, among=among)
+
+
+def test_how_many_devices_prefill_is_asked_for_without_a_rate_and_searched_at_one():
+    apart = CASE | {"chunk": None, "assume": {"scheduling": "disaggregated"}}
+    with pytest.raises(InputError) as error:
+        select(**apart)
+    assert "at a rate (`--qps 20`)" in error.value.problems[0].hint
+    assert select(**apart, arrival_rate=20).configurations[0].layout["prefill_devices"] >= 1

@@ -111,9 +111,8 @@ def test_which_configurations_are_worked_out(choice, most):
         assert entry["worked_out"] is (i < most)
         assert ("checks" in entry) is entry["worked_out"]
         if not entry["worked_out"]:
-            assert {
-                name: row["value"] for name, row in entry["quantities"].items()
-            } == c.screened.values
+            values = {name: row["value"] for name, row in entry["quantities"].items()}
+            assert values == c.screened.values
         found = [entry[name] for name in ("state", "batch", "copies", "batch_chosen")]
         assert found == [c.state, c.batch, c.copies, True]
     assert made["passing"] == states.count("passes")
