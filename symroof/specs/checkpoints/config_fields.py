@@ -33,9 +33,7 @@ class Config:
         source: the class whose defaults these are.
         consulted: the places of all fields that were asked for, here and in the objects inside.
         around: the place of the model's fields, where these are those of one layer laid over them.
-        numbers: what a list of whole numbers holds, by its identity and its least: each is looked through once, not once a layer.
         inner: defaults of the objects inside.
-        taken: what was made of fields that all layers look at, once for all of them.
     """
 
     document: JsonDocument
@@ -47,9 +45,7 @@ class Config:
     filled: dict[str, Filled] = field(default_factory=dict)
     consulted: set[Location] = field(default_factory=set)
     around: Location | None = None
-    numbers: dict[tuple[int, int], frozenset[int]] = field(default_factory=dict)
     inner: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    taken: dict[int | str, Any] = field(default_factory=dict)
 
     # ------------------------------------------------------------------------------------------------ finding a field
 
@@ -178,40 +174,23 @@ class Config:
     def wholes(self, name: str, length: int | None = None, least: int = 0) -> list[int] | None:
         """A list of whole numbers, such as the indices of layers."""
         entries = self.listed(name, length)
-        if entries is not None and (id(entries), least) not in self.numbers:
-            read = (self._whole(name, value, least, MOST) for value in entries)
-            self.numbers[id(entries), least] = frozenset(read)
+        for value in entries or ():
+            self._whole(name, value, least, MOST)
         return entries
-
-    def held(self, name: str) -> frozenset[int]:
-        """The numbers that a list holds, of one that is there."""
-        return self.numbers[id(self.wholes(name)), 0]
 
     def lists(self, name: str, layer: int) -> bool | None:
         """Whether a list of layers holds one by its number; None where null or absent."""
-        return None if self.wholes(name) is None else layer in self.held(name)
+        entries = self.wholes(name)
+        return None if entries is None else layer in entries
 
     def words(self, name: str, known: Mapping[str, str], length: int | None) -> list[str] | None:
         """A list of words, one a layer, each as the word ``known`` takes it for."""
         entries = self.listed(name, length)
-        if entries is None:
-            return None
-
-        def read() -> list[str]:
-            for value in entries:
-                if not isinstance(value, str) or value not in known:
-                    message = f"has an unknown entry: {kind_of_value(value)}"
-                    self.fail(name, message, nearest(str(value)[:40], known))
-            return [known[value] for value in entries]
-
-        taken: list[str] = self.once(id(entries), read)
-        return taken
-
-    def once(self, what: int | str, read: Callable[[], Any]) -> Any:
-        """What is made of fields that each layer asks for again."""
-        if what not in self.taken:
-            self.taken[what] = read()
-        return self.taken[what]
+        for value in entries or ():
+            if not isinstance(value, str) or value not in known:
+                message = f"has an unknown entry: {kind_of_value(value)}"
+                self.fail(name, message, nearest(str(value)[:40], known))
+        return None if entries is None else [known[value] for value in entries]
 
     # --------------------------------------------------------------------------------------------------- parts of it
 
@@ -250,7 +229,6 @@ class Config:
             names={},
             around=None,
             inner={},
-            taken={},
         )
 
     def of_layer(self, i: int) -> Config:

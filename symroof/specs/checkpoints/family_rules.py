@@ -9,6 +9,7 @@ from symroof.specs.checkpoints.config_fields import MISSING, Config
 from symroof.specs.checkpoints.family_fields import FUNCTIONS as FUNCTIONS
 from symroof.specs.checkpoints.family_fields import function
 from symroof.specs.checkpoints.json_text import kind_of_value
+from symroof.specs.layer_order import MOST_LAYERS
 
 
 @function
@@ -42,24 +43,20 @@ def gate_per(c: Config, i: int, kind: str) -> bool:
 @function
 def local_by_type(c: Config, i: int) -> str:
     """GPT-Neo: ``attention_types`` holds pairs of a pattern and how often it is repeated."""
-    named: list[str] = c.once("attention_types", lambda: _repeated(c))
-    return "window" if named[i] == "local" else "full"
-
-
-def _repeated(c: Config) -> list[str]:
     named: list[str] = []
     for pair in c.listed("attention_types") or [[["global", "local"], 12]]:
         right = isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], list)
         if not right or not isinstance(pair[1], int) or not 0 < pair[1] <= c.n_layers:
             message = "expected pairs of a list of words and how often it is repeated"
             c.fail("attention_types", message)
-        named += [str(word) for word in pair[0]] * pair[1]
-        if len(named) > c.n_layers or not set(named) <= {"global", "local"}:
+        if len(named) + len(pair[0]) * pair[1] > c.n_layers:
+            named.clear()
             break
+        named += [str(word) for word in pair[0]] * pair[1]
     if len(named) != c.n_layers or not set(named) <= {"global", "local"}:
         message = f"does not say 'global' or 'local' for each of {c.n_layers} layers"
         c.fail("attention_types", message)
-    return named
+    return "window" if named[i] == "local" else "full"
 
 
 @function
@@ -104,11 +101,6 @@ LETTERS = {"M": "mamba", "*": "attention", "-": "mlp", "E": "moe"}
 @function
 def nemotron(c: Config, i: int, part: str) -> Any:
     """Nemotron-H: each layer is one block, by a list of words or a pattern of letters; its mixer, what it feeds, or all ``layers``."""
-    blocks: list[tuple[str, str]] = c.once("blocks", lambda: _blocks(c))
-    return len(blocks) if part == "layers" else blocks[i][part == "feed"]
-
-
-def _blocks(c: Config) -> list[tuple[str, str]]:
     if (named := c.listed("layers_block_type") or c.listed("layer_types")) is None:
         pattern = c.text("hybrid_override_pattern") or "ME*-"
         if unknown := set(pattern) - set(LETTERS):
@@ -123,7 +115,7 @@ def _blocks(c: Config) -> list[tuple[str, str]]:
     if stated not in (None, len(named)):
         message = f"{stated} layers, but the list or pattern of blocks has {len(named)}"
         c.fail("num_hidden_layers", message)
-    return [NEMOTRON[word] for word in named]
+    return len(named) if part == "layers" else NEMOTRON[named[i]][part == "feed"]
 
 
 @function
@@ -134,10 +126,10 @@ def v4_layer(c: Config, i: int) -> str:
     known = {"sliding_attention": "window", heavy: heavy, chosen: chosen}
     named = c.words("layer_types", known, None)
     if named is None and (entries := c.wholes("compress_ratios")) is not None:
-        if unknown := c.held("compress_ratios") - set(ratios):
+        if unknown := set(entries) - set(ratios):
             message = f"has {min(unknown)}; known are {', '.join(map(str, ratios))}"
             c.fail("compress_ratios", message)
-        named = c.once("compress_ratios", lambda: [ratios[each] for each in entries])
+        named = [ratios[each] for each in entries]
     if named is None:
         return heavy if i < 2 or i % 2 == 0 else chosen
     if len(named) < c.n_layers:
@@ -149,9 +141,9 @@ def v4_layer(c: Config, i: int) -> str:
 @function
 def step_sparse(c: Config, i: int) -> str:
     """Step 3 and 3.5: the layers that a list or a text of numbers names have experts, or else all but the first few."""
-    named = c.raw("moe_layers_enum")
-    if isinstance(named, str):
-        numbers = c.once("moe_layers_enum", lambda: {part.strip() for part in named.split(",")})
+    if isinstance(c.raw("moe_layers_enum"), str):
+        named = c.text("moe_layers_enum", 6 * MOST_LAYERS) or ""
+        numbers = {part.strip() for part in named.split(",")}
         if i == 0 and not all(part.isdigit() and len(part) < 6 for part in numbers - {""}):
             c.fail("moe_layers_enum", "expected numbers with commas between")
         return "sparse" if str(i) in numbers else "dense"
@@ -296,6 +288,6 @@ def rwkv_heads(c: Config, i: int) -> int:
     width, head = c.whole("hidden_size"), c.whole("head_dim")
     if width % head:
         c.fail("head_dim", f"{head} does not divide hidden_size {width}")
-    if c.wholes("value_dim") and c.held("value_dim") != {width}:
+    if set(c.wholes("value_dim") or [width]) != {width}:
         c.fail("value_dim", "values that are not as wide as the residual are not read")
     return width // head

@@ -83,6 +83,7 @@ def test_lists_of_layers_that_are_none():
 # ------------------------------------------------------------------------------------------------------------- the file
 
 
+STEP = '{"model_type": "step3p5", "num_hidden_layers": 1000, "moe_layers_enum": "?"}'
 TEXTS = [
     ("  \n ", "is empty"),
     ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n", "is a Git LFS pointer"),
@@ -106,6 +107,7 @@ TEXTS = [
     ('{"model_type": null}', "model_type: is missing"),
     ('{"text_config": []}', "text_config: expected an object with fields, found a list"),
     (f'{{"model_type": "llama", "hidden_size": {"9" * 3000}}}', "expected a whole number"),
+    (STEP.replace("?", "1," * 100_000), "moe_layers_enum: expected a text"),
 ]
 
 
