@@ -44,7 +44,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals["first"] = 1
+    made.globals |= {"first": 1, "code": Code}
     made.filters |= {
         "raw": Markup,
         "squeeze": lambda text: Markup(" ".join(str(text).split())),
@@ -53,7 +53,6 @@ def environment() -> Environment:
         "filled": filled,
         "stacked": stacked,
         "chained": lambda items, word: Markup(word).join(Markup(item) for item in items),
-        "as_code": as_code,
         "fence": fence,
         "joined": joined,
     }
@@ -69,11 +68,6 @@ def written(context: Context, value: Any) -> Markup:
 @pass_context
 def stacked(context: Context, value: Any) -> Markup:
     return BY_NAME[context["format_name"]].stacked(value)
-
-
-@pass_context
-def as_code(context: Context, text: str) -> Markup:
-    return written(context, Code(text))
 
 
 @pass_context

@@ -77,11 +77,10 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
     for goal in goals:
         chart.shade(chart.x.low, goal, "sky", 0.14)
         chart.upright("target", goal, "vermilion", "--", f"ITL target {seconds(goal)}")
-    colour, *_ = SERIES[0]
-    chart.curve("line", points(batches[batches <= edge]), colour, "-", 2.2)
+    chart.curve("line", points(batches[batches <= edge]), "blue", "-", 2.2)
     chart.curve("beyond", points(batches[batches >= edge]), "faint", "--", 1.6, "does not fit")
     for roof in roofs:
-        chart.curve("bound", points(batches, roof), colour, ":", 1.0, "at 100 % of peak")
+        chart.curve("bound", points(batches, roof), "blue", ":", 1.0, "at 100 % of peak")
     looks = {"memory": ("s", "ink"), "target met": ("^", "vermilion"), "ridge": ("D", "ink")}
     for name, place in limits.items():
         if place.exists and place.value >= 1:
@@ -161,7 +160,7 @@ def ranked(review: Reviewed) -> Chart:
         notes=["Lines: the interval of the time between tokens. Filled: passes; hollow: does not."],
     )
     for i, (one, ends, y) in enumerate(spots):
-        colour, _, shape = SERIES[i] if i < len(SERIES) else ("pale", "-", "o")
+        colour, shape = SERIES[i] if i < len(SERIES) else ("pale", "o")
         if ends[0] < ends[2]:
             interval = [(ends[0], y), (ends[2], y)]
             chart.curve(f"interval of {labelled(one)}", interval, colour, "-", 1.4)

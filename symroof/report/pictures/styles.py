@@ -1,4 +1,4 @@
-"""Colours for light and dark screens: Okabe and Ito's, distinct for colour-blind readers; lines also differ in dash or shape."""
+"""Colours for light and dark screens: Okabe and Ito's, distinct for colour-blind readers; marks also differ in shape."""
 
 from __future__ import annotations
 
@@ -17,15 +17,8 @@ PALETTE = {  # role: line and text on white, line and text on black
     "vermilion": ("#d55e00", "#b84e00", "#ff8c42", "#ffa066"),
     "purple": ("#cc79a7", "#a13d70", "#df9cc0", "#e8b4d0"),
 }
-SERIES = (
-    ("blue", "-", "o"),
-    ("green", "-.", "s"),
-    ("purple", (0, (6, 2)), "^"),
-    ("orange", ":", "D"),
-    ("sky", (0, (4, 1, 1, 1, 1, 1)), "v"),
-    ("faint", (0, (2, 1)), "x"),
-)
-"""Colour, dash and sign of each series; each of the three identifies it."""
+SERIES = (*zip(("blue", "green", "purple", "orange", "sky", "faint"), "os^Dvx", strict=True),)
+"""Colour and sign of each candidate; each of the two identifies it."""
 RC: dict[str, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
