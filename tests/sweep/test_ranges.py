@@ -101,11 +101,7 @@ def test_every_slip_is_told_in_one_go():
     with pytest.raises(InputError) as caught:
         read_over(["batch=8:1", "bs=3", "bs=4", "hardwear=h200", "mfu=2"])
     assert [problem.path for problem in caught.value.problems] == ["batch", "bs", "hardwear", "mfu"]
-
-
-def test_the_same_axis_twice():
-    with pytest.raises(InputError, match=r"bs: is an axis twice \(bs is batch\)"):
-        read_over(["batch=1:8", "bs=3"])
+    assert "bs: is an axis twice (bs is batch)" in str(caught.value)
 
 
 def test_python_values():
