@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 4973,
     "report": 4995,
     "cli": 3679,
-    "tests": 30443,
+    "tests": 30439,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
