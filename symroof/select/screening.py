@@ -35,11 +35,13 @@ Rank = tuple[int, float, float]
 """The smaller the better among candidates of one case: what passes first, by price and then by load; of the others the nearest miss."""
 Answer = tuple[Rank, Points, Group]
 """A candidate of a group at its batch and copies."""
+Place = tuple[int, int]
+"""A case and one of its layouts."""
 MOST_COPIES = 1 << 16
 FEW = np.array([0.0, 1.0, 2.0, 4.0])
 """More copies that are tried first: as many as the load asks for mostly do."""
-TOGETHER = 16
-"""Points of a case whose queues are looked at at once."""
+TOGETHER = 6
+"""Points of a layout whose queues are looked at at once."""
 BATCHES = np.array([1, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 """Shares of the largest batch that are tried: a smaller one leaves more of a step to prompts."""
 BEYOND = np.array([1.25, 2, 4])
@@ -77,7 +79,7 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[P
     each: dict[int, list[Answer]] = {}
     for group, tried in sorted(tries, key=lambda one: one[1].bound.min()):
         most = {i: _nearby(min(rank for rank, *_ in answers)[1]) for i, answers in each.items()}
-        for i, (point, rank) in _cheapest(group, tried, most).items():
+        for (i, _), (point, rank) in _cheapest(group, tried, most).items():
             each.setdefault(i, []).append((rank, point, group))
     failing = [i for i in range(len(cases)) if i not in each]
     for group in groups:
@@ -90,7 +92,7 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[P
             if one[0][:2] <= (kind, _nearby(price)):
                 near.setdefault(one[2], []).append(one)
     for group, ones in near.items():
-        for i, (point, rank) in _larger(group, ones).items():
+        for (i, _), (point, rank) in _larger(group, ones).items():
             prices = (known for (_, known, _), at, _ in ones if group.owners[at.rows[0]] == i)
             if rank[1] < min(prices):
                 each[i].append((rank, point, group))
@@ -160,7 +162,7 @@ def _points(group: Group) -> Points:
     return _batches(group, np.flatnonzero(group.largest >= 1), BATCHES)
 
 
-def _larger(group: Group, answers: Sequence[Answer]) -> dict[int, tuple[Points, Rank]]:
+def _larger(group: Group, answers: Sequence[Answer]) -> dict[Place, tuple[Points, Rank]]:
     """The best of the cases of some answers at a larger batch of the same layout, where that needs fewer copies at the rate."""
     rows: list[int] = []
     fewer: list[float] = []
@@ -214,30 +216,35 @@ def _tries(group: Group, tried: Points) -> Tries:
 
 def _cheapest(
     group: Group, tries: Tries, most: Mapping[int, float] = MappingProxyType({})
-) -> dict[int, tuple[Points, Rank]]:
-    """The cheapest point that passes of each case that has one; those that are dearer than ``most`` of their case are not looked at."""
+) -> dict[Place, tuple[Points, Rank]]:
+    """The cheapest point that passes of each layout of each case; those that are much dearer than the cheapest of their case, or than ``most``, are not looked at."""
     load, bound, owners = tries.load, tries.bound, group.owners[tries.points.rows]
-    found: dict[int, tuple[Points, Rank]] = {}
+    layouts = [id(group.candidates[row].bound_case) for row in tries.points.rows]
+    places = list(zip(owners.tolist(), layouts, strict=True))
+    found: dict[Place, tuple[Points, Rank]] = {}
+    limit = dict(most)
 
     def may_win(i: int) -> bool:
-        best = found.get(owners[i])
-        return bool(bound[i] <= most.get(owners[i], math.inf)) and (
+        best = found.get(places[i])
+        return bool(bound[i] <= limit.get(places[i][0], math.inf)) and (
             best is None or bool(bound[i] < best[1][1])
         )
 
-    left = [[i for i in tries.order if owners[i] == owner] for owner in set(owners.tolist())]
-    while left := [open_ for places in left if (open_ := list(filter(may_win, places)))]:
-        now = np.array([i for places in left for i in places[:TOGETHER]])
+    left = [[i for i in tries.order if places[i] == place] for place in dict.fromkeys(places)]
+    while left := [open_ for ones in left if (open_ := list(filter(may_win, ones)))]:
+        now = np.array([i for ones in left for i in ones[:TOGETHER]])
         at, in_time = _served(group, tries.points.at(now))
         met = group.met(at) if in_time is None else in_time & group.met(at, waiting=False)
         price = _price(group, at)
         ratio = load[now] / at.copies if group.open_copies else load[now]
         for i in np.flatnonzero(met):
             rank = (0, _rounded(price[i]), _rounded(ratio[i]))
-            owner = int(group.owners[at.rows[i]])
-            if owner not in found or rank < found[owner][1]:
-                found[owner] = at.at(np.array([i])), rank
-        left = [places[TOGETHER:] for places in left]
+            place = places[now[i]]
+            if place not in found or rank < found[place][1]:
+                found[place] = at.at(np.array([i])), rank
+                near = _nearby(rank[1]) if group.rate else rank[1]
+                limit[place[0]] = min(limit.get(place[0], math.inf), near)
+        left = [ones[TOGETHER:] for ones in left]
     return found
 
 
