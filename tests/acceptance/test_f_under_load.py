@@ -231,24 +231,6 @@ def test_output_at_which_decode_and_prefill_take_equal_shares():
     assert Study(**under()).solve("output_equal_shares").value == near(1 + 64 * PREFILL / D)
 
 
-def test_output_up_to_which_devices_of_their_own_pay():
-    """A budget of 64 fills every step: 128 tokens for 2,048 + N - 1, beside which one prefill device and a decode device do better by half of what it leaves."""
-    answer = Study(**under("disaggregated", prefill_devices=1, chunk=64)).solve(
-        "output_disaggregation_pays"
-    )
-
-    def apart(output):
-        return min(1 / PREFILL, 64 / ((output - 1) * D)) / 2
-
-    def together(output):
-        return Fraction(128) / (2048 + output - 1) / step(128)
-
-    # decode of 64 for N - 1 steps of D over two devices, as many as 128 tokens a step of D on one
-    last = answer.values[-1]
-    assert float(last) == pytest.approx(2047 / 3 + 0, rel=2e-3)
-    assert apart(last - 1) > together(last - 1) and apart(last + 1) < together(last + 1)
-
-
 def test_arrival_rate_at_which_the_first_token_leaves_its_target():
     """The answer, put in; a little less is in time, a little more is not."""
     rate = Study(**under(chunk=2048, ttft_target="600 ms")).solve("max_arrival_ttft").value
