@@ -113,7 +113,7 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
     warnings, targets = [], {TARGET_SYMBOLS[target] for target in bound_case.targets}
     if bound_case.does_not_fit:
         word = "does not fit" if bound_case.never_fits else "does not fit in part of the range"
-        reach = "no latency, rate or cost of it can be reached"
+        reach = "its times, rates and costs cannot be reached"
         warnings.append(f"{word}: {memory_needed(bound_case)}; {reach}")
     elif bound_case.fits is None and bound_case.model and bound_case.hardware:
         why = bound_case.why_unknown("fits")

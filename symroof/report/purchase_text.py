@@ -178,7 +178,7 @@ def price_text(one: Purchase) -> str:
 def enough_text(found: Recommendation, one: Purchase) -> str:
     """What would do if the predictions hold; empty where nothing cheaper would. Of a percentile target that headroom is not known."""
     if one.passes and one.simulated and one.load is not None:
-        return "Headroom is not known: with a percentile target each rate takes a simulation"
+        return "How many more requests it can take is not known: with a percentile target every rate needs a simulation of its own"
     fewer = found.as_predicted(one)
     if fewer is None:
         return ""

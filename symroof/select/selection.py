@@ -118,7 +118,7 @@ class Selection:
         drawn = {"output_spread", "long_share"} & self.study.first.given.keys()
         if request.percentiles and not drawn | ({"prompt", "output"} & request.traffic.keys()):
             said.append(
-                "percentiles are simulated with requests of one length, the kindest case: traffic: {prompt: 'lognormal:MEAN,0.8', output: …, arrivals: bursty} in the study gives others"
+                "percentiles are simulated with requests of one length, which gives the lowest ones: for others write traffic: {prompt: 'lognormal:MEAN,0.8', output: …, arrivals: bursty} in the study"
             )
         searched = (*DEGREES, "dp", "batch", "chunk")
         fixed = [name for name in searched if len(request.values.get(name, ())) == 1]

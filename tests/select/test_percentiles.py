@@ -105,7 +105,7 @@ def test_a_simulation_holds_each_target_to_its_own_statistic():
 
 
 def test_a_study_says_what_is_drawn(tmp_path):
-    """Lengths and gaps of the study, where the line says none; without them one length, which is said to be the kindest case."""
+    """Lengths and gaps of the study, where the line says none; without them one length, which is said to be the lowest ones."""
     path = tmp_path / "chat.yaml"
     lines = (
         "model: llama-3.1-8b\nhardware: h100-sxm\nworkload: {prompt: 100, output: 9, batch: 8}\n"
@@ -113,12 +113,12 @@ def test_a_study_says_what_is_drawn(tmp_path):
     lines += "set: {arrival_rate: 5/s}\ntargets: {ttft: {p99: 9 s}}\n"
     path.write_text(lines)
     plain = Study.load(path)
-    assert any("kindest case" in hint for hint in select(plain).hints)
+    assert any("lowest ones" in hint for hint in select(plain).hints)
     path.write_text(
         f"{lines}traffic: {{prompt: 'uniform:50..150', arrivals: bursty, burstiness: 3}}\n"
     )
     drawn = Study.load(path)
-    assert not any("kindest case" in hint for hint in select(drawn).hints)
+    assert not any("lowest ones" in hint for hint in select(drawn).hints)
     table = drawn.simulate(requests=500).requests
     assert len(set(table.prompt.tolist())) > 50 and set(table.output.tolist()) == {9}
     gaps = np.diff(table.arrival)
