@@ -226,9 +226,8 @@ def _cheapest(
 
     def may_win(i: int) -> bool:
         best = found.get(places[i])
-        return bool(bound[i] <= limit.get(places[i][0], math.inf)) and (
-            best is None or bool(bound[i] < best[1][1])
-        )
+        near = bound[i] <= limit.get(places[i][0], math.inf)
+        return bool(near and (best is None or bound[i] < best[1][1]))
 
     left = [[i for i in tries.order if places[i] == place] for place in dict.fromkeys(places)]
     while left := [open_ for ones in left if (open_ := list(filter(may_win, ones)))]:

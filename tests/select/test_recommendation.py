@@ -202,6 +202,15 @@ def test_of_near_ties_the_first_token_decides():
     assert pick.cost_per_mtok.value <= 1.02 * full.case.value("cost_per_mtok")
 
 
+@pytest.mark.parametrize("tp", [2, 4, 8])
+def test_no_layout_that_is_fixed_costs_less_than_the_one_that_is_found(tp):
+    """At tp 4 a batch beyond what all slots allow needs two prefill instances less, and tp 2 is ahead without it."""
+    case = {"hardware": "h100-sxm", "prompt": 1500, "output": 300, "arrival_rate": 40}
+    case |= {"weights": "fp8", "targets": TARGETS}
+    found, fixed = (recommend(Study("llama-3.3-70b", **case, **of)).pick for of in ({}, {"tp": tp}))
+    assert found.usd_per_month <= fixed.usd_per_month
+
+
 def test_prefill_apart_is_searched_where_it_is_asked_for():
     case = {**CASE, "hardware": "h100-sxm", "arrival_rate": 60, "targets": TARGETS}
     free, apart = (
