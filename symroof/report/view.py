@@ -56,6 +56,7 @@ SECTIONS: dict[str, tuple[Callable[[Study, BoundCase], Any], int]] = {
     "assumes": (view_case.assumes, BODY),
     "ledger": (view_case.ledger, FULL),
     "memory": (view_case.memory, BODY),
+    "itl": (view_times.itl, FULL),
     "operators": (view_times.operators, BODY),
     "defined": (view_times.defined, FULL),
     "thresholds": (view_thresholds.thresholds, FULL),

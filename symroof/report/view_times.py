@@ -55,6 +55,24 @@ def derivations(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     return groups
 
 
+OVER_A_RESPONSE = {
+    "itl_first": "first step",
+    "tpot": "mean step (TPOT)",
+    "itl_last": "last step",
+    "response_steps": "steps",
+    "decode_time": "all steps",
+    "response_time": "whole response",
+    "ttft_share": "share before the first token",
+}
+
+
+def itl(study: Study, subject: BoundCase) -> list[list[str]]:
+    """ITL of one request alone from the first step of a response to its last; empty without a response."""
+    if subject.get("tpot") is None:
+        return []
+    return [[words, shown(subject.get(name))] for name, words in OVER_A_RESPONSE.items()]
+
+
 def bound_of(step: str, subject: BoundCase) -> list[str]:
     """What limits a step; several labels over ranges."""
     bound = subject.get(f"{step}_bound")

@@ -172,7 +172,7 @@ def test_a_case_that_fits_in_a_part_of_its_ranges_is_flagged():
 OF_ALL_CASES = ("Pareto front", "On the front: ", "Throughput against latency", "moves most with")
 """Pictures that compare cases or inputs, and their captions; test_pictures.py checks them."""
 BOUNDS = "Appendix: theoretical minimum"
-SUBJECT_TABLES = {"Quantity", "Operator", "Detail", "Roofline"}
+SUBJECT_TABLES = {"Quantity", "Operator", "Over the response", "Detail", "Roofline"}
 """First header of each table that holds latencies of the reviewed case alone."""
 
 
