@@ -46,7 +46,7 @@ BUDGETS = {
     "sweep": 1137,
     "calibrate": 1252,
     "check": 4973,
-    "report": 4995,
+    "report": 5014,
     "cli": 3679,
     "tests": 30430,
     "other": 2681,
