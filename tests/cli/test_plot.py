@@ -13,6 +13,7 @@ KINDS = (
     "pareto",
     "memory",
     "tornado",
+    "parts",
     "ttft",
     "itl",
 )

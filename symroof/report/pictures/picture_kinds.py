@@ -22,6 +22,7 @@ KINDS = {
     "pareto": "cost against ITL of the candidates as select ranks them, with the pick marked",
     "memory": "weights and cache of every case against usable memory",
     "tornado": "how far each input moves TTFT, ITL and cost, from its low to its high value",
+    "parts": "the times that TTFT and ITL are the sum of",
     "ttft": "TTFT against the prompt, with the target and where the bound changes",
     "itl": "ITL against the context, with the target and where memory ends",
 }
@@ -30,11 +31,13 @@ MODULES = {
     "limits": ("roofline", "regimes"),
     "batches": ("latency-throughput", "pareto"),
     "bars": ("memory", "tornado"),
+    "latencies": ("parts",),
     "over_input": ("ttft", "itl"),
 }
 """Module -> the kinds that it has a function for."""
 OF_BODY = ("latency-throughput", "pareto", "memory")
-"""The pictures of a review; with its appendix it has all."""
+OF_APPENDIX = tuple(kind for kind in KINDS if kind != "parts")
+"""The pictures of a review, and of one with its appendix."""
 WATERFALL = "waterfall"
 COMPARING = {WATERFALL: "each step from one case's number to another's, with a second side"}
 """Kinds that take a second case, which :func:`bars.waterfall` draws."""
@@ -78,7 +81,7 @@ def of_review(review: Reviewed, full: bool) -> list[Picture]:
     from symroof.report.pictures.draw import draw
 
     pictures = []
-    for kind in KINDS if full else OF_BODY:
+    for kind in OF_APPENDIX if full else OF_BODY:
         with contextlib.suppress(InputError):
             pareto = kind == "pareto"
             made = ranked(review) if pareto else chart(kind, review.study, review.subject)
