@@ -27,6 +27,7 @@ from symroof.report.purchase_text import (
     price_text,
     prices_text,
     purchase_rows,
+    together_text,
     tokens_text,
 )
 from symroof.select.purchase import Purchase
@@ -128,7 +129,7 @@ def _use(found: Recommendation) -> list[str]:
             else "serves this rate and no more"
         )
         said += [room + " in the worst case of the 80 % interval" * bool(pick.own.box)]
-    said += filter(None, [enough_text(found, pick)])
+    said += filter(None, [enough_text(found, pick), together_text(found)])
     return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
 
 

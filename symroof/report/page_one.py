@@ -41,6 +41,7 @@ from symroof.report.purchase_text import (
     needed_text,
     opened_text,
     paid_text,
+    together_text,
     tokens_text,
     undecided_text,
     usd,
@@ -129,7 +130,7 @@ def _price(review: Reviewed, one: Purchase) -> Text:
     if tokens and one.load is None:
         tokens += f" at full load, {_requests(one.batch)}"
     paid = ", ".join(filter(None, (f"{usd(one.usd_per_hour)} USD/hour", tokens)))
-    room = enough_text(review.shown, one)
+    room = ". ".join(filter(None, [enough_text(review.shown, one), together_text(review.shown)]))
     if one.headroom is not None:
         more = f"{100 * one.headroom:.0f} %"
         most = f"{more} more than this rate" if more != "0 %" else "this rate and no more"

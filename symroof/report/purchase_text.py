@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 DIGITS = MOST_NAMED = 3
 APART = "no public measurement of prefill on separate GPUs is known; its times rest on those of ordinary servers"
+SAME_LAYOUT = "instances that only prefill have the layout of those that decode; another may cost less: --prefill tp=2 finds how many of it are needed"
 FORMATS = {"fp8": "FP8", "nvfp4": "FP4"}
 
 
@@ -183,6 +184,12 @@ def enough_text(found: Recommendation, one: Purchase) -> str:
     if fewer is None:
         return ""
     return f"Sized for the whole 80 % interval; at the predicted values {named(fewer)} would do, {paid_text(fewer)}"
+
+
+def together_text(found: Recommendation) -> str:
+    """What would do without devices that only prefill; empty where the pick has none, or none is needed."""
+    one = found.together
+    return f"Without GPUs that only prefill: {named(one)}, {paid_text(one)}" if one else ""
 
 
 def tokens_text(one: Purchase) -> str:

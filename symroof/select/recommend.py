@@ -109,6 +109,16 @@ class Recommendation:
         found = screen(list(by_case.values()), listed=True)
         return tuple(sorted(found, key=lambda c: sort_key(c, self.choice.order)))
 
+    @cached_property
+    def together(self) -> Purchase | None:
+        """The best layout of the pick's device whose instances all prefill and decode, where the pick has some that only prefill."""
+        apart = self.pick and self.pick.scheduling == "disaggregated"
+        return (
+            next((x for x in self.layouts if x.passes and len(x.group) < 2), None)
+            if apart
+            else None
+        )
+
     def _space(self, one: Purchase) -> Sequence[Candidate]:
         """The candidates of one combination."""
         own = one.own
