@@ -100,14 +100,19 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
             yield made
 
 
-def variant(bound_case: BoundCase, changes: Mapping[str, Any], **assume: str) -> BoundCase:
-    """The same combination with other inputs and switches.
+def variant(
+    bound_case: BoundCase,
+    changes: Mapping[str, Any],
+    prefill: Mapping[str, Any] | None = None,
+    **assume: str,
+) -> BoundCase:
+    """The same combination with other inputs and switches, and with instances that prefill of a layout of their own.
 
     Raises:
         InputError: the engine does not start it.
     """
     values, origin = {n: (number(x),) for n, x in changes.items()}, dict.fromkeys(changes, VARIANT)
-    line = Request(values=values, assume=assume, origin=origin)
+    line = Request(values=values, assume=assume, origin=origin, prefill=dict(prefill or {}))
     assert bound_case.specs, "it was bound from a request"
     made = _bound(bound_case.specs, line.over(bound_case.request))
     names = ("several_models", "varied", "search_inside")

@@ -59,10 +59,9 @@ def up_to(batch: int) -> str:
 
 def instances(one: Purchase) -> tuple[int, int, int, int]:
     """How many instances decode and of how many devices each is; the same of those that only prefill."""
-    own = one.group["decode"] // one.copies_of
-    apart = one.case.prefill_case
-    other = round(float(apart.case.value("instance_devices"))) if apart else own
-    return one.copies, own, one.replicas * one.group.get("prefill", 0) // other, other
+    own, count = one.group["decode"] // one.copies_of, (one.prefill or {}).get("instances", 0)
+    other = one.replicas * one.group["prefill"] // count if count else own
+    return one.copies, own, count, other
 
 
 def layout_text(one: Purchase) -> str:
@@ -85,9 +84,11 @@ def layout_text(one: Purchase) -> str:
 
 
 def layout_word(one: Purchase) -> str:
-    """``tp 2, chunked``: what tells a layout of a device from the others."""
-    degrees = [f"{name} {n}" for name, n in one.parallel.items() if n > 1]
-    return ", ".join([*(degrees or ["tp 1"]), one.scheduling])
+    """``tp 2, chunked``, ``tp 2, prefill tp 1``: what tells a layout of a device from the others."""
+    degrees = [f"{name} {n}" for name, n in one.parallel.items() if n > 1] or ["tp 1"]
+    apart = (one.prefill or {}).items() - {("instances", instances(one)[2])}
+    prefill = " ".join(f"{name} {n}" for name, n in sorted(apart)) or "tp 1"
+    return ", ".join([*degrees, f"prefill {prefill}" if one.prefill else one.scheduling])
 
 
 def purchase_rows(

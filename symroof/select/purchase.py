@@ -89,6 +89,18 @@ class Purchase(Configuration):
         return {name: int(self._number(name)) for name in DEGREES}
 
     @property
+    def prefill(self) -> dict[str, int] | None:
+        """The degrees and the number of the instances that only prefill, as ``prefill`` of a study takes them; None where there are none."""
+        if "prefill" not in self.group:
+            return None
+        apart = (self.case.prefill_case or self.case).case
+        degrees = {name: int(apart.value(name)) for name in DEGREES if apart.value(name) > 1}
+        count = (
+            self.replicas * self.group["prefill"] // round(float(apart.value("instance_devices")))
+        )
+        return degrees | {"instances": count}
+
+    @property
     def scheduling(self) -> str:
         return self.case.assumptions["scheduling"]
 
@@ -250,6 +262,7 @@ class Purchase(Configuration):
             "replicas": self.replicas,
             "group": self.group,
             "parallel": self.parallel,
+            "prefill": self.prefill,
             "scheduling": self.scheduling,
             "chunk": self.chunk,
             "batch": self.batch,

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -22,7 +23,7 @@ DEGREES = ("tp", "pp", "attention_dp", "ep")
 CHUNKS = tuple(2**i for i in range(7, 15))
 """Prompt tokens of a step for each attention group, 128 to 16,384."""
 RATIOS = tuple(map(Fraction, ["1/4", "1/3", "1/2", "2/3", "1", "3/2", "2", "3", "4", "6"]))
-"""Instances that prefill for each that decodes."""
+"""Devices that prefill for each that decodes."""
 SHARES = 16
 """Of a given number of devices, prefill instances are tried in so many parts at most."""
 
@@ -225,23 +226,40 @@ def _disaggregated(
         or (devices is None and "arrival_rate" not in bound_case.given)  # one instance is judged
     ):
         return
-    group = _size(bound_case, degrees)
-    apart = degrees | {"prefill_devices": group}
-    if request.prefill:  # of a layout of its own, which says how many devices an instance has
-        group, apart = Fraction(bound_case.case.value("prefill_instance_devices")), degrees
-    try:
+    size = _size(bound_case, degrees)
+    for made in _apart(bound_case, degrees):
+        group = Fraction(made.case.value("prefill_instance_devices"))
         if devices is not None:
-            for copies, ratio in _shared(devices, _size(bound_case, degrees), group):
-                changes = apart | {"dp": Fraction(copies), "prefill_devices": group * ratio}
-                yield Candidate(variant(bound_case, changes, scheduling="disaggregated"))
-            return
-        made = variant(bound_case, apart, scheduling="disaggregated")
-    except InputError:
+            for copies, ratio in _shared(devices, size, group):
+                changes = {"dp": Fraction(copies), "prefill_devices": group * ratio}
+                yield Candidate(variant(made, changes))
+            continue
+        own = (
+            Fraction(made.case.value("dp")) if "dp" in made.given else None
+        )  # else as the rate asks
+        for share in RATIOS:
+            ratio = share * size / group  # instances that prefill for each that decodes
+            if own is None or (own * ratio).denominator == 1:
+                yield Candidate(made, {"prefill_devices": size * share}, ratio.denominator)
+
+
+def _apart(bound_case: BoundCase, degrees: Mapping[str, Fraction]) -> Iterator[BoundCase]:
+    """A layout beside instances that only prefill: as the study lays these out, or else in the same layout, and in the fewest devices that hold the model and a
+    prompt."""
+    if bound_case.request.prefill:
+        with suppress(InputError):
+            yield variant(bound_case, degrees, scheduling="disaggregated")
         return
-    own = Fraction(made.case.value("dp")) if "dp" in made.given else None  # else as the rate asks
-    for ratio in RATIOS:
-        if own is None or (own * ratio).denominator == 1:
-            yield Candidate(made, {"prefill_devices": group * ratio}, ratio.denominator)
+    size = _size(bound_case, degrees)
+    with suppress(InputError):
+        changes = {**degrees, "prefill_devices": size}
+        yield variant(bound_case, changes, scheduling="disaggregated")
+    name = "attention_dp" if degrees.get("attention_dp", 1) > 1 else "tp"
+    for few in (2**i for i in range(int(size).bit_length() - 1)):
+        prefill = {name: few} | ({"ep": few} if degrees.get("ep", 1) > 1 else {})
+        with suppress(InputError):
+            yield variant(bound_case, degrees, prefill, scheduling="disaggregated")
+            return
 
 
 def _shared(devices: int, own: Fraction, group: Fraction) -> Iterator[tuple[int, Fraction]]:

@@ -70,6 +70,7 @@ def _verdict(c: Configuration) -> dict[str, Any]:
         "copies": c.copies,
         "scheduling": case.assumptions["scheduling"],
         "layout": {name: plain_value(value) for name, value in c.layout.items()},
+        "prefill": {name: int(value) for name, value in case.request.prefill.items()},
         "batch_chosen": c.chosen,
         "state": c.state,
         "missed": list(c.missed),

@@ -86,9 +86,9 @@ def test_details_have_each_layout_that_was_tried_of_the_first_device():
     """With its prefill in chunks and apart: what each needs at the rate."""
     line = ["--model=llama-3.1-8b", "--hardware=h100-sxm", "--prompt=2048", "--output=300"]
     said = good("select", *line, "--qps=40", "--target=itl=30 ms", "--details").out
-    _, _, tried = said.partition("Layouts of H100 SXM that were tried, all 8, each at its best:")
+    _, _, tried = said.partition("Layouts of H100 SXM that were tried, all 11, each at its best:")
     rows = [line.split("  ")[1] for line in tried.splitlines() if line.startswith("✓")]
-    assert len(rows) == 8 and {"tp 1, chunked", "tp 4, disaggregated"} <= {*map(str.strip, rows)}
+    assert len(rows) == 11 and {"tp 1, chunked", "tp 4, prefill tp 1"} <= {*map(str.strip, rows)}
 
 
 def test_nothing_to_choose_is_refused():

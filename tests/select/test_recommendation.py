@@ -29,8 +29,7 @@ def bound_anew(one):
     degrees = {name: n for name, n in one.parallel.items() if n > 1}
     apart = {"chunk": one.chunk}
     if one.scheduling == "disaggregated":
-        instances = one.replicas * one.group["prefill"] // one.parallel["tp"]
-        apart = {"prefill": {"tp": one.parallel["tp"], "instances": instances}}
+        apart = {"prefill": {"tp": 1} | one.prefill}
     served = {"hardware": one.hardware, "batch": one.batch, "dp": one.copies}
     return Study(**CASE, **degrees, **apart, **served, arrival_rate=60, targets=TARGETS)
 
