@@ -98,6 +98,7 @@ class Group:
         known = SHARED & named.keys()
         several = {name for name in known if len({(a.get(name), b.get(name)) for a, b in own}) > 1}
         self.differing = [name for name in named if name in used & (several | moved)]
+        self.apart = self.cases[0].assumptions["scheduling"] == "disaggregated"
         self._add_corners()
         self.limits = {
             name: np.array([float(case.targets[name]) for case in self.cases])
@@ -123,8 +124,7 @@ class Group:
         given = sorted(self.box - EFFICIENCIES)[:MOST_RANGES]
         places = itertools.product((0, 1), repeat=len(given))
         corners = [dict(zip(given, ends, strict=True)) for ends in places]
-        apart = self.cases[0].assumptions["scheduling"] == "disaggregated" and COMPUTE in self.box
-        compute = (0, 1) if apart else (0,)
+        compute = (0, 1) if self.apart and COMPUTE in self.box else (0,)
         self.expected = self._numbers([(None, {})])
         slow = [(0, {**ends, COMPUTE: c}) for ends in corners for c in compute]
         self.worst = self._numbers(slow) if self.box else self.expected

@@ -32,7 +32,7 @@ from symroof.symbolic.expressions import is_number, names
 from symroof.symbolic.searches import largest_whole
 
 Rank = tuple[int, float, float]
-"""The smaller the better among candidates of one case: what passes first, by price and then by load; of the others the nearest miss."""
+"""The smaller the better among candidates of one case: what passes first, by price, without prefill apart, by load; of the others the nearest miss."""
 Answer = tuple[Rank, Points, Group]
 """A candidate of a group at its batch and copies."""
 Place = tuple[int, int]
@@ -40,8 +40,7 @@ Place = tuple[int, int]
 MOST_COPIES = 1 << 16
 FEW = np.array([0.0, 1.0, 2.0, 4.0])
 """More copies that are tried first: as many as the load asks for mostly do."""
-TOGETHER = 6
-"""Points of a layout whose queues are looked at at once."""
+TOGETHER = 6  # points of a layout whose queues are looked at at once
 BATCHES = np.array([1, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 """Shares of the largest batch that are tried: a smaller one leaves more of a step to prompts."""
 BEYOND = np.array([1.25, 2, 4])
@@ -237,7 +236,8 @@ def _cheapest(
         price = _price(group, at)
         ratio = load[now] / at.copies if group.open_copies else load[now]
         for i in np.flatnonzero(met):
-            rank = (0, _rounded(price[i]), _rounded(ratio[i]))
+            # at the same price no prefill apart: of it nothing was measured
+            rank = (0, _rounded(price[i]), group.apart + _rounded(ratio[i]))
             place = places[now[i]]
             if place not in found or rank < found[place][1]:
                 found[place] = at.at(np.array([i])), rank
