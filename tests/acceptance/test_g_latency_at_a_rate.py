@@ -7,6 +7,7 @@ from symroof.analysis.verdict import target_checks
 from symroof.select.selection import select
 from symroof.symbolic.reading import parse
 
+from ..tables import fields
 from . import case_of
 
 FEW = case_of(
@@ -97,13 +98,11 @@ def test_the_wait_behind_rare_long_prompts_by_hand():
     """
     wait = at_hand(
         "prefill_queue_wait",
-        prefill_slot_utilization="1/2",
-        open_full_time="1/5",
-        open_room=2000,
-        uncached_prompt=785,
-        uncached_prompt_of_token="5085500/785",
-        clustered_prompts=0,
-        step_square=1500,
+        **fields(
+            "prefill_slot_utilization: 1/2, open_full_time: 1/5, open_room: 2000, "
+            "uncached_prompt: 785, uncached_prompt_of_token: 5085500/785, clustered_prompts: 0, "
+            "step_square: 1500"
+        ),
     )
     assert wait == pytest.approx(0.24892, rel=1e-4)
 
@@ -112,12 +111,10 @@ def test_few_requests_that_slow_all_make_bursts_by_hand():
     """2 a second add 0.1 s each to the steps of all, give or take 0.5 s: (1 + 1)/(1 - 0.2) = 2.5 times the variance of chance."""
     spread = at_hand(
         "peakedness",
-        arrival_rate=2,
-        dp=1,
-        added_time_deviation="1/2",
-        prompt_added_time="1/10",
-        open_step_time=1,
-        served_step_time=1,
+        **fields(
+            "arrival_rate: 2, dp: 1, added_time_deviation: 1/2, prompt_added_time: 1/10, "
+            "open_step_time: 1, served_step_time: 1"
+        ),
     )
     assert spread == pytest.approx(2.5)
 

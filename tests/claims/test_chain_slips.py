@@ -14,11 +14,7 @@ LLAMA = {"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 4096, "batch"
 def chain(*steps: tuple[str, str, str], **given: object) -> Checked:
     """A chain judged; each step is a name, arithmetic or a quantity, and its value."""
     made = tuple(
-        {
-            "name": name,
-            "quantity" if source in QUANTITIES else "expression": source,
-            "value": value,
-        }
+        {"name": name, "quantity" if source in QUANTITIES else "expression": source, "value": value}
         for name, source, value in steps
     )
     return judge(ClaimSpec(id="c", steps=made, given={**LLAMA, **given}))

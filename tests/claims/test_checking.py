@@ -11,22 +11,15 @@ from symroof.api import Study
 from symroof.claims.check import check, check_text
 from symroof.errors import InputError
 
+from ..tables import words
+
 KV = "quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}"
-FIELDS = {
-    "id",
-    "file",
-    "line",
-    "says",
-    "verdict",
-    "claimed",
-    "derived",
-    "ratio",
-    "tolerance",
-    "assumptions_needed",
-    "slips",
-    "flags",
-    "reason",
-}
+FIELDS = set(
+    words(
+        "id file line says verdict claimed derived ratio tolerance assumptions_needed slips flags "
+        "reason"
+    )
+)
 
 
 def yaml_claims(*entries):
@@ -49,8 +42,7 @@ def test_a_claim_file_is_checked_in_its_order():
 
 
 @pytest.mark.parametrize(
-    ("verdict", "values"),
-    [("rounded", "1.20 1.2 1.201 1.2e0 1 '1.20'"), ("approximate", "1.200")],
+    ("verdict", "values"), [("rounded", "1.20 1.2 1.201 1.2e0 1 '1.20'"), ("approximate", "1.200")]
 )
 def test_a_bare_number_is_held_to_the_digits_it_was_written_with(verdict, values):
     for value in values.split():
@@ -135,11 +127,7 @@ def test_every_bad_file_is_told(tmp_path):
     with pytest.raises(InputError) as caught:
         check([bad, tmp_path / "none.yaml", tmp_path])
     assert [problem.file for problem in caught.value.problems] == sorted(
-        [
-            str(bad),
-            str(tmp_path / "none.yaml"),
-            str(tmp_path),
-        ]
+        [str(bad), str(tmp_path / "none.yaml"), str(tmp_path)]
     )
 
 
@@ -186,13 +174,9 @@ def test_the_example_of_a_claim_file_reads_and_is_judged(tmp_path):
         encoding="utf-8",
     )
     found = {claim.id: claim for claim in check(tmp_path / "claims.yaml").claims}
-    assert [claim.verdict for claim in found.values()] == [
-        "exact",
-        "rounded",
-        "rounded",
-        "conditional",
-        "conditional",
-    ]
+    assert [claim.verdict for claim in found.values()] == words(
+        "exact rounded rounded conditional conditional"
+    )
     assert found["b-star"].derived.startswith(
         "295.34"
     )  # 2 * 989.4/(2 * 3.35): the parameters drop out

@@ -10,6 +10,8 @@ from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
 
+from ..tables import words
+
 RATE = {"output": 100, "arrival_rate": "1 request/s"}
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096}
 
@@ -65,12 +67,8 @@ SEEDED = [
 ]
 
 
-OTHER_COUNTS = (
-    "attention_ignored",
-    "causal_factor",
-    "kv_ignored",
-    "memory_floor_ignored",
-    "compute_floor_ignored",
+OTHER_COUNTS = words(
+    "attention_ignored causal_factor kv_ignored memory_floor_ignored compute_floor_ignored"
 )
 """Right where something is counted otherwise, or where one arm of the roofline binds: the formula does not say so."""
 

@@ -7,6 +7,8 @@ from symroof.claims.claim_settings import is_switch
 from symroof.claims.read.claim_files import read_claims
 from symroof.errors import InputError
 
+from ..tables import words
+
 KV = "kv_cache_bytes model=llama-3-70b prompt=4096"
 CASE = "given: {model: llama-3-8b, hardware: h100-sxm, prompt: 4096"
 
@@ -95,10 +97,7 @@ def test_a_bad_claim_of_a_file_is_set_aside_and_the_others_are_judged(checked):
         ),
         "c.yaml",
     )
-    assert [claim.verdict for claim in report.claims] == [
-        "rounded",
-        *["unchecked"] * 5,
-    ]
+    assert [claim.verdict for claim in report.claims] == ["rounded", *["unchecked"] * 5]
     assert [claim.id for claim in report.claims[1:3]] == ["b", "c"]
     assert [problem.line for problem in report.problems] == [3, 4, 5, 6, 7]
     assert len({claim.id for claim in report.claims}) == 6
@@ -117,12 +116,7 @@ def test_what_may_rest_on_a_bad_default_is_not_judged(checked):
         + note(KV)
     )
     report = checked(text)
-    assert [claim.verdict for claim in report.claims] == [
-        "wrong",
-        "unchecked",
-        "unchecked",
-        "rounded",
-    ]
+    assert [claim.verdict for claim in report.claims] == words("wrong unchecked unchecked rounded")
     assert report.claims[1].reason == "the given in line 5 cannot be read, and this may rest on it"
     assert len(report.problems) == 1
 
@@ -139,12 +133,9 @@ def test_a_file_that_is_none_costs_the_others_nothing(tmp_path):
         (tmp_path / name).write_bytes(content)
     report = check([tmp_path / name for name in files], read_past_errors=True)
     assert [claim.verdict for claim in report.claims] == ["rounded"]
-    assert {problem.file.rpartition("/")[2] for problem in report.problems} == {
-        "b.md",
-        "c.yaml",
-        "d.yaml",
-        "e.yaml",
-    }
+    assert {problem.file.rpartition("/")[2] for problem in report.problems} == set(
+        words("b.md c.yaml d.yaml e.yaml")
+    )
 
 
 def test_a_claim_set_aside_keeps_an_id_of_its_own():

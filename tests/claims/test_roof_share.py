@@ -9,13 +9,11 @@ from symroof.claims.judge import judge
 from symroof.specs.claims import ClaimSpec
 from tests.cli import call
 
-CASE = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "prompt": 2048,
-    "batch": 1,
-    "assume": {"detail": "weights"},
-}
+from ..tables import fields
+
+CASE = fields(
+    "model: llama-3.1-8b, hardware: h100-sxm, prompt: 2048, batch: 1, assume: {detail: weights}"
+)
 ROOF = 2 * 8_030_261_248 / 3.35e12
 """`detail: weights` streams every parameter once: 4.794 ms."""
 

@@ -9,7 +9,7 @@ from symroof.claims.check import check, check_text
 from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS, Note
 from symroof.errors import InputError
 from symroof.specs.claims import MOST_CLAIMS
-from tests.tables import table
+from tests.tables import table, words
 
 CASE = "model: llama-3-8b, hardware: h100-sxm"
 
@@ -28,19 +28,12 @@ def test_what_the_time_does_not_suffice_for_is_said_and_not_judged(tmp_path, mon
     times = iter([0.0, 0.0, 0.0, *[checking.BUDGET + 1] * 9])
     monkeypatch.setattr(checking, "process_time", lambda: next(times))
     report = check(path, read_past_errors=True)
-    assert [claim.verdict for claim in report.claims] == [
-        "wrong",
-        "wrong",
-        "unchecked",
-        "unchecked",
-        "unchecked",
-    ]
+    assert [claim.verdict for claim in report.claims] == words(
+        "wrong wrong unchecked unchecked unchecked"
+    )
     assert report.claims[3].reason == "not reached in 60 s, which is all the claims of one file get"
     ((said, line),) = [(problem.message, problem.line) for problem in report.problems]
-    assert (said, line) == (
-        "not reached in 60 s, which is all the claims of one file get",
-        4,
-    )
+    assert (said, line) == ("not reached in 60 s, which is all the claims of one file get", 4)
 
 
 @pytest.mark.full

@@ -11,6 +11,8 @@ from unittest import mock
 
 from symroof.cli.main import main
 
+from ..tables import words
+
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ROOT / "specs" / "studies"
 CHAT = STUDIES / "llama-3-8b-chat.yaml"
@@ -18,23 +20,9 @@ STEMS = sorted(path.stem for path in STUDIES.glob("*.yaml"))
 TOO_LARGE = STUDIES / "llama-3-70b-chat.yaml"
 """A study that does not fit in memory."""
 H100 = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "16")
-COMMANDS = (
-    "report",
-    "eval",
-    "derive",
-    "diff",
-    "check",
-    "plot",
-    "simulate",
-    "sweep",
-    "calibrate",
-    "vllm",
-    "select",
-    "list",
-    "show",
-    "validate",
-    "schema",
-    "init",
+COMMANDS = words(
+    "report eval derive diff check plot simulate sweep calibrate vllm select list show validate "
+    "schema init"
 )
 
 KV = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from ..tables import table
 from . import ROOT, STUDIES, call, everything_under, process, refused, write_study
 
 CHAT = STUDIES / "llama-3-8b-chat.yaml"
@@ -18,66 +19,34 @@ def written(path, text):
 
 # -------------------------------------------------------------------------------------- what a study may not say
 
-IN_FILE = {
-    # name: (keys of the small study, line:column of the fault, what the message must hold)
-    "unclosed list": ({"hardware": "[h100-sxm"}, "", ["not valid YAML"]),
-    "unknown key": (
-        {"workloads": "{prompt: 3}"},
-        "5:1",
-        ["workloads: unknown key", "did you mean 'workload'"],
-    ),
-    "unknown symbol": (
-        {"set": "{mem_bandwith: 3 TB/s}"},
-        "5:7",
-        ["mem_bandwith", "did you mean 'mem_bandwidth'"],
-    ),
-    "unknown unit": ({"set": "{mem_bandwidth: 3 TB/sec}"}, "5:7", ["unit", "sec"]),
-    "wrong dimension": (
-        {"set": "{mem_bandwidth: 3 TB}"},
-        "5:7",
-        ["byte", "byte/s is needed", "3.35 TB/s"],
-    ),
-    "unknown model": (
-        {"model": "llama-3-9b"},
-        "2:1",
-        ["no such model", "did you mean 'llama-3-8b'"],
-    ),
-    "unknown threshold": (
-        {"thresholds": "[batch_to_rigde]"},
-        "5:1",
-        ["batch_to_rigde", "did you mean 'batch_to_ridge'"],
-    ),
-    "reversed range": ({"efficiency": "{mfu: 0.7..0.5}"}, "5:14", ["backwards", "0.5..0.7"]),
-    "Python in a string": (
-        {"efficiency": "{mfu: \"__import__('os').system('true')\"}"},
-        "5:14",
-        ["mfu"],
-    ),
-    "a power tower": ({"set": '{itl: "9**9**9"}'}, "5:7", ["exponent"]),
-    "a formula with a stranger": (
-        {"set": '{itl: "decode_tim * 2"}'},
-        "5:7",
-        ["decode_tim", "did you mean 'decode_time'"],
-    ),
-    "duplicate key": ({"hardware": "h100-sxm\nhardware: h200"}, "4:1", ["duplicate key", "line 3"]),
-    "a YAML tag": (
-        {"title": "!!python/object/apply:os.system [true]"},
-        "1:8",
-        ["tags are not used"],
-    ),
-}
+IN_FILE = r"""
+# a key of the small study | line:column of the fault | what the message must hold
+hardware: [h100-sxm | | not valid YAML
+workloads: {prompt: 3} | 5:1 | workloads: unknown key, did you mean 'workload'
+set: {mem_bandwith: 3 TB/s} | 5:7 | mem_bandwith, did you mean 'mem_bandwidth'
+set: {mem_bandwidth: 3 TB/sec} | 5:7 | unit, sec
+set: {mem_bandwidth: 3 TB} | 5:7 | byte, byte/s is needed, 3.35 TB/s
+model: llama-3-9b | 2:1 | no such model, did you mean 'llama-3-8b'
+thresholds: [batch_to_rigde] | 5:1 | batch_to_rigde, did you mean 'batch_to_ridge'
+efficiency: {mfu: 0.7..0.5} | 5:14 | backwards, 0.5..0.7
+efficiency: {mfu: "__import__('os').system('true')"} | 5:14 | mfu
+set: {itl: "9**9**9"} | 5:7 | exponent
+set: {itl: "decode_tim * 2"} | 5:7 | decode_tim, did you mean 'decode_time'
+hardware: h100-sxm\nhardware: h200 | 4:1 | duplicate key, line 3
+title: !!python/object/apply:os.system [true] | 1:8 | tags are not used
+"""
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("name", IN_FILE)
-def test_a_fault_in_a_study_is_reported_with_its_place(name, tmp_path):
-    keys, place, words = IN_FILE[name]
-    path = write_study(tmp_path, **keys)
+@pytest.mark.parametrize(("said", "place", "words"), table(IN_FILE))
+def test_a_fault_in_a_study_is_reported_with_its_place(said, place, words, tmp_path):
+    key, _, value = said.replace("\\n", "\n").partition(": ")
+    path = write_study(tmp_path, **{key: value})
     started = time.process_time()
-    command = ("report", path, "-o", "-") if "thresholds" in keys else ("eval", path)
+    command = ("report", path, "-o", "-") if key == "thresholds" else ("eval", path)
     message = refused(*command)
     assert time.process_time() - started < 10
-    for word in words:
+    for word in words.split(", "):
         assert word in message
     first = message.splitlines()[0]
     assert first.startswith(f"{path}:{place}"), first

@@ -2,20 +2,10 @@
 
 import pytest
 
+from ..tables import words
 from . import good
 
-CASE = (
-    "--model",
-    "llama-3-8b",
-    "--hardware",
-    "h100-sxm",
-    "--prompt",
-    "2048",
-    "--output",
-    "64",
-    "--batch",
-    "8",
-)
+CASE = words("--model llama-3-8b --hardware h100-sxm --prompt 2048 --output 64 --batch 8")
 
 
 @pytest.mark.full

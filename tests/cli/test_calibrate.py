@@ -71,31 +71,20 @@ def test_a_row_above_the_roof_is_refused_with_its_place(tmp_path):
     assert not list(tmp_path.glob("*.yaml"))
 
 
+TIMES = "prompt,itl_ms\n9,9\n"
 REFUSED = {
-    "no case": (["itl_ms\n5\n"], [], "--model"),
-    "no prompt": (["itl_ms\n9\n"], CASE, "needs prompt"),
-    "a stranger to fit": (
-        ["prompt,itl_ms\n9,9\n"],
-        [*CASE, "--fit", "mfu,speed"],
-        "'speed' cannot be fitted",
-    ),
-    "nothing to fit": (["prompt,itl_ms\n9,9\n"], [*CASE, "--fit", ","], "nothing to fit"),
-    "a time that is given": (
-        ["prompt,itl_ms\n9,9\n"],
-        [*CASE, "--set", "itl=5 ms"],
-        "nothing to fit",
-    ),
-    "hidden launches": (
-        ["prompt,itl_ms\n9,9\n"],
-        [*CASE, "--assume", "launches=hidden"],
-        "launches=hidden",
-    ),
+    "no case": ("itl_ms\n5\n", [], "--model"),
+    "no prompt": ("itl_ms\n9\n", CASE, "needs prompt"),
+    "a stranger to fit": (TIMES, [*CASE, "--fit", "mfu,speed"], "'speed' cannot be fitted"),
+    "nothing to fit": (TIMES, [*CASE, "--fit", ","], "nothing to fit"),
+    "a time that is given": (TIMES, [*CASE, "--set", "itl=5 ms"], "nothing to fit"),
+    "hidden launches": (TIMES, [*CASE, "--assume", "launches=hidden"], "launches=hidden"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_fitted_is_refused(name, tmp_path):
-    (text,), line, word = REFUSED[name]
+    text, line, word = REFUSED[name]
     path = tmp_path / "m.csv"
     path.write_text(text, encoding="utf-8")
     assert word in refused("calibrate", path, *line, "-o", tmp_path / "block.yaml")

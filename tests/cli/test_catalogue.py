@@ -8,6 +8,7 @@ from symroof.report.catalogue_tables import models
 from symroof.specs.spec_files import FILE_KINDS
 from symroof.theory import theory as theories
 
+from ..tables import words
 from . import CHAT, ROOT, call, good, refused, write_study
 
 # ------------------------------------------------------------------------------------------------- list and show
@@ -35,16 +36,7 @@ def test_active_parameters_are_counted_without_a_theory_of_latencies(monkeypatch
     assert mixtral["active_params"] == 46_702_792_704 - 32 * 6 * 3 * 4096 * 14336 - 32_000 * 4096
 
 
-SHOWN = [
-    "llama-3-8b",
-    "h100-sxm",
-    "tutorial-mlsysim",
-    "ttft",
-    "prompt",
-    "batch_to_ridge",
-    "kv_traffic",
-    "isl",
-]
+SHOWN = words("llama-3-8b h100-sxm tutorial-mlsysim ttft prompt batch_to_ridge kv_traffic isl")
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -93,14 +85,14 @@ def test_validate_says_every_problem_of_every_file(tmp_path):
     outcome = call("validate", first, second, CHAT)
     assert outcome.code == 2
     assert outcome.out == f"{CHAT}: a valid study file\n"
-    for words in (
+    for said in (
         f"{first}:5:1: modell: unknown key",
         f"{first}:6:",
         "efficiency.mfu",
         f"{second}:1:1: workload: is missing",
         "did you mean 'model'",
     ):
-        assert words in outcome.err
+        assert said in outcome.err
 
 
 @pytest.mark.parametrize("kind", FILE_KINDS)

@@ -77,7 +77,8 @@ def test_json_stays_one_object_whatever_is_bad(note, tmp_path):
         tmp_path / "none.md",
     )
     outcome = call("check", first, second, "--json")
-    assert (outcome.code, outcome.json["summary"]) == (2, {"rounded": 1, "unchecked": 1})
+    assert (outcome.code, outcome.json["schema"]) == (2, "symroof/check/1")
+    assert outcome.json["summary"] == {"rounded": 1, "unchecked": 1}
     assert (
         outcome.json["claims"][1]["reason"]
         == "kv_cache_byts: no such quantity or input; did you mean 'kv_cache_bytes'?"

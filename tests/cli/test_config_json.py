@@ -21,12 +21,16 @@ def folder(tmp_path):
     return made
 
 
+def changed(path, **fields):
+    """A config.json with other values of some fields."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+    return path
+
+
 @pytest.fixture
 def unknown(folder):
     """The same with an unknown type."""
-    path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"model_type": "lama"}))
-    return path
+    return changed(folder / "config.json", model_type="lama")
 
 
 def params(*arguments):
@@ -51,12 +55,8 @@ def test_an_unknown_type_names_a_family_that_is_called_alike(unknown):
 
 
 def test_a_type_with_structure_of_its_own_cannot_be_assumed(unknown):
-    unknown.write_text(
-        json.dumps(
-            json.loads(unknown.read_text())
-            | {"model_type": "qwen3_moe_like", "num_hash_experts": 4, "recurrent_pattern": "ABA"}
-        )
-    )
+    structure = {"num_hash_experts": 4, "recurrent_pattern": "ABA"}
+    changed(unknown, model_type="qwen3_moe_like", **structure)
     assert "`--assume-family qwen3_moe` reads it" in refused("show", unknown)
     assert (
         "llama does not know what may be structure: num_hash_experts, recurrent_pattern"
@@ -75,7 +75,7 @@ def test_a_type_with_structure_of_its_own_cannot_be_assumed(unknown):
     ids=["layers", "listed layers", "keys", "entries"],
 )
 def test_a_large_file_of_an_unknown_type_is_refused_quickly(more, unknown):
-    unknown.write_text(json.dumps(json.loads(unknown.read_text()) | more))
+    changed(unknown, **more)
     started = time.process_time()
     assert "model_type: no family 'lama' is known" in refused("validate", unknown)
     assert time.process_time() - started < 3
@@ -91,18 +91,14 @@ def test_a_large_file_of_an_unknown_type_is_refused_quickly(more, unknown):
     ids=["flags", "numbers"],
 )
 def test_a_list_for_each_of_many_layers_is_read_quickly(more, unknown):
-    fields = json.loads(unknown.read_text()) | {"num_hidden_layers": 10_000} | more
-    unknown.write_text(json.dumps(fields))
+    changed(unknown, num_hidden_layers=10_000, **more)
     started = time.process_time()
     call("validate", unknown)
     assert time.process_time() - started < 5
 
 
 def test_a_key_that_is_not_read_is_said_in_text_and_json(folder):
-    path = folder / "config.json"
-    path.write_text(
-        json.dumps(json.loads(path.read_text()) | {"num_hash_experts": 4, "comment": "abc"})
-    )
+    changed(folder / "config.json", num_hash_experts=4, comment="abc")
     said = "keys of its file that are not read, so that any number may be wrong: num_hash_experts, comment"
     assert said in good("show", folder, "--all").out
     assert said in flat(good("eval", "--model", folder, "--prompt", 128).out)

@@ -46,15 +46,8 @@ def test_derive_solve_and_sweep_take_it(study):
     solved = good("solve", "wasted_tenth", study, "--json").json
     least = solved["integer"]["at_least"]
     swept = good(
-        "sweep",
-        study,
-        "--output",
-        "1",
-        "--over",
-        f"prompt={least - 1}:{least}",
-        "-q",
-        "wasted_time",
-        "--json",
+        *("sweep", study, "--over", f"prompt={least - 1}:{least}"),
+        *("--output", "1", "-q", "wasted_time", "--json"),
     ).json
     before, after = swept["data"]["wasted_time"]
     assert before < 0.1 <= after

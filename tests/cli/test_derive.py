@@ -6,21 +6,15 @@ import pytest
 
 from symroof.symbolic.reading import parse
 
+from ..tables import words
 from . import H100, cases, good
 
 
 def test_derive_has_the_shape_of_the_contract():
     result = good("derive", "kv_cache_bytes", *H100, "--batch", "2", "--json").json
-    assert {
-        "schema",
-        "quantity",
-        "unit",
-        "definition",
-        "expanded",
-        "substituted",
-        "value",
-        "steps",
-    } <= set(result)
+    assert set(words("schema quantity unit definition expanded substituted value steps")) <= set(
+        result
+    )
     assert (result["schema"], result["quantity"], result["unit"]) == (
         "symroof/derive/1",
         "kv_cache_bytes",
@@ -31,17 +25,10 @@ def test_derive_has_the_shape_of_the_contract():
     assert (result["value"], type(result["value"])) == (2 * 1024 * 2 * 32 * 8 * 128 * 2, int)
 
 
-ARITHMETIC = [
-    "ttft",
-    "itl",
-    "kv_cache_bytes",
-    "prefill_intensity",
-    "decode_throughput",
-    "memory_utilization",
-    "user_rate",
-    "prefill_flops",
-    "concurrency",
-]
+ARITHMETIC = words(
+    "ttft itl kv_cache_bytes prefill_intensity decode_throughput memory_utilization user_rate "
+    "prefill_flops concurrency"
+)
 
 
 @pytest.mark.sample(8)
@@ -100,12 +87,9 @@ def test_the_expansion_has_inputs_only_and_comes_to_the_value(quantity):
 def test_derive_without_a_case_stays_symbolic():
     result = good("derive", "kv_bytes_per_token", "--json").json
     assert result["value"] is None
-    assert {str(name) for name in re.findall(r"[a-z_]+", result["expanded"]["text"])} == {
-        "n_layers",
-        "n_kv_heads",
-        "head_dim",
-        "kv_bytes_per_element",
-    }
+    assert {str(name) for name in re.findall(r"[a-z_]+", result["expanded"]["text"])} == set(
+        words("n_layers n_kv_heads head_dim kv_bytes_per_element")
+    )
     text = good("derive", "kv_bytes_per_token").out
     assert "no number" in text
     assert "kv_bytes_per_token = " in text

@@ -4,19 +4,14 @@ import pytest
 
 import symroof as sr
 from tests.cli import call, good, refused, write_study
+from tests.tables import words
 
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048")
 
 
 def test_two_lines_in_quotes_end_at_the_second():
-    out = good(
-        "diff",
-        "--model llama-3-8b --prompt 1024",
-        "--model llama-3-8b --prompt 2048 --batch 3",
-        "-q",
-        "kv_cache_bytes",
-        "--json",
-    ).json
+    sides = ("--model llama-3-8b --prompt 1024", "--model llama-3-8b --prompt 2048 --batch 3")
+    out = good("diff", *sides, "-q", "kv_cache_bytes", "--json").json
     assert out["schema"] == "symroof/diff/2"
     (entry,) = out["quantities"]
     assert (entry["from"]["value"], entry["to"]["value"], entry["effect"], entry["factor"]) == (
@@ -131,18 +126,8 @@ def test_a_quantity_without_a_value_on_one_side_leaves_the_others():
         f"--model llama-3-8b --hardware h100-sxm --engine ideal --batch {batch}"
         for batch in (8, 64)
     )
-    line = (
-        "diff",
-        few,
-        many,
-        "--prompt",
-        "2048",
-        "--output",
-        "300",
-        "--set",
-        "arrival_rate=9/s",
-        "--json",
-    )
+    options = words("--prompt 2048 --output 300 --set arrival_rate=9/s --json")
+    line = ("diff", few, many, *options)
     result = call(*line, "-q", "loaded_ttft,sustained_itl")
     assert result.code == 2 and [entry["quantity"] for entry in result.json["quantities"]] == [
         "sustained_itl"

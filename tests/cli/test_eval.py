@@ -7,6 +7,7 @@ import pytest
 from symroof.cli.terminal import coloured
 from symroof.theory.switches import SWITCHES
 
+from ..tables import words
 from . import H100, cases, good, write_study
 
 
@@ -107,17 +108,8 @@ def test_the_first_screen_is_what_to_expect_and_its_limit(monkeypatch):
 
 def test_what_does_not_fit_is_marked_at_every_number(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
-    text = good(
-        "eval",
-        "--model",
-        "llama-3-70b",
-        "--hardware",
-        "h100-sxm",
-        "--prompt",
-        "4096",
-        "--output",
-        "9",
-    ).out
+    line = words("--model llama-3-70b --hardware h100-sxm --prompt 4096 --output 9")
+    text = good("eval", *line).out
     assert "✗ does not fit" in text and "! † does not fit: needs " in text and fits_a_screen(text)
     rows = [
         line

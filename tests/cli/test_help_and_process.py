@@ -67,12 +67,7 @@ def test_importing_the_package_is_light():
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
-    "line",
-    [
-        ("list", "quantities"),
-        ("eval", str(TOO_LARGE)),
-    ],
-    ids=lambda line: line[0],
+    "line", [("list", "quantities"), ("eval", str(TOO_LARGE))], ids=lambda line: line[0]
 )
 def test_a_closed_pipe_is_no_error(line):
     import shlex

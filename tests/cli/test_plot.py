@@ -4,19 +4,10 @@ import contextlib
 
 import pytest
 
+from ..tables import table, words
 from . import CHAT, call, refused
 
-KINDS = (
-    "roofline",
-    "latency-throughput",
-    "regimes",
-    "pareto",
-    "memory",
-    "tornado",
-    "parts",
-    "ttft",
-    "itl",
-)
+KINDS = words("roofline latency-throughput regimes pareto memory tornado parts ttft itl")
 LINE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512", "--batch", "4")
 
 
@@ -73,33 +64,16 @@ def test_an_unknown_ending_lists_the_known(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "line", "lacks"),
-    [
-        ("ttft", ("--model", "llama-3-8b", "--prompt", "512"), "needs peak_flops"),
-        ("roofline", ("--model", "llama-3-8b"), "peak_flops needs peak_flops"),
-        ("memory", ("--model", "llama-3-8b", "--prompt", "512"), "needs mem_capacity"),
-        (
-            "pareto",
-            ("--model", "llama-3.1-405b", "--hardware", "t4", "--prompt", "512"),
-            "memory holds none",
-        ),
-        (
-            "latency-throughput",
-            (
-                "--model",
-                "llama-3-8b",
-                "--hardware",
-                "h100-sxm",
-                "--prompt",
-                "512",
-                "--set",
-                "itl=9 ms",
-            ),
-            "no batch moves its ITL",
-        ),
-    ],
-)
+LACKING = """
+ttft | --model llama-3-8b --prompt 512 | needs peak_flops
+roofline | --model llama-3-8b | peak_flops needs peak_flops
+memory | --model llama-3-8b --prompt 512 | needs mem_capacity
+pareto | --model llama-3.1-405b --hardware t4 --prompt 512 | memory holds none
+latency-throughput | --model llama-3-8b --hardware h200 --prompt 512 --set itl=9ms | no batch moves
+"""
+
+
+@pytest.mark.parametrize(("kind", "line", "lacks"), table(LACKING))
 def test_the_error_names_what_a_case_lacks(kind, line, lacks, tmp_path):
-    assert lacks in refused("plot", kind, *line, "-o", tmp_path / "a.svg")
+    assert lacks in refused("plot", kind, *line.split(), "-o", tmp_path / "a.svg")
     assert list(tmp_path.iterdir()) == []

@@ -11,6 +11,7 @@ from symroof.cli.main import main
 from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.reading import parse
 from symroof.symbols import context
+from tests.tables import case_of, words
 
 CASE = ["--model", "llama-3-70b", "--hardware", "h100-sxm", "--tp", "2"]
 
@@ -64,32 +65,14 @@ def test_batch_to_ridge(capsys, context):
 
 
 def test_form_of_the_contract(capsys):
-    result = solved(
-        capsys,
-        "max_batch_memory",
-        *CASE,
-        "--engine",
-        "ideal",
-        "--prompt",
-        "4096",
-        "--output",
-        "512",
+    line = words("max_batch_memory --engine ideal --prompt 4096 --output 512")
+    result = solved(capsys, *line, *CASE)
+    assert set(result) >= set(
+        words(
+            "schema equation unknown verdict method domain branches values value integer "
+            "within_memory unit reason"
+        )
     )
-    assert set(result) >= {
-        "schema",
-        "equation",
-        "unknown",
-        "verdict",
-        "method",
-        "domain",
-        "branches",
-        "values",
-        "value",
-        "integer",
-        "within_memory",
-        "unit",
-        "reason",
-    }
     assert (
         result["schema"] == "symroof/solve/2"
         and result["unknown"] == "batch"
@@ -115,22 +98,11 @@ def test_without_a_case_the_answer_is_symbolic(capsys):
     (branch,) = result["branches"]
     (condition,) = branch["conditions"]
     assert condition["holds"] is None
-    numbers = {
-        "params": 70 * 10**9,
-        "weight_bytes_per_param": 2,
-        "n_layers": 80,
-        "n_heads": 64,
-        "n_kv_heads": 8,
-        "head_dim": 128,
-        "kv_bytes_per_element": 2,
-    }
-    numbers |= {
-        "peak_flops": 9894 * 10**11,
-        "mem_bandwidth": 335 * 10**10,
-        "mfu": 1,
-        "mbu": 1,
-        "context": 1024,
-    }
+    numbers = case_of(
+        "params=70_000_000_000 weight_bytes_per_param=2 n_layers=80 n_heads=64 n_kv_heads=8 "
+        "head_dim=128 kv_bytes_per_element=2 peak_flops=989_400_000_000_000 "
+        "mem_bandwidth=3_350_000_000_000 mfu=1 mbu=1 context=1024"
+    )
     study = Study(
         **{
             name: (f"{value} byte" if "bytes" in name else value) for name, value in numbers.items()
@@ -150,17 +122,8 @@ def test_without_a_case_the_answer_is_symbolic(capsys):
 
 def test_a_range_of_an_input_is_a_range_of_the_answer(capsys):
     """At 20 ms a fixed bandwidth moves so many bytes: the weights once and the cache of each request."""
-    case = [
-        "itl = 20 ms",
-        "--for",
-        "batch",
-        "--model",
-        "llama-3-8b",
-        "--hardware",
-        "h100-sxm",
-        "--prompt",
-        "4096",
-    ]
+    options = words("--for batch --model llama-3-8b --hardware h100-sxm --prompt 4096")
+    case = ["itl = 20 ms", *options]
     ranged = solved(capsys, *case, "--mbu", "0.5..0.9")
     ends = [solved(capsys, *case, "--mbu", mbu) for mbu in ("0.5", "0.9")]
     assert [ranged["low"], ranged["high"]] == [end["value"] for end in ends] and ranged[

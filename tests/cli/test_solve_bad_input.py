@@ -7,20 +7,10 @@ import pytest
 
 from tests.symbolic.conftest import bounded  # noqa: F401
 
+from ..tables import words
 from . import call, processor_seconds
 
-CASE = (
-    "--model",
-    "llama-3-70b",
-    "--hardware",
-    "h100-sxm",
-    "--tp",
-    "2",
-    "--prompt",
-    "4096",
-    "--output",
-    "512",
-)
+CASE = words("--model llama-3-70b --hardware h100-sxm --tp 2 --prompt 4096 --output 512")
 SOON = 2.0
 """Seconds of processor time within which every question is answered or refused, the start of Python included."""
 

@@ -11,6 +11,7 @@ import pytest
 
 import symroof as sr
 
+from ..tables import table
 from . import CHAT, ROOT, call, good, refused, write_study
 
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "16")
@@ -78,31 +79,22 @@ def test_a_file(tmp_path):
     assert set(rows[0]) >= {"prompt", "ttft", "prefill_bound", "fits"}
 
 
-REFUSED = {
-    "nothing": (CASE, "nothing to sweep over"),
-    "a billion": (
-        (*CASE, "--over", "batch=1:1000", "--over", "prompt=1:1000", "--over", "output=1:1000"),
-        "-o FILE.parquet",
-    ),
-    "a trillion": (
-        (*CASE, "--over", "batch=1:1000000", "--over", "prompt=1:1000000", "-o", "grid.nc"),
-        "1,000,000,000,000 points",
-    ),
-    "twice": ((*CASE, "--over", "batch=1:8", "--over", "bs=9"), "is an axis twice"),
-    "ending": ((*CASE, "--over", "batch=1:8", "-o", "grid.xls"), "there are: .csv"),
-    "folder": (
-        (*CASE, "--over", "batch=1:8", "-o", "no/such/grid.csv"),
-        "there is no folder no/such",
-    ),
-}
+REFUSED = """
+# after the case | what the message must hold
+--over batch=1:1000 --over prompt=1:1000 --over output=1:1000 | -o FILE.parquet
+--over batch=1:1000000 --over prompt=1:1000000 -o grid.nc | 1,000,000,000,000 points
+--over batch=1:8 --over bs=9 | is an axis twice
+--over batch=1:8 -o grid.xls | there are: .csv
+--over batch=1:8 -o no/such/grid.csv | there is no folder no/such
+--json | nothing to sweep over
+"""
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("name", REFUSED)
-def test_bad_input(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("options", "word"), table(REFUSED))
+def test_bad_input(options, word, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    line, word = REFUSED[name]
-    assert word in refused("sweep", *line)
+    assert word in refused("sweep", *CASE, *options.split())
     assert os.listdir(tmp_path) == []
 
 

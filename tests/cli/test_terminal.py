@@ -4,20 +4,11 @@ import pytest
 
 from symroof.table_formats import width
 
+from ..tables import words
 from . import ROOT, STUDIES, call
 
-CASE = (
-    "--model",
-    "llama-3-8b",
-    "--hardware",
-    "h100-sxm",
-    "--prompt",
-    "1024",
-    "--output",
-    "64",
-    "--batch",
-    "4",
-)
+CASE = words("--model llama-3-8b --hardware h100-sxm --prompt 1024 --output 64 --batch 4")
+GOAL = ("--target", "itl=20 ms")
 THREE = ("--hardware", "l4", "--hardware", "mi300x")
 LINES = {
     "help": ("--help",),
@@ -25,46 +16,20 @@ LINES = {
     "eval of several": ("eval", *CASE, *THREE),
     "eval without a prompt": ("eval", *CASE[:4]),
     "eval of a study": ("eval", STUDIES / "llama-3-70b-chat.yaml"),
-    "select": (
-        "select",
-        *CASE[:-2],
-        "--among",
-        "hardware=h100-sxm,l4,l40s,h200",
-        "--target",
-        "itl=20 ms",
-    ),
-    "solve": ("solve", "max_batch_itl", *CASE, "--target", "itl=20 ms"),
+    "select": ("select", *CASE[:-2], *words("--among hardware=h100-sxm,l4,l40s,h200"), *GOAL),
+    "solve": ("solve", "max_batch_itl", *CASE, *GOAL),
     "derive": ("derive", "ttft", *CASE),
     "derive without numbers": ("derive", "itl"),
     "diff": ("diff", "genz", "symroof", *CASE),
     "simulate": ("simulate", *CASE, "--requests", "50"),
-    "vllm": (
-        "vllm",
-        "vllm serve meta-llama/Llama-3.1-8B-Instruct",
-        *CASE[2:6],
-        "--target",
-        "itl=30 ms",
-    ),
-    "calibrate": (
-        "calibrate",
-        ROOT / "docs" / "measured.csv",
-        "--model",
-        "llama-3.1-8b",
-        "--hardware",
-        "h100-sxm",
-    ),
+    "vllm": ("vllm", "vllm serve meta-llama/Llama-3.1-8B-Instruct", *CASE[2:6], *GOAL),
+    "calibrate": ("calibrate", ROOT / "docs" / "measured.csv", *CASE[:4]),
     "list hardware": ("list", "hardware"),
     "list measured": ("list", "measured"),
     **{
         f"show {name}": ("show", name)
-        for name in (
-            "llama-3-8b",
-            "deepseek-v3",
-            "h100-sxm",
-            "genz",
-            "argonne-llm-inference-bench",
-            "itl",
-            "batch_to_ridge",
+        for name in words(
+            "llama-3-8b deepseek-v3 h100-sxm genz argonne-llm-inference-bench itl batch_to_ridge"
         )
     },
 }

@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from symroof.analysis.study import Study
 from tests.cli import ROOT, call
 from tests.cli import STEMS as STEMS
+from tests.tables import words
 
 FORMATS = ("md", "tex", "html")
 REVIEWS = []
@@ -156,16 +157,8 @@ def markdown_blocks(text):
 class _Html(HTMLParser):
     def __init__(self):
         super().__init__(convert_charrefs=True)
-        (
-            self.blocks,
-            self.section,
-            self.kind,
-            self.parts,
-            self.cells,
-            self.depth,
-            self.tags,
-            self.links,
-        ) = [], "", None, [], [], 0, [], []
+        self.blocks, self.tags, self.parts, self.cells = [], [], [], []
+        self.section, self.kind, self.depth = "", None, 0
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
@@ -237,19 +230,9 @@ def rows_under(every_block, section, first):
 
 # ------------------------------------------------------------------------------------------------------- values
 
-SIZES = {
-    "s": 1.0,
-    "ms": 1e-3,
-    "µs": 1e-6,
-    "ns": 1e-9,
-    "token/s": 1.0,
-    "tokens/s": 1.0,
-    "request/s": 1.0,
-    "requests/s": 1.0,
-    "USD": 1.0,
-    "J/token": 1.0,
-    "mJ/token": 1e-3,
-}
+SIZES = {"ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "mJ/token": 1e-3} | dict.fromkeys(
+    words("s token/s tokens/s request/s requests/s USD J/token"), 1.0
+)
 NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
 UNIT = rf"(?:{'|'.join(map(re.escape, sorted(SIZES, key=len, reverse=True)))})(?![\w/])"
 VALUE = re.compile(

@@ -8,6 +8,7 @@ import pytest
 from symroof.api import Study
 from symroof.errors import DoesNotFit
 
+from ..tables import words
 from . import ROOT, blocks, call, evaluated, made, printed, rows_under, text_of
 
 TOO_LARGE, RANGED, TIGHT = "llama-3-70b-chat", "qwen2.5-7b-budget", "tutorial-sla"
@@ -126,15 +127,9 @@ def too_large():
 
 
 def test_python_flags_and_warns(too_large):
-    for name in (
-        "ttft",
-        "itl",
-        "decode_throughput",
-        "user_rate",
-        "response_time",
-        "cost_per_mtok",
-        "energy_per_token",
-        "prefill_mfu",
+    for name in words(
+        "ttft itl decode_throughput user_rate response_time cost_per_mtok energy_per_token "
+        "prefill_mfu"
     ):
         with pytest.warns(DoesNotFit, match="does not fit"):
             value = too_large.value(name)

@@ -12,23 +12,13 @@ from symroof.report.view import view
 from symroof.select.recommend import Recommendation
 from symroof.select.selection import select_from
 
+from ..tables import fields
 from . import FORMATS, static
 
-SERVER = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 1000,
-    "output": 200,
-    "batch": 32,
-}
-CASE = {
-    **SERVER,
-    "mbu": "0.6..0.9",
-    "mfu": 0.6,
-    "layer_overhead": 0,
-    "elementwise_bytes": 0,
-}
+SERVER = fields(
+    "model: llama-3.1-8b, hardware: h100-sxm, engine: ideal, prompt: 1000, output: 200, batch: 32"
+)
+CASE = SERVER | fields("mbu: 0.6..0.9, mfu: 0.6, layer_overhead: 0, elementwise_bytes: 0")
 STUDIES = {
     "everywhere": {"arrival_rate": "60 request/s", "targets": {"ttft": "500 ms"}},
     "in part, at its middle": {"arrival_rate": "14 request/s", "targets": {"ttft": "500 ms"}},
@@ -51,10 +41,7 @@ def made():
         for name, rest in STUDIES.items()
     }
     return {
-        name: (
-            study,
-            view(as_it_stands(study), "symroof report x.yaml"),
-        )
+        name: (study, view(as_it_stands(study), "symroof report x.yaml"))
         for name, study in studies.items()
     }
 
@@ -86,20 +73,11 @@ def test_the_load_and_the_first_token_of_an_overloaded_server_stand_beside_their
 @pytest.mark.full
 def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is_met_in_part():
     """23 copies bear 20 requests a second at a load of 0.93 where all is slow, and a slot is waited for there longer than the target; 60 copies have slots to spare."""
-    case = {
-        "model": "llama-3.3-70b",
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "tp": 4,
-        "prompt": 3000,
-        "output": 400,
-        "batch": 23,
-        "arrival_rate": "20 request/s",
-        "memory_share": 0.92,
-        "chunk": 2048,
-        "price": "4.29 USD/hour",
-        "efficiency": "measured",
-    }
+    case = fields(
+        "model: llama-3.3-70b, hardware: h100-sxm, engine: ideal, tp: 4, prompt: 3000, "
+        "output: 400, batch: 23, arrival_rate: 20 request/s, memory_share: 0.92, chunk: 2048, "
+        "price: 4.29 USD/hour, efficiency: measured"
+    )
     targets = {"ttft": "1 s", "itl": "70 ms"}
     studies = [Study(**case, dp=copies, targets=targets) for copies in (23, 60)]
     ends = [study.first.slow_end.case for study in studies]
@@ -122,11 +100,9 @@ def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is
     )
 
 
-SEPARATE = {
-    **SERVER,
-    "assume": {"scheduling": "disaggregated"},
-    "targets": {"ttft": "500 ms", "itl": "50 ms"},
-}
+SEPARATE = SERVER | fields(
+    "assume: {scheduling: disaggregated}, targets: {ttft: 500 ms, itl: 50 ms}"
+)
 
 
 @pytest.mark.full

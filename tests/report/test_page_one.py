@@ -14,18 +14,12 @@ from symroof.resources import data_folder
 from symroof.select.recommend import Recommendation
 
 from ..near import passes
+from ..tables import fields
 
-CASE = {
-    "model": "llama-3-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "prompt": 512,
-    "output": 64,
-    "batch": [1, 64],
-    "tp": 1,
-    "mbu": "0.5..0.9",
-    "mfu": 1,
-}
+CASE = fields(
+    "model: llama-3-8b, hardware: h100-sxm, engine: ideal, prompt: 512, output: 64, "
+    "batch: [1, 64], tp: 1, mbu: 0.5..0.9, mfu: 1"
+)
 CASE |= {"layer_overhead": 0, "elementwise_bytes": 0, "assume": {"targets_under": "isolated"}}
 WITHIN = "9.2 ms"
 """One request takes 15.0 GB of weights: 6.4 ms at 0.7 of 3.35 TB/s and 8.96 ms at half; 64 of them 4.8 GB of cache more, 2.1 ms and 2.9 ms."""
@@ -41,14 +35,7 @@ def test_a_case_that_passes_throughout_is_reviewed_before_one_that_passes_at_the
 @pytest.mark.parametrize(("batch", "words"), [(16, "prompt"), (600, "batch")])
 def test_page_one_says_what_would_make_a_case_pass(batch, words):
     """The longest prompt, or the largest batch, that keeps the targets at the slow end; one more does not."""
-    case = {
-        "model": "llama-3-8b",
-        "hardware": "l40s",
-        "prompt": 2048,
-        "output": 64,
-        "tp": 1,
-        "chunk": 2048,
-    }
+    case = fields("model: llama-3-8b, hardware: l40s, prompt: 2048, output: 64, tp: 1, chunk: 2048")
     limits = {"prompt": {"ttft": "300 ms"}, "batch": {"itl": "60 ms"}}[words]
     study = Study(**case, batch=batch, targets=limits)
     page = page_one(reviewed(study))
@@ -70,17 +57,10 @@ def test_page_one_says_what_would_make_a_case_pass(batch, words):
 @pytest.fixture(scope="module")
 def piling_up():
     """Prompts of 1,024 tokens with a budget of 128 beside 64 requests: right below its full load a server prefills them more slowly than they come."""
-    case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "prompt": 1024,
-        "output": 64,
-        "batch": 64,
-        "mfu": 0.5,
-        "mbu": 0.7,
-        "layer_overhead": 0,
-    }
+    case = fields(
+        "model: llama-3-8b, hardware: h100-sxm, engine: ideal, prompt: 1024, output: 64, "
+        "batch: 64, mfu: 0.5, mbu: 0.7, layer_overhead: 0"
+    )
     return lambda rate: (
         Study(**case, chunk=128, arrival_rate=f"{rate} request/s", targets={"ttft": "1 s"}).first
     )
@@ -102,11 +82,9 @@ def test_page_one_lists_what_would_change_the_pick_and_what_to_do_next():
     study = Study(
         "llama-3.1-8b",
         ["h100-sxm", "l40s"],
-        prompt=2048,
-        output=64,
-        batch=16,
-        chunk=2048,
-        targets={"itl": "300 ms", "ttft": "3 s"},
+        **fields(
+            "prompt: 2048, output: 64, batch: 16, chunk: 2048, targets: {itl: 300 ms, ttft: 3 s}"
+        ),
     )
     page = page_one(reviewed(study))
     names = [block["name"] for block in page["blocks"]]
@@ -131,13 +109,7 @@ def test_page_one_lists_what_would_change_the_pick_and_what_to_do_next():
 
 
 def test_a_target_is_met_narrowly_where_its_slow_end_is_near():
-    case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "prompt": 2048,
-        "output": 64,
-        "batch": 16,
-    }
+    case = fields("model: llama-3-8b, hardware: h100-sxm, prompt: 2048, output: 64, batch: 16")
     slow = Study(**case).first.result("sustained_itl").high
     outcomes = []
     for share in (1.05, 1.2, 0.95):

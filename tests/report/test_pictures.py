@@ -29,135 +29,45 @@ from symroof.specs.catalogue import find
 from tests.cli import study_text
 
 from ..near import near
+from ..tables import fields
 from . import ROOT, STEMS, call, parsed_html
 
-LINES = {
-    "experts": {
-        "model": "mixtral-8x7b",
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "tp": 8,
-        "prompt": 2048,
-        "output": 256,
-        "batch": 64,
-        "mfu": "0.5..0.7",
-        "mbu": "0.6..0.9",
-        "targets": {"itl": "40 ms", "ttft": "500 ms"},
-    },
-    "too large": {
-        "model": "llama-3.1-405b",
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "prompt": 4096,
-        "output": 512,
-        "batch": 8,
-        "targets": {"itl": "50 ms", "ttft": "1 s"},
-    },
-    "tiny": {
-        "model": "smollm2-135m",
-        "hardware": "h200",
-        "engine": "ideal",
-        "prompt": 16,
-        "output": 8,
-        "batch": 1,
-        "step_overhead": "500 us",
-    },
-    "windows": {
-        "model": "gemma-2-9b",
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "prompt": 8192,
-        "output": 512,
-        "batch": 16,
-        "mfu": "0.5..0.7",
-        "targets": {"itl": "80 ms"},
-    },
-    "latent": {
-        "model": "deepseek-v2-lite",
-        "hardware": "a100-80gb-sxm",
-        "engine": "ideal",
-        "prompt": 4096,
-        "output": 512,
-        "batch": 32,
-        "targets": {"itl": "40 ms", "ttft": "1 s"},
-    },
-    "states": {
-        "model": "falcon-mamba-7b",
-        "hardware": "a10",
-        "engine": "ideal",
-        "prompt": 1024,
-        "output": 128,
-        "batch": 4,
-        "targets": {"itl": "40 ms"},
-    },
-    "twelve": {
-        "model": "llama-3.1-70b",
-        "hardware": ["h100-sxm", "h200", "a100-80gb-sxm"],
-        "tp": [2, 4],
-        "weights": ["fp16", "fp8"],
-        "prompt": 4096,
-        "output": 512,
-        "batch": 24,
-        "targets": {"itl": "30 ms", "ttft": "1 s"},
-    },
-    "thirty": {
-        "model": ["llama-3-8b", "qwen2.5-7b"],
-        "hardware": ["l4", "a10", "l40s"],
-        "prompt": 1024,
-        "output": 128,
-        "batch": [1, 8, 16, 32, 64],
-        "targets": {"itl": "40 ms"},
-    },
-    "one step": {
-        "model": "llama-3-8b",
-        "hardware": "a10",
-        "engine": "ideal",
-        "context": 4096,
-        "batch": 4,
-        "targets": {"itl": "60 ms"},
-    },
-    "short of memory": {
-        "model": "llama-3-70b",
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "mem_capacity": "80 GB",
-        "tp": 2,
-        "prompt": 4096,
-        "output": 512,
-        "batch": 32,
-        "mfu": 0.6,
-        "mbu": 0.8,
-        "targets": {"ttft": "250 ms", "itl": "50 ms"},
-    },
-    "numbers": {
-        "params": 70e9,
-        "n_layers": 80,
-        "n_kv_heads": 8,
-        "head_dim": 128,
-        "weight_bytes_per_param": 2,
-        "kv_bytes_per_element": 2,
-        "act_bytes_per_element": 2,
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "mem_capacity": "200 GB",
-        "prompt": 100,
-        "batch": 3,
-        "assume": {"detail": "kv"},
-    },
-}
+LINES = fields(
+    """
+experts: {model: mixtral-8x7b, hardware: h100-sxm, engine: ideal, tp: 8, prompt: 2048, output: 256,
+  batch: 64, mfu: 0.5..0.7, mbu: 0.6..0.9, targets: {itl: 40 ms, ttft: 500 ms}},
+too large: {model: llama-3.1-405b, hardware: h100-sxm, engine: ideal, prompt: 4096, output: 512,
+  batch: 8, targets: {itl: 50 ms, ttft: 1 s}},
+tiny: {model: smollm2-135m, hardware: h200, engine: ideal, prompt: 16, output: 8, batch: 1,
+  step_overhead: 500 us},
+windows: {model: gemma-2-9b, hardware: h100-sxm, engine: ideal, prompt: 8192, output: 512,
+  batch: 16, mfu: 0.5..0.7, targets: {itl: 80 ms}},
+latent: {model: deepseek-v2-lite, hardware: a100-80gb-sxm, engine: ideal, prompt: 4096, output: 512,
+  batch: 32, targets: {itl: 40 ms, ttft: 1 s}},
+states: {model: falcon-mamba-7b, hardware: a10, engine: ideal, prompt: 1024, output: 128, batch: 4,
+  targets: {itl: 40 ms}},
+twelve: {model: llama-3.1-70b, hardware: [h100-sxm, h200, a100-80gb-sxm], tp: [2, 4],
+  weights: [fp16, fp8], prompt: 4096, output: 512, batch: 24, targets: {itl: 30 ms, ttft: 1 s}},
+thirty: {model: [llama-3-8b, qwen2.5-7b], hardware: [l4, a10, l40s], prompt: 1024, output: 128,
+  batch: [1, 8, 16, 32, 64], targets: {itl: 40 ms}},
+one step: {model: llama-3-8b, hardware: a10, engine: ideal, context: 4096, batch: 4,
+  targets: {itl: 60 ms}},
+short of memory: {model: llama-3-70b, hardware: h100-sxm, engine: ideal, mem_capacity: 80 GB, tp: 2,
+  prompt: 4096, output: 512, batch: 32, mfu: 0.6, mbu: 0.8, targets: {ttft: 250 ms, itl: 50 ms}},
+numbers: {params: 70.0e+9, n_layers: 80, n_kv_heads: 8, head_dim: 128,
+  weight_bytes_per_param: 2, kv_bytes_per_element: 2, act_bytes_per_element: 2, hardware: h100-sxm,
+  engine: ideal, mem_capacity: 200 GB, prompt: 100, batch: 3, assume: {detail: kv}},
+"""
+)
 NOTHING = {("states", "itl"), ("one step", "ttft"), ("short of memory", "pareto")}
 """What there is nothing to draw for: no context moves a recurrent model's step, without a prompt there is no first token, and what does not fit is no candidate."""
 PAIRS = [
     (label, kind) for label in (*STEMS, *LINES) for kind in KINDS if (label, kind) not in NOTHING
 ]
-CHEAP = {
-    "model": "llama-3-8b",
-    "hardware": ["h100-sxm", "l40s"],
-    "prompt": 1024,
-    "output": 256,
-    "batch": [1, 16],
-    "targets": {"itl": "50 ms"},
-}
+CHEAP = fields(
+    "model: llama-3-8b, hardware: [h100-sxm, l40s], prompt: 1024, output: 256, batch: [1, 16], "
+    "targets: {itl: 50 ms}"
+)
 
 
 @lru_cache(maxsize=64)

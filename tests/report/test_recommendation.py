@@ -11,19 +11,12 @@ from symroof.select.recommend import recommend
 
 from ..cli import call, refused
 from ..near import passes
+from ..tables import fields
 
-CASE = {
-    "efficiency": "peak",
-    "model": "llama-3.1-8b",
-    "hardware": "a10g",
-    "prompt": 1024,
-    "output": 128,
-    "batch": 64,
-    "mfu": 0.6,
-    "mbu": 0.75,
-    "price": 1,
-    "engine": "vllm",
-}
+CASE = fields(
+    "efficiency: peak, model: llama-3.1-8b, hardware: a10g, prompt: 1024, output: 128, batch: 64, "
+    "mfu: 0.6, mbu: 0.75, price: 1, engine: vllm"
+)
 
 
 def test_the_subject_is_the_cheapest_that_passes_else_the_nearest_miss():

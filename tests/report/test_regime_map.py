@@ -13,52 +13,20 @@ from symroof.report.pictures.curves import at_a_context
 from symroof.report.pictures.draw import draw
 from symroof.report.pictures.picture_kinds import chart
 
-CASES = {
-    "dense": {
-        "model": "llama-3-70b",
-        "hardware": "h100-sxm",
-        "tp": 2,
-        "prompt": 4096,
-        "output": 512,
-        "batch": 32,
-        "mfu": 0.6,
-        "mbu": 0.8,
-        "targets": {"itl": "50 ms"},
-    },
-    "windowed": {
-        "model": "gemma-2-9b",
-        "hardware": "h100-sxm",
-        "prompt": 4096,
-        "output": 512,
-        "batch": 16,
-        "mfu": 0.5,
-        "mbu": 0.8,
-        "targets": {"itl": "20 ms"},
-    },
-    "one step": {
-        "model": "llama-3-8b",
-        "hardware": "a10",
-        "context": 4096,
-        "batch": 4,
-        "targets": {"itl": "60 ms"},
-    },
-    "experts": {
-        "model": "mixtral-8x7b",
-        "hardware": "h100-sxm",
-        "tp": 4,
-        "prompt": 2048,
-        "output": 256,
-        "batch": 16,
-        "targets": {"itl": "20 ms"},
-    },
-    "too slow": {
-        "model": "llama-3-8b",
-        "hardware": "t4",
-        "prompt": 4096,
-        "batch": 1,
-        "targets": {"itl": "10 ms"},
-    },
-}
+from ..tables import fields
+
+CASES = fields(
+    """
+dense: {model: llama-3-70b, hardware: h100-sxm, tp: 2, prompt: 4096, output: 512, batch: 32,
+  mfu: 0.6, mbu: 0.8, targets: {itl: 50 ms}},
+windowed: {model: gemma-2-9b, hardware: h100-sxm, prompt: 4096, output: 512, batch: 16, mfu: 0.5,
+  mbu: 0.8, targets: {itl: 20 ms}},
+one step: {model: llama-3-8b, hardware: a10, context: 4096, batch: 4, targets: {itl: 60 ms}},
+experts: {model: mixtral-8x7b, hardware: h100-sxm, tp: 4, prompt: 2048, output: 256, batch: 16,
+  targets: {itl: 20 ms}},
+too slow: {model: llama-3-8b, hardware: t4, prompt: 4096, batch: 1, targets: {itl: 10 ms}},
+"""
+)
 SIDES = {
     "ridge": ("decode_compute_time", "decode_memory_time"),
     "memory": ("memory_bytes", "usable_memory"),

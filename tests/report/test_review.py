@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from urllib.parse import unquote
@@ -14,6 +15,7 @@ from symroof.api import Study
 from symroof.report.pictures.picture_kinds import KINDS
 from symroof.report.recommendation import reviewed
 from tests.cli import process, write_study
+from tests.tables import words
 
 from . import (
     ROOT,
@@ -147,13 +149,8 @@ def test_the_words_hold_no_number_and_no_unit():
 def test_the_same_run_gives_the_same_bytes_under_any_hash_seed(tmp_path):
     stem = "qwen2.5-7b-budget"
     done = process(
-        "report",
-        f"specs/studies/{stem}.yaml",
-        "-o",
+        *words(f"report specs/studies/{stem}.yaml --format md,tex,html --full -o"),
         tmp_path,
-        "--format",
-        "md,tex,html",
-        "--full",
         PYTHONHASHSEED="2",
         TZ="Pacific/Auckland",
         LC_ALL="C",
@@ -169,22 +166,9 @@ def test_the_same_run_gives_the_same_bytes_under_any_hash_seed(tmp_path):
 def test_the_command_repeats_every_option_that_changes_the_review():
     from symroof.cli.report_command import reproduce
 
-    line = [
-        "report",
-        "a b.yaml",
-        "-o",
-        "out",
-        "--output",
-        "512",
-        "--osl=7",
-        "--set",
-        "itl=14 ms",
-        "--out",
-        "x",
-        "--out=y",
-        "-oz",
-    ]
-    assert reproduce(line) == "symroof report 'a b.yaml' --output 512 --osl=7 --set 'itl=14 ms'"
+    line = "report 'a b.yaml' -o out --output 512 --osl=7 --set 'itl=14 ms' --out x --out=y -oz"
+    kept = "symroof report 'a b.yaml' --output 512 --osl=7 --set 'itl=14 ms'"
+    assert reproduce(shlex.split(line)) == kept
 
 
 # ------------------------------------------------------------------------------------------------------ Markdown

@@ -17,15 +17,12 @@ from symroof.sweep.axes import axes_of
 from symroof.sweep.sweep_files import write
 from symroof.symbolic.blocks import blocks
 
+from ..tables import fields
 from . import FORMATS, points
 
-CASE = {
-    "model": "llama-3-8b",
-    "hardware": ["h100-sxm", "h200-nvl"],
-    "prompt": 2048,
-    "output": 128,
-    "arrival_rate": 30,
-}
+CASE = fields(
+    "model: llama-3-8b, hardware: [h100-sxm, h200-nvl], prompt: 2048, output: 128, arrival_rate: 30"
+)
 OVER = {"weights": ["fp16", "int4"], "batch": [1, 7, 64, 500], "mfu": "0.3:0.9:+0.3"}
 ENDS = ["cost_per_mtok_low", "cost_per_mtok_high"]
 QUANTITIES = ["itl", "ttft", "queue_wait", "kv_bytes_per_token", "cost_per_mtok", "decode_bound"]
