@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 4973,
     "report": 5113,
     "cli": 3680,
-    "tests": 30447,
+    "tests": 29888,
     "other": 2681,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
