@@ -245,6 +245,7 @@ def _with_draft(made: BoundCase, request: Request, name: str) -> BoundCase:
     head = name in HEADS
     extra = draft_inputs(draft.case, made.case, made.given, name, head)
     what = f"a head ({name}), counted as one more layer and the output matrix" if head else name
+    what += ", whether or not the checkpoint has one" * (name == "mtp")
     notes = [f"drafted by {what}: its own prefill of the prompt is not in ttft"]
     notes += [f"draft {each}" for each in draft.warnings if each not in made.warnings]
     if "draft_cost" in made.given:

@@ -88,7 +88,12 @@ def _question(choice: Selection) -> list[str]:
             said.append(f"{number} requests/s" if rate else f"{name} {number}")
     if case.chosen("long_share") and case.case.has_value("long_prompt"):
         share = significant(100 * case.result("long_share").value, 3)
-        said.append(f"{share} % of them with prompt {case.result('long_prompt').plain()}")
+        long = f"{share} % of them with prompt {case.result('long_prompt').plain()}"
+        wrote = (
+            case.case.has_value("long_output")
+            and f" and {case.result('long_output').plain()} of output"
+        )
+        said.append(f"{long}{wrote or ''}")
     tails = choice.study.request.percentiles
     limits = []
     for name, limit in choice.targets.items():
@@ -115,12 +120,12 @@ def _use(found: Recommendation) -> list[str]:
     price = ", ".join(text for text in (price_text(pick), tokens_text(pick)) if text)
     latencies = [("TTFT", pick.ttft), ("ITL", pick.itl)]
     times = [f"{name} {compact(result, DIGITS)}" for name, result in latencies if result]
+    times += [f"at {100 * pick.load:.0f} % of capacity"] if pick.load is not None else []
+    said = [price or "price unknown", "   ".join(times)]
     for check in pick.simulated:  # at the predicted values, and where all is slow
         ends = (check.metric.value, check.metric.high or check.metric.value)
         value, slow = (Result(check.metric.symbol, x).plain(DIGITS) for x in ends)
-        times.append(f"{check.name.upper()} {check.statistic} {value}, in the worst case {slow}")
-    times += [f"at {100 * pick.load:.0f} % of capacity"] if pick.load is not None else []
-    said = [price or "price unknown", "   ".join(times)]
+        said.append(f"{check.name.upper()} {check.statistic} {value}, in the worst case {slow}")
     if pick.highest_rate and pick.headroom is not None:
         rate, more = significant(pick.highest_rate, DIGITS), f"{100 * pick.headroom:.0f} %"
         room = (
@@ -174,9 +179,9 @@ def _table(
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
     lines = [fitted_table(cells, ["", *header[:kept]], flexible=-1)] if kept > 1 else []
     lines += note
-    lacking: dict[str, list[str]] = {}
+    lacking: dict[str, dict[str, None]] = {}
     for row in rows if len(header) > kept else ():
-        lacking.setdefault(row[kept], []).append(row[0])
+        lacking.setdefault(row[kept], {})[row[0]] = None
     for lack, names in lacking.items():
         lines += wrapped(f"{', '.join(names)}: {lack}", "    ") if lack else []
     used = [f"{mark} {said}" for mark, said in MEANING.items() if mark in marks]
@@ -184,6 +189,7 @@ def _table(
 
 
 MOST_REVIEWED = 4  # devices, where none was named
+AT_START = ("fp16", "bf16", "fp8")  # what vLLM makes of any checkpoint when it starts
 
 
 def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
@@ -199,6 +205,11 @@ def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
     if command and pick.chunk is not None:
         lines += wrapped(
             f"A step takes {pick.chunk:,} prompt tokens and the next token of every request."
+        )
+    stored = pick.own.request.precision.get("weights") and pick.case.precisions["weights"]
+    if command and stored and stored not in AT_START:
+        lines += wrapped(
+            f"Name a checkpoint with {stored} weights there: no flag of vLLM makes one."
         )
     study = words_without(words, (), ("select", "-v", "--details", "--strict"))
     spec = found.choice.study.spec

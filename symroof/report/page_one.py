@@ -222,7 +222,9 @@ def _outcome(check: TargetCheck) -> str:
     if check.straddles:
         return "met at the median price"
     high = check.metric.value if check.metric.high is None else check.metric.high
-    return "met, narrowly" if float(high) > NARROW * float(check.limit) else "met"
+    most = NARROW * float(check.limit)
+    worst = " in the worst case" * (float(check.metric.value) <= most)
+    return f"met, narrowly{worst}" if float(high) > most else "met"
 
 
 def _blocks(review: Reviewed, one: Purchase) -> list[dict[str, Any]]:
@@ -233,7 +235,7 @@ def _blocks(review: Reviewed, one: Purchase) -> list[dict[str, Any]]:
     sure = " ".join([_latency(one.case), *apart, *_prices(review)])
     blocks: list[dict[str, Any]] = [
         {"name": "How sure.", "text": sure},
-        {"name": "Instead.", "header": header, "rows": rows},
+        {"name": "Alternatives.", "header": header, "rows": rows},
         {"name": "It would pass if" if review.fails else "Changes if", "texts": changes},
         {"name": "Next.", "texts": _next(review, one)},
     ]
@@ -287,7 +289,7 @@ def _instead(review: Reviewed, one: Purchase) -> tuple[list[str], list[list[str]
         fewer = review.shown.as_predicted(other) if at_rate else None
         rows.append([labelled(other), price, ratio, named(fewer) if fewer else "", other.lacks])
     head = "USD/month" if at_rate else "USD per million tokens"
-    header = ["candidate", head, "times the price of the pick", "enough as predicted", "misses"]
+    header = ["candidate", head, "× the price of the pick", "at the predicted values", "misses"]
     kept = [i for i in range(len(header)) if i < 3 or any(row[i] for row in rows)]
     return [header[i] for i in kept], [[row[i] for i in kept] for row in rows]
 

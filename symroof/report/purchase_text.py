@@ -69,8 +69,9 @@ def layout_text(one: Purchase) -> str:
     copies, own, others, other = instances(one)
     said = []
     if len(one.group) > 1:
+        each = " each" * (copies > 1)
         decode = (
-            f"{copies:,} decode instance{'s' * (copies != 1)} of {own:,}, {up_to(one.batch)} each"
+            f"{copies:,} decode instance{'s' * (copies != 1)} of {own:,}, {up_to(one.batch)}{each}"
         )
         return f"{decode}, and {others:,} prefill instance{'s' * (others != 1)} of {other:,}"
     each = f" of {own:,}" if own > 1 else ""
@@ -180,11 +181,12 @@ def price_text(one: Purchase) -> str:
 def enough_text(found: Recommendation, one: Purchase) -> str:
     """What would do if the predictions hold; empty where nothing cheaper would. Of a percentile target that headroom is not known."""
     if one.passes and one.simulated and one.load is not None:
-        return "How many more requests it can take is not known: with a percentile target every rate needs a simulation of its own"
+        return "Headroom was not calculated: with a percentile target each rate needs its own simulation"
     fewer = found.as_predicted(one)
     if fewer is None:
         return ""
-    return f"Sized for the whole 80 % interval; at the predicted values {named(fewer)} would do, {paid_text(fewer)}"
+    would = f"{fewer.devices:,} × {device_word(fewer)} would do ({layout_text(fewer)})"
+    return f"Sized for the whole 80 % interval; at the predicted values {would}, {paid_text(fewer)}"
 
 
 def together_text(found: Recommendation) -> str:

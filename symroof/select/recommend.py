@@ -166,12 +166,13 @@ class Recommendation:
         if pick is None or not pick.priced or "weights" in dict(pick.own.varied):
             return None
         narrow = NARROWER.get(pick.case.precisions.get("weights", ""))
-        if narrow is None:
+        of_nvidia = pick.case.hardware and pick.case.hardware.vendor == "NVIDIA"
+        if narrow is None or (narrow == "nvfp4" and not of_nvidia):
             return None
         among = {"hardware": list(pick.own.request.hardware), "weights": narrow}
         study = with_candidates(self.choice.study, among)
         try:
-            narrowed = select_from(study, layouts=self.choice.layouts)
+            narrowed = select_from(study, devices=self.choice.counts, layouts=self.choice.layouts)
         except InputError:
             return None
         found = narrowed.configurations[0]

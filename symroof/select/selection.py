@@ -58,6 +58,7 @@ class Selection:
         targets: the targets in base units.
         layouts: those of a command line, where nothing else was looked at.
         spaces: the candidates of each combination.
+        counts: sizes of a fleet, where these are given.
     """
 
     study: Study
@@ -66,6 +67,7 @@ class Selection:
     targets: dict[str, Fraction] = field(hash=False)
     layouts: Layouts = field(default=(), hash=False)
     spaces: Sequence[Sequence[Candidate]] = field(default=(), hash=False, compare=False)
+    counts: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         first = f", first {self.passing[0].label}" if self.passing else ""
@@ -115,6 +117,10 @@ class Selection:
                 "no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'"
             )
         request = self.study.request
+        if "itl" in self.targets and "ttft" not in self.targets:
+            said.append(
+                "no limit on the time to first token, so any wait passes: --target ttft='1 s'"
+            )
         drawn = {"output_spread", "long_share"} & self.study.first.given.keys()
         if request.percentiles and not drawn | ({"prompt", "output"} & request.traffic.keys()):
             said.append(
@@ -205,7 +211,7 @@ def select_from(
     ranked = sorted(configurations, key=lambda c: sort_key(c, order))
     limits = {name: limit for c in configurations for name, limit in c.own.targets.items()}
     targets = {name: limits[name] for name in TARGET_SYMBOLS if name in limits}
-    return Selection(study, tuple(ranked), order, targets, layouts, spaces)
+    return Selection(study, tuple(ranked), order, targets, layouts, spaces, tuple(devices))
 
 
 def _order(study: Study, configurations: Sequence[Purchase]) -> str:
@@ -230,7 +236,7 @@ def _check_complete(study: Study) -> None:
         own.case.value("memory_bytes")
     except MissingInput as error:
         if error.name in {symbol.name for symbol in GROUPS["workload"]}:
-            message = f"what has to fit is not known without {error.name}"
+            message = f"whether it fits is not known without {error.name}"
             raise InputError(Problem("select", message, hint=f"--{error.name} 4096")) from None
     except NoValue:
         pass  # the table lists the unknown quantities of each configuration, with the reasons

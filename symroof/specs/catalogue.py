@@ -317,13 +317,18 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
         return Problem(shown, message, hint=hint_for_hub_name(name))
     if kind == "studies" and not name.endswith((".yaml", ".yml")):
         of = next((each for each in ("models", "hardware") if has_entry(each, name)), "")
-        hint = f"give it as an option: --{of.removesuffix('s')} {name}" if of else ""
+        hint = (
+            f"give it as an option: --{of.removesuffix('s')} {name}; a list has commas"
+            if of
+            else ""
+        )
         if name.endswith((".pdf", ".html", ".md", ".tex")):
             hint = f"symroof report STUDY.yaml --format {name.rpartition('.')[2]}"
         if hint:
             return Problem(shown, "is not a study", hint=hint)
     if "," in name or "*" in name or name == "all":
-        hint = f"several: --among {kind.removesuffix('s')}={name[:40].replace(' ', '')} of select, or a list in a study"
+        plain, of = name[:40].replace(" ", ""), kind.removesuffix("s")
+        hint = f"several: --{of} {plain} on the line, {of}: [{plain.replace(',', ', ')}] in a study"
         return Problem(shown, "expected a single name", hint=hint)
     counted = re.fullmatch(r"(\d+)\s*[x×*]\s*\w.*|\w.*?\s*(?<![rg]t)[x×*]\s*(\d+)", name.lower())
     if kind == "hardware" and counted:  # 8xH100, h100 x 8

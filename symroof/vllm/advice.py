@@ -213,7 +213,11 @@ def _batch_because(pick: Purchase) -> str:
         return "the most that fit in memory"
     names = " and ".join(name.upper() for name in stopped)
     slow = " over the whole 80 % interval" if pick.case.box else ""
-    return f"the most that meet the {names} target{slow}" if names else "the most that pass"
+    return (
+        f"the largest batch that meets the {names} target{slow}"
+        if names
+        else "the largest that passes"
+    )
 
 
 def _others(served: ServedCase) -> Iterator[Advice]:

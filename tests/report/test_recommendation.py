@@ -96,7 +96,7 @@ def test_a_review_starts_on_what_select_names(chat):
     assert (
         f"{usd(float(pick.cost_per_mtok.value))} USD per million output tokens" in page["price"][1]
     )
-    (instead,) = (block for block in page["blocks"] if block["name"] == "Instead.")
+    (instead,) = (block for block in page["blocks"] if block["name"] == "Alternatives.")
     assert "× L40S" in instead["rows"][0][0]
 
 
@@ -125,7 +125,7 @@ def test_a_case_without_a_device_is_reviewed_over_the_catalogue_under_its_own_na
     line = ["--model", "llama-3.1-8b", "--prompt", "512", "--output", "64"]
     assert call("report", *line, "--format", "md", "--target", "itl=30 ms").code == 0
     text = (tmp_path / "reports/llama-3.1-8b/case.md").read_text()
-    assert text.startswith("# Use 1 × ") and "**Instead.**" in text
+    assert text.startswith("# Use 1 × ") and "**Alternatives.**" in text
 
 
 def test_a_rate_without_the_length_of_responses_is_no_load():

@@ -92,7 +92,9 @@ def test_one_configuration_and_no_target_say_how_to_go_on():
     found = select(**SMALL, hardware="h100-sxm")
     assert found.configurations[0].state == "passes"
     assert found.hints[0].startswith("no target is set, so only memory decides")
-    assert not select(**SMALL, hardware=["h100-sxm", "h200"], targets={"itl": 1}, chunk=8192).hints
+    assert not select(
+        **SMALL, hardware=["h100-sxm", "h200"], targets={"itl": 1, "ttft": 9}, chunk=8192
+    ).hints
 
 
 @pytest.mark.full
