@@ -26,26 +26,20 @@ OF_COMPUTE = {"params": 1, "batch": 1, "mfu": -1, "peak_flops": -1}
 HALF = {name: Fraction(value, 2) for name, value in OF_MEMORY.items()}
 BOTH = {"params": 1, "mfu": -1, "peak_flops": -1, "batch": Fraction(19038, 21038)}
 PROMPTS = dict.fromkeys(("prompt", "prefill_batch"), Fraction(2000, 21038))
+NEARLY = {name: value * Fraction(10000, 10050) for name, value in OF_MEMORY.items()}
+OF_SEARCH = {"output": Fraction(20, 19), "arrival_rate": 1, **OF_MEMORY}
 
 TABLES = {  # what the case has beside, the quantity -> elasticities
     "the memory's step": ({}, "itl", OF_MEMORY),
     "the arithmetic of 501 requests": ({"batch": 501}, "itl", OF_COMPUTE),
     "half is overhead": ({"step_overhead": "10 ms"}, "itl", HALF | {"step_overhead": 0.5}),
-    "an overhead of 50 µs is not noticed": (
-        {"step_overhead": "50 us"},
-        "itl",
-        {name: value * Fraction(10000, 10050) for name, value in OF_MEMORY.items()},
-    ),
+    "an overhead of 50 µs is not noticed": ({"step_overhead": "50 us"}, "itl", NEARLY),
     "both ends of a sum": ({"output": 20, "batch": 501}, "response_time", BOTH | PROMPTS),
     "a plain value has none": ({"itl": "3 ms"}, "itl", {}),
     "what rests on a plain value": ({"itl": "3 ms"}, "user_rate", {"itl": -1}),
     "a truth": ({}, "decode_bound", {}),
     # one request a second, 19 steps of 10 ms each, none of which prefills
-    "what is searched": (
-        SEARCHED,
-        "steady_batch",
-        {"output": Fraction(20, 19), "arrival_rate": 1, **OF_MEMORY},
-    ),
+    "what is searched": (SEARCHED, "steady_batch", OF_SEARCH),
 }
 
 

@@ -8,7 +8,7 @@ from symroof.report.catalogue_tables import models
 from symroof.specs.spec_files import FILE_KINDS
 from symroof.theory import theory as theories
 
-from ..tables import words
+from ..tables import fields, words
 from . import CHAT, ROOT, call, good, refused, write_study
 
 # ------------------------------------------------------------------------------------------------- list and show
@@ -63,17 +63,10 @@ def test_validate_every_spec_of_the_repository():
     ]
     result = good("validate", *files, "--json").json
     assert (result["schema"], result["problems"]) == ("symroof/validate/1", [])
-    folders = {
-        "studies": "study",
-        "models": "model",
-        "hardware": "hardware",
-        "presets": "preset",
-        "theories": "theory",
-        "claims": "claims",
-        "measured": "measured",
-        "specs": "efficiencies",
-        "engines": "engine",
-    }
+    folders = fields(
+        "studies: study, models: model, hardware: hardware, presets: preset, theories: theory, "
+        "claims: claims, measured: measured, specs: efficiencies, engines: engine"
+    )
     assert [(entry["file"], entry["kind"]) for entry in result["valid"]] == [
         (str(path), folders[path.parent.name]) for path in files
     ]

@@ -20,7 +20,10 @@ LATENT = "kind: mla, n_heads: 8, kv_lora_rank: 32, qk_nope_dim: 16, qk_rope_dim:
 INDEXED = "index_heads: 2, index_dim: 8, index_topk: 9"
 DENSE = "d_ff: 96"
 EXPERTS = "kind: moe, n_experts: 6, experts_per_token: 2, d_expert: 40"
+COMPRESSED = "kind: compressed, n_heads: 8, head_dim: 16, q_lora_rank: 24, window: 4, out_rank: 12"
+COMPRESSED += ", out_groups: 2, compress_rate: 4"
 DELTA = "linear_key_heads: 4, linear_key_dim: 16, linear_value_dim: 16, linear_value_heads"
+MAMBA2 = "kind: mamba2, d_inner: 128, d_state: 8, d_conv: 4"
 LAYERS = {
     "grouped": (GROUPED, DENSE),
     "plain feed-forward": (GROUPED, "kind: plain, d_ff: 96, bias: true"),
@@ -34,20 +37,13 @@ LAYERS = {
     "plain experts": (GROUPED, f"{EXPERTS}, expert: plain, bias: true"),
     "experts in a latent": (GROUPED, f"{EXPERTS}, d_latent: 48"),
     "mamba": ("kind: mamba, d_inner: 128, d_state: 8, d_conv: 4, dt_rank: 5", ""),
-    "mamba2": (
-        "kind: mamba2, d_inner: 128, d_state: 8, d_conv: 4, ssm_heads: 4, ssm_groups: 2",
-        "",
-    ),
+    "mamba2": (f"{MAMBA2}, ssm_heads: 4, ssm_groups: 2", ""),
     "linear": (f"kind: linear, {DELTA}: 4", DENSE),
     "gated delta": (f"kind: gated_delta, d_conv: 4, {DELTA}: 8", DENSE),
     "kimi delta": (f"kind: kimi_delta, d_conv: 4, {DELTA}: 4", DENSE),
     "chosen keys": (f"{LATENT}, q_lora_rank: 40, {INDEXED}", DENSE),
     "chosen blocks": (f"{GROUPED}, {INDEXED}", DENSE),
-    "compressed": (
-        "kind: compressed, n_heads: 8, head_dim: 16, q_lora_rank: 24, window: 4, out_rank: 12, "
-        f"out_groups: 2, compress_rate: 4, {INDEXED}",
-        DENSE,
-    ),
+    "compressed": (f"{COMPRESSED}, {INDEXED}", DENSE),
     "convolution": ("kind: conv, d_conv: 3", DENSE),
 }
 

@@ -10,7 +10,7 @@ from symroof.vllm.command_line import read_line
 from symroof.vllm.engines import ENGINES
 from symroof.vllm.served_case import served_case
 from tests.calibrate import DH, HKV, LAYER, D, H, L, Truth, V, device_bytes
-from tests.tables import case_of
+from tests.tables import case_of, fields, table
 
 WEIGHTS = 8030261248 * 2
 """Published parameters of Llama 3.1 8B, two bytes each."""
@@ -60,29 +60,21 @@ def test_the_batch_and_the_chunk_within_the_itl_target():
     assert mixed(running, chunk, 4607, 4096) <= 0.030 < mixed(running, chunk + 1, 4607, 4096)
 
 
-LINES = [
-    (LINE, {"itl": "30 ms"}, "efficiency=measured"),
-    (LINE, {"itl": "30 ms", "ttft": "1 s"}, "arrival_rate=30 efficiency=measured"),
-    (
-        "vllm serve deepseek-ai/DeepSeek-V2-Lite -dp 4 --enable-expert-parallel",
-        {"itl": "30 ms"},
-        "",
-    ),
-    (
-        "vllm serve Qwen/Qwen3-30B-A3B -tp 4 --enable-expert-parallel",
-        {"ttft": "2 s"},
-        "arrival_rate=20",
-    ),
-    ("sglang serve --model-path Qwen/Qwen3-32B --tp 4 --enable-mixed-chunk", {"itl": "40 ms"}, ""),
-    ("trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8", {"itl": "60 ms"}, "hardware=h200"),
-]
+LINES = f"""
+{LINE} | itl: 30 ms | efficiency=measured
+{LINE} | itl: 30 ms, ttft: 1 s | arrival_rate=30 efficiency=measured
+vllm serve deepseek-ai/DeepSeek-V2-Lite -dp 4 --enable-expert-parallel | itl: 30 ms |
+vllm serve Qwen/Qwen3-30B-A3B -tp 4 --enable-expert-parallel | ttft: 2 s | arrival_rate=20
+sglang serve --model-path Qwen/Qwen3-32B --tp 4 --enable-mixed-chunk | itl: 40 ms |
+trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 | itl: 60 ms | hardware=h200
+"""
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize(("line", "targets", "case"), LINES)
+@pytest.mark.parametrize(("line", "targets", "case"), table(LINES))
 def test_a_recommended_line_is_what_is_recommended(line, targets, case):
     """It takes the devices of the line, fits, keeps its promises, and read again it is the purchase, to the last number."""
-    case = case_of(case)
+    case, targets = case_of(case), fields(targets)
     found = reviewed(line, targets, **case)
     pick = found.pick
     again = reviewed(found.line, targets, **case)
