@@ -379,7 +379,11 @@ def _next(review: Reviewed, one: Purchase) -> list[Text]:
     load = f"with {_requests(one.batch)}"
     if one.load is not None:
         rate = float(one.case.case.value("arrival_rate")) * one.copies_of / one.copies
-        load = f"of one replica at {significant(rate, DIGITS)} requests/s"
+        whole = "one replica"
+        if one.prefill:
+            many = one.prefill["instances"] // one.replicas
+            whole = f"{one.copies_of} decode and {many} prefill instances"
+        load = f"of {whole} at {significant(rate, DIGITS)} requests/s"
     said.append([f"Measure the time to first token and between tokens {load}."])
     fit = Code(f"symroof calibrate measured.csv {file}".rstrip())
     return [*said, ["Fit the prediction to what you measured:", fit]]
