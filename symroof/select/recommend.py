@@ -112,7 +112,7 @@ class Recommendation:
     @cached_property
     def together(self) -> Purchase | None:
         """The best layout of the pick's device whose instances all prefill and decode, where the pick has some that only prefill."""
-        apart = self.pick and self.pick.scheduling == "disaggregated"
+        apart = self.searched and self.pick and self.pick.scheduling == "disaggregated"
         return (
             next((x for x in self.layouts if x.passes and len(x.group) < 2), None)
             if apart
