@@ -46,7 +46,7 @@ BUDGETS = {
     "sweep": 1137,
     "calibrate": 1252,
     "check": 4973,
-    "report": 5117,
+    "report": 5121,
     "cli": 3693,
     "tests": 29865,
     "other": 2681,
