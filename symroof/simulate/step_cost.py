@@ -217,7 +217,7 @@ class StepCost:
 
     def even_steps(self, context: float) -> float:
         """The steps for which what a decoding request adds moves evenly from here on."""
-        return (self.until(context) - context) // self.gained + 1
+        return max((self.until(context) - context) // self.gained, 0) + 1
 
     def until(self, context: float) -> float:
         """The largest context up to which what a decoding request adds moves evenly from here on."""

@@ -305,3 +305,11 @@ def test_drafts_as_in_the_closed_forms(server, drafts):
     assert found.rates["request_rate"][0].value == near(study.value("sustained_requests"), 0.03)
     assert found.summary["itl"]["mean"].value == near(study.value("sustained_itl"), 0.03)
     assert study.value("sustained_itl") != sr.Study(**case).value("sustained_itl")
+
+
+def test_a_context_of_drafts_may_stop_between_the_last_tokens_of_a_window():
+    """99 + 1 + 16 steps of 1.7 tokens are 127.2, in a window of 128: a response goes on from there."""
+    case = case_of("model=gpt-oss-20b hardware=h100-sxm prompt=99 output=60 batch=2 chunk=512")
+    drafts = case_of("draft_tokens=1 acceptance=0.7 draft_cost=0.1 arrival_rate=5")
+    found = sr.Study(**case | drafts).simulate(requests=50)
+    assert not np.isnan(found.requests.end).any()
