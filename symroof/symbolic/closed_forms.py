@@ -29,7 +29,7 @@ from symroof.symbolic.roots import Form, roots
 
 AGREE = 1e-9
 """How near a closed form comes to the crossing that was found by numbers."""
-MOST_BRANCHES = 32
+MOST_BRANCHES = 24
 """More choices of arms than a reader can use."""
 
 
