@@ -23,7 +23,7 @@ from symroof.cases.input import ROLE_INPUT
 from symroof.cli.output import inputs_table, starred
 from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
 from symroof.errors import InputError
-from symroof.select.search_space import starts
+from symroof.select.search_space import not_started, starts
 from symroof.symbolic.evaluation import NoValue
 from symroof.table_formats import text_table
 from symroof.theory.declarations import OWN, MissingInput
@@ -126,7 +126,8 @@ def screen_warnings(case: BoundCase) -> list[str]:
         for text in case_warnings(case)
         if not text.startswith("whether this fits")
     ]
-    return [*marked(known), *filter(None, [beyond_measurements(case)]), *unjudged(case)]
+    others = filter(None, [not_started(case), beyond_measurements(case)])
+    return [*marked(known), *others, *unjudged(case)]
 
 
 def _quantities(case: BoundCase) -> list[str]:

@@ -4,6 +4,7 @@ from symroof.analysis.case_summary import DIGITS, case_title, compact
 from symroof.analysis.diagnosis import ALIKE, Diagnosis
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
+from symroof.select.search_space import not_started
 
 SHOWN = 6
 BEATS = "  It beats the theoretical minimum: the server does less work than this case describes, or the figure measures something else."
@@ -29,6 +30,8 @@ def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) 
         lines.append(
             f"  this does not fit in memory: {room} run at once, and the others wait or start again"
         )
+    if refused := not_started(case):
+        lines.append(f"  {refused}")
     if found.name in ALONE:
         lines.append(f"  {found.name}: {ALONE[found.name]}")
         if not case.case.has_value("output"):

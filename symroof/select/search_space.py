@@ -142,14 +142,26 @@ def whole_experts(experts: int, tp: int) -> list[int]:
 
 def starts(bound_case: BoundCase, degrees: Mapping[str, int]) -> bool:
     """Whether heads, and widths that experts or blocks of scales do not keep whole, divide among the tensor-parallel devices."""
-    tp, model = degrees["tp"], bound_case.model
-    if not bound_case.case.can_split_heads(tp):
-        return False
-    engine = bound_case.engine
-    cut = engine is None or engine.label == IDEAL or engine.kind == "ggml"
-    return (
-        cut or model is None or not uneven_cut(model, bound_case.asked_model, tp, degrees["ep"] > 1)
-    )
+    return bound_case.case.can_split_heads(degrees["tp"]) and not refused_cut(bound_case, degrees)
+
+
+def refused_cut(bound_case: BoundCase, degrees: Mapping[str, int]) -> str:
+    """Why the engine of a case does not start with so many tensor-parallel devices; empty where it does, or where no engine is named that cuts evenly."""
+    model, engine = bound_case.model, bound_case.engine
+    if model is None or engine is None or engine.label == IDEAL or engine.kind == "ggml":
+        return ""
+    return uneven_cut(model, bound_case.asked_model, degrees["tp"], degrees["ep"] > 1)
+
+
+def not_started(bound_case: BoundCase) -> str:
+    """That the engine of a case does not start it, why, and whether it does with whole experts; empty where it starts."""
+    if not bound_case.case.has_value("instance_devices") or bound_case.engine is None:
+        return ""
+    degrees = {name: int(bound_case.case.value(name)) for name in ("tp", "ep")}
+    why, tp = refused_cut(bound_case, degrees), degrees["tp"]
+    whole = "n_experts" in bound_case.given and not refused_cut(bound_case, degrees | {"ep": tp})
+    end = f"; it starts with --ep {tp}" * whole
+    return f"{bound_case.engine.said} does not start this: {why}{end}" if why else ""
 
 
 CUT = {

@@ -142,3 +142,13 @@ def test_set_takes_units_and_any_quantity():
     assert case["quantities"]["decode_mbu"]["value"] == pytest.approx(
         case["quantities"]["decode_bytes"]["value"] / 3e12 / 0.014
     )
+
+
+@pytest.mark.parametrize("line", ["eval", "diff --measured itl=45ms"])
+def test_what_the_engine_does_not_start_is_said(line):
+    """1,536 columns of an expert over 8 are 192 each, and blocks of scales have 128."""
+    case = words("--model=Qwen/Qwen3-235B-A22B-FP8 --hardware=h100 --prompt=2000 --output=50")
+    said = " ".join(good(*words(line), *case, "--tp=8").out.split())
+    assert "vLLM 0.33 does not start this: tp 8 cuts" in said and "starts with --ep 8" in said
+    whole = good(*words(line), *case, "--tp=8", "--ep=8").out
+    assert "does not start" not in whole
