@@ -27,7 +27,7 @@ DETAILS = "--details shows every flag, all quantities, each limit with its formu
 def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
     """The recommended line, why, what it gives against now, and warnings; with ``everything`` each flag, quantity and limit."""
     served, case = advised.served, advised.served.study.first
-    lines = [advised.line, ""] if advised.line else []
+    lines = ["Recommended:", advised.line, ""] if advised.line else []
     for advice in advised.advice:  # a reason for each flag
         flag = f"{served.line.engine.spelled(advice.flag) or advice.flag} {advice.value}".rstrip()
         lines += wrapped(f"{flag}: {advice.because}", "    ", "  ", None if everything else 2)

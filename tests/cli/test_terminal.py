@@ -45,7 +45,7 @@ def test_a_first_screen_fits_the_terminal(name, columns, monkeypatch):
     outcome = call(*LINES[name])
     assert outcome.code in (0, 1), outcome.err
     lines = outcome.out.splitlines()
-    command_line = 1 if name in ("server", "vllm") else 0  # the line to start is to be copied whole
+    command_line = 2 if name in ("server", "vllm") else 0  # the line to start is to be copied whole
     lines = [line for line in lines if not line.startswith(("Review it: ", "Run it"))]
     formulas = {
         line for line in lines if len(line.split()) == 1 and "(" in line

@@ -34,7 +34,7 @@ def test_a_mistyped_flag_is_pointed_out_and_a_flag_without_effect_is_not():
         "vllm serve meta-llama/Llama-3.1-8B --max-num-sequences 3 --port 80 --mamba-block-size 16"
     )
     text = good("vllm", line, "--hardware", "h100-sxm", "--prompt", "100", "--output", "10").out
-    first, said = text.splitlines()[0], " ".join(text.split())
+    first, said = text.splitlines()[1], " ".join(text.split())
     assert (
         "! --max-num-sequences is unknown: it was ignored, and the recommended line leaves it out; did you mean --max-num-seqs?"
         in said
