@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath  # type: ignore[import-untyped]  # of SymPy, which computes with it
 import numpy as np
 
 from symroof.symbolic.step_polynomials import Steps, refuse_polynomials
