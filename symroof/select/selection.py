@@ -47,7 +47,7 @@ class Selection:
     [('h100-sxm', 'passes'), ('4 x l40s', 'passes')]
     >>> choice
     <Selection: 2 of 2 pass, first h100-sxm>
-    >>> len(choice.passing), choice.passing[0].rank("itl") < choice.targets["itl"]
+    >>> len(choice.passing), choice.passing[0].rank("sustained_itl") < choice.targets["itl"]
     (2, True)
 
     Attributes:

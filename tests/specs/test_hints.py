@@ -20,7 +20,7 @@ models | x/Lama-9-8B | not in the catalogue, and no such path here | give --mode
 models | LLAMA-3-8C | no such model in the catalogue | did you mean 'llama-3-8b'?
 models | é! | no such model in the catalogue | `symroof list models` {SHOWN} or a config.json
 hardware | zzzz | no such hardware in the catalogue | `symroof list hardware` {SHOWN} works too
-hardware | h100, l4 | expected a single name | several: --among hardware=h100,l4 of select
+hardware | h100, l4 | expected a single name | several: --hardware h100,l4 on the line, hardware: [h100, l4] in a study
 hardware | all | expected a single name | --among hardware=all of select, or a list in a study
 hardware | MacBook | no such hardware in the catalogue | name its chip, such as m4-max
 hardware | RTX | matches several devices | `symroof list hardware`
