@@ -37,7 +37,7 @@ BUDGETS = {
     "top level": 1860,
     "symbolic": 4849,
     "theory": 4533,
-    "specs": 4891,
+    "specs": 4893,
     "checkpoints": 3285,
     "study": 7098,
     "select": 2467,
