@@ -219,12 +219,10 @@ def prefill_inputs(
     spread = f", for {copies:g} instances that decode" if copies != 1 else ""
     # where nobody set the copies, a search may: the more there are, the fewer each has of these
     each = number(devices / copies) if "dp" in made.given else number(devices) / symbol("dp")
-    values = {
-        "prefill_devices": Input(each, title + spread),
-        "prefill_instance_devices": Input(number(size), title),
-    }
-    if not {DEVICES, INSTANCES} & prefill.keys() and "prefill_devices" in made.request.values:
-        del values["prefill_devices"]  # so many beside each that decodes, of this layout
+    values = {"prefill_instance_devices": Input(number(size), title)}
+    # without a number of its own as many beside each that decodes as are set
+    if {DEVICES, INSTANCES} & prefill.keys() or "prefill_devices" not in made.request.values:
+        values["prefill_devices"] = Input(each, title + spread)
     if "prefill_batch" not in made.given:
         prompts = number(other.case.value("prefill_batch"))
         values["prefill_batch"] = Input(prompts, title)

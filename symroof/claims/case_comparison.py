@@ -10,7 +10,7 @@ from symroof.analysis.waterfall import Waterfall, waterfall, waterfall_to_number
 from symroof.cases.request import Request
 from symroof.claims.read.written_number import WrittenNumber, read_written
 from symroof.errors import InputError, Problem, nearest
-from symroof.specs.catalogue import entries, has_entry, is_path
+from symroof.specs.catalogue import SINGULAR, entries, has_entry, is_path
 from symroof.theory.declarations import NONE
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
@@ -127,13 +127,12 @@ def require_study(text: str) -> None:
     """
     if not is_file(text) and not is_path(text) and not has_entry("studies", text):
         near = nearest(text, [*entries("studies"), *entries("presets"), SYMROOF])
-        kinds = {"model": "models", "hardware": "hardware"}
-        option = next((one for one, kind in kinds.items() if has_entry(kind, text)), "")
-        model, device = "llama-3-8b", "h100-sxm"
-        if option:
-            model, device = (text, device) if option == "model" else (model, text)
-        quoted = f"write a case in quotes: '--model {model} --hardware {device} --prompt 2048'"
-        hint = near if near.startswith("did") and not option else quoted
+        case = {"models": "llama-3-8b", "hardware": "h100-sxm"}
+        named = [kind for kind in case if has_entry(kind, text)]
+        case |= dict.fromkeys(named, text)
+        options = " ".join(f"--{SINGULAR[kind]} {name}" for kind, name in case.items())
+        quoted = f"write a case in quotes: '{options} --prompt 2048'"
+        hint = near if near.startswith("did") and not named else quoted
         raise InputError(
             Problem(text[:80], "is not a study, a preset or a case in quotes", hint=hint)
         )

@@ -89,11 +89,9 @@ def _question(choice: Selection) -> list[str]:
     if case.chosen("long_share") and case.case.has_value("long_prompt"):
         share = significant(100 * case.result("long_share").value, 3)
         long = f"{share} % of them with prompt {case.result('long_prompt').plain()}"
-        wrote = (
-            case.case.has_value("long_output")
-            and f" and {case.result('long_output').plain()} of output"
-        )
-        said.append(f"{long}{wrote or ''}")
+        if case.case.has_value("long_output"):
+            long += f" and {case.result('long_output').plain()} of output"
+        said.append(long)
     tails = choice.study.request.percentiles
     limits = []
     for name, limit in choice.targets.items():

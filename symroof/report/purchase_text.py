@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 DIGITS = MOST_NAMED = 3
 APART = "no public measurement of prefill on separate GPUs is known; its times rest on those of ordinary servers"
-SAME_LAYOUT = "instances that only prefill have the layout of those that decode; another may cost less: --prefill tp=2 finds how many of it are needed"
 FORMATS = {"fp8": "FP8", "nvfp4": "FP4"}
 
 
@@ -87,9 +86,10 @@ def layout_text(one: Purchase) -> str:
 def layout_word(one: Purchase) -> str:
     """``tp 2, chunked``, ``tp 2, prefill tp 1``: what tells a layout of a device from the others."""
     degrees = [f"{name} {n}" for name, n in one.parallel.items() if n > 1] or ["tp 1"]
-    apart = (one.prefill or {}).items() - {("instances", instances(one)[2])}
-    prefill = " ".join(f"{name} {n}" for name, n in sorted(apart)) or "tp 1"
-    return ", ".join([*degrees, f"prefill {prefill}" if one.prefill else one.scheduling])
+    if one.prefill is None:
+        return ", ".join([*degrees, one.scheduling])
+    apart = [f"{name} {n}" for name, n in sorted(one.prefill.items()) if name != "instances"]
+    return ", ".join([*degrees, f"prefill {' '.join(apart or ['tp 1'])}"])
 
 
 def purchase_rows(

@@ -112,12 +112,10 @@ class Recommendation:
     @cached_property
     def together(self) -> Purchase | None:
         """The best layout of the pick's device whose instances all prefill and decode, where the pick has some that only prefill."""
-        apart = self.searched and self.pick and self.pick.scheduling == "disaggregated"
-        return (
-            next((x for x in self.layouts if x.passes and len(x.group) < 2), None)
-            if apart
-            else None
-        )
+        pick = self.pick if self.searched else None
+        if pick is None or pick.scheduling != "disaggregated":
+            return None
+        return next((one for one in self.layouts if one.passes and one.prefill is None), None)
 
     def _space(self, one: Purchase) -> Sequence[Candidate]:
         """The candidates of one combination."""

@@ -328,9 +328,10 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
             return Problem(shown, "is not a study", hint=hint)
     if "," in name or "*" in name or name == "all":
         plain, of = name[:40].replace(" ", ""), kind.removesuffix("s")
-        hint = f"several: --{of} {plain} on the line, {of}: [{plain.replace(',', ', ')}] in a study"
-        if "," not in name:
-            hint = f"--among {of}={plain} of select, or a list in a study"
+        hint = f"--among {of}={plain} of select, or a list in a study"
+        if "," in name:
+            both = f"--{of} {plain} on the line, {of}: [{plain.replace(',', ', ')}] in a study"
+            hint = f"several: {both}"
         return Problem(shown, "expected a single name", hint=hint)
     counted = re.fullmatch(r"(\d+)\s*[x×*]\s*\w.*|\w.*?\s*(?<![rg]t)[x×*]\s*(\d+)", name.lower())
     if kind == "hardware" and counted:  # 8xH100, h100 x 8

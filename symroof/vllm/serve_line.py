@@ -68,10 +68,9 @@ def serve_command(one: Purchase | None) -> str | None:
 
 def prefill_command(one: Purchase | None) -> str | None:
     """The same of an instance that only prefills; None where none does."""
-    if one is None or len(one.group) == 1:
+    if one is None or one.prefill is None:
         return None
-    case = (one.case.prefill_case or one.case).case
-    degrees = {name: int(case.value(name)) for name in DEGREES}
+    degrees = {name: one.prefill.get(name, 1) for name in DEGREES}
     return _vllm_line(one, degrees, _degree_flags(degrees, VLLM))
 
 
