@@ -6,6 +6,7 @@
 import random
 import sys
 from contextlib import suppress
+from statistics import fmean
 
 import symroof as sr
 
@@ -76,19 +77,20 @@ def closed(study, name):
     return float(study.value(("mix_" if "long_share" in study.first.given else "") + name))
 
 
-def differences(case, seed=1, replications=4):
+def differences(case, seed=1, runs=4):
     """How far closed forms are off, as shares: rate and ITL of a closed loop, the longest step of bursts."""
     study = sr.Study(**case)
     requests = max(600, 6 * int(study.first.case.value("batch")))
-    loop = study.simulate("closed-loop", requests, seed, replications=replications)
-    rate = loop.rates["request_rate"][0].value
+    loops = [study.simulate("closed-loop", requests, seed + i) for i in range(runs)]
+    rate = fmean(loop.rates["request_rate"][0] for loop in loops)
     off = {
         "rate": closed(study, "sustained_requests") / rate - 1,
-        "itl": closed(study, "sustained_itl") / loop.summary["itl"]["mean"].value - 1,
+        "itl": closed(study, "sustained_itl") / fmean(loop.summary["itl"]["mean"] for loop in loops)
+        - 1,
     }
     fast, requests = sr.Study(**case, arrival_rate=0.7 * rate), max(1000, requests)
     bursts = fast.simulate("burst", requests, seed)
-    off["worst"] = closed(study, "worst_itl") / float(bursts.runs[0].gaps.max()) - 1
+    off["worst"] = closed(study, "worst_itl") / float(bursts.gaps.max()) - 1
     return off
 
 
@@ -117,10 +119,9 @@ SERVED = {
 def first_tokens(kind, load):
     """The mean time to first token of one of them, simulated and in closed form, in seconds."""
     case = {**SERVED[kind], "assume": {"scheduling": kind.partition(",")[0]}}
-    rate = load * closed(sr.Study(**case), "sustained_requests")
-    study = sr.Study(**case, arrival_rate=rate)
-    found = study.simulate(requests=6000, replications=4, seed=7).summary["ttft"]["mean"]
-    return found.value, closed(study, "loaded_ttft")
+    study = sr.Study(**case, arrival_rate=load * closed(sr.Study(**case), "sustained_requests"))
+    runs = [study.simulate(requests=6000, seed=7 + i) for i in range(4)]
+    return fmean(run.summary["ttft"]["mean"] for run in runs), closed(study, "loaded_ttft")
 
 
 LOADS = (0.2, 0.4, 0.6, 0.8)
@@ -143,13 +144,11 @@ RARE = {
 
 def over_simulated(case, load, seeds=2, seed=1):
     """Time between tokens and time to first token at a load, by formula over simulated."""
-    rate = load * closed(sr.Study(**case), "sustained_requests")
-    study = sr.Study(**case, arrival_rate=rate)
+    study = sr.Study(**case, arrival_rate=load * closed(sr.Study(**case), "sustained_requests"))
     requests = max(4000, 10 * int(study.first.case.value("batch")))
-    found = study.simulate("poisson", requests=requests, seed=seed, replications=seeds).summary
-    return tuple(
-        closed(study, f"loaded_{name}") / found[name]["mean"].value for name in ("itl", "ttft")
-    )
+    runs = [study.simulate("poisson", requests=requests, seed=seed + i) for i in range(seeds)]
+    means = {name: fmean(run.summary[name]["mean"] for run in runs) for name in ("itl", "ttft")}
+    return tuple(closed(study, f"loaded_{name}") / mean for name, mean in means.items())
 
 
 def main(count: int) -> None:

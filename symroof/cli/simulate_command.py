@@ -1,7 +1,6 @@
 """``symroof simulate``: a server step by step.
 
-``--json`` gives ``summary`` (a metric -> mean, p50, p90, p95, p99), rates and ``targets``; a figure is ``{"value", "unit"}``, with ``"low"`` and ``"high"`` (95 %) where
-there are several replications; a value is null where there is none.
+``--json`` gives ``summary`` (a metric -> mean, p50, p90, p95, p99), rates and ``targets``; a figure is ``{"value", "unit"}``; a value is null where there is none.
 """
 
 from __future__ import annotations
@@ -104,8 +103,6 @@ def simulation_lines(found: Simulation, case: BoundCase, everything: bool) -> li
     aimed = ["target", "requests"] if found.limits else []
     lines += ["", fitted_table(table, [*head, *aimed], "  ", left=not aimed)]
     lines += wrapped(f"{'; '.join(f'{words} {value}' for words, value in rates)}.", "    ", "  ")
-    if len(found.runs) > 1:
-        lines.append(f"± is a 95 % interval over {len(found.runs)} independent runs.")
     lines += warning_lines(found.warnings)
     if everything:
         lines += ["", "rules of the simulation"]
@@ -122,8 +119,7 @@ def _target(found: Simulation, name: str, digits: int) -> list[str]:
     check = found.checks.get(name)
     if check is None:
         return ["", ""] if found.limits else []
-    limit = {name: found.limits[name]}
-    late = 1 - sum(run.within(limit) for run in found.runs) / len(found.runs)
-    share, verdict = (1 - late, f"{PASSES} met") if check["met"] else (late, f"{FAILS} missed")
+    met = found.within({name: found.limits[name]})
+    share, verdict = (met, f"{PASSES} met") if check["met"] else (1 - met, f"{FAILS} missed")
     limit_text = format_quantity(check["limit"], "s", digits)
     return [f"{found.judged[name]} {limit_text}", f"{verdict} by {100 * share:.0f} %"]

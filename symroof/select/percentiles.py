@@ -147,7 +147,6 @@ def _figures(case: BoundCase, percentiles: Mapping[str, str]) -> dict[str, Fract
         found = simulate(case, requests=count)
     except InputError:
         found = None
-    if found is None or any(run.requests.refused.any() for run in found.runs):
+    if found is None or found.requests.refused.any():
         return dict.fromkeys(percentiles, Fraction(10**9))
-    figures = found.summary
-    return {name: Fraction(figures[name][which].value) for name, which in percentiles.items()}
+    return {name: Fraction(found.summary[name][which]) for name, which in percentiles.items()}

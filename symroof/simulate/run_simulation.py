@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -17,7 +17,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem, nearest
 from symroof.simulate.apart import Disaggregated, Exclusive
 from symroof.simulate.server import Rules, Server
-from symroof.simulate.simulation import METRICS, Run, Simulation
+from symroof.simulate.simulation import FIELDS, METRICS, Simulation
 from symroof.simulate.step_cost import StepCost, over_floats, request_share
 from symroof.simulate.traces import read_trace
 from symroof.simulate.workload import (
@@ -28,11 +28,10 @@ from symroof.simulate.workload import (
     Workload,
     checked,
 )
-from symroof.specs.study import STATISTICS
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 
-REQUESTS, MOST_REPLICATIONS = 2_000, 100
+REQUESTS = 2_000
 NO_BUDGET = 10**12
 """Tokens of a step where no engine and no budget is named: all prompts that wait go into the next step, as in the closed forms."""
 FEWEST_TURNS = 3
@@ -51,8 +50,6 @@ def simulate(
     users: int | None = None,
     trace: str | os.PathLike[str] | None = None,
     lengths: Mapping[str, Any] | None = None,
-    replications: int = 1,
-    judge: str | None = None,
     track: Track = untracked,
 ) -> Simulation:
     """A simulation of a case; :meth:`symroof.Study.simulate` says what each argument is.
@@ -61,80 +58,80 @@ def simulate(
         InputError: everything wrong with the arguments, the trace or the case.
     """
     case = answers.case
-    _check_options(requests, seed, replications, judge)
-    works: Iterable[Workload]
+    _check_options(requests, seed)
     if trace is not None:
         if arrivals is not None or lengths:
             raise InputError(Problem("trace", "has its own arrivals and lengths"))
-        recorded = read_trace(trace, requests)
-        works, says = [recorded], recorded.says
+        work = read_trace(trace, requests)
     else:
-        traffic = _traffic(answers, arrivals, users, lengths or {})
-        works, says = _drawn(traffic, requests, users, seed, replications)
+        work = _drawn(_traffic(answers, arrivals, users, lengths or {}), requests, users, seed)
     schedule = case.theory.assumptions["scheduling"]
     cost = prefill = StepCost(case)
     kind = KINDS[schedule]
     if schedule != "chunked":
         prefill = StepCost((answers.prefill_case or answers).case, "prefill")
     rules, told = _rules(answers, cost, prefill, schedule)
-    runs = []
-    for work in works:
-        _bounded(work, rules)
-        server = kind(cost, rules, work, prefill)
-        for part in track(range(100), "simulating"):
-            server.run(len(work) * (part + 1) // 100)
-        runs.append(Run.of(server))
+    _bounded(work, rules)
+    server = kind(cost, rules, work, prefill)
+    for part in track(range(100), "simulating"):
+        server.run(len(work) * (part + 1) // 100)
+    return _simulation(answers, server, told)
+
+
+def _simulation(answers: BoundCase, server: Server, told: tuple[str, ...]) -> Simulation:
+    """What a server that has served everything leaves behind."""
+    work, end = server.work, server.clock
+    first = np.array(server.first)
+    refused = np.isnan(first)
+    times = [server.came, server.began, first, np.where(refused, np.nan, server.ended)]
+    counted = ~refused & (np.array(server.came) >= server.counted_from)
+    columns = [*map(np.array, times), work.prompt, work.output, work.cached, refused, counted]
+    table = np.rec.fromarrays(columns, dtype=list(FIELDS.items()))
+    makespan = max(end, float(np.nanmax(table.end, initial=0.0)))
+    apart = isinstance(server, Disaggregated)  # whose prefills are on other devices
+    worked = server.decode_time + (0.0 if apart else server.prefill_time)
+    share = 1 / makespan if makespan else 0.0
     limits = {name: float(limit) for name, limit in answers.targets.items() if name in METRICS}
-    judged = {name: judge or answers.request.statistics.get(name, "mean") for name in limits}
     return Simulation(
         case_title(answers),
-        tuple(runs),
+        table,
+        *server.gaps.arrays(),
+        (server.counted_from, min(server.counted_to, end)),
+        makespan,
+        worked * share,
+        server.prefill_time * share,
         limits,
-        judged,
-        (*says, *told),
-        _warnings(answers, runs),
+        {name: answers.request.statistics.get(name, "mean") for name in limits},
+        (*work.says, *told),
+        _warnings(answers, int(refused.sum())),
         answers,
     )
 
 
-def _check_options(requests: int | None, seed: int, replications: int, judge: str | None) -> None:
+def _check_options(requests: int | None, seed: int) -> None:
     """Refuse numbers that mean nothing.
 
     Raises:
         InputError: all of them.
     """
-    bounds = (
-        ("requests", requests, 1, MOST_REQUESTS),
-        ("replications", replications, 1, MOST_REPLICATIONS),
-        ("seed", seed, 0, 2**63 - 1),
-    )
+    bounds = (("requests", requests, 1, MOST_REQUESTS), ("seed", seed, 0, 2**63 - 1))
     problems = [
         Problem(name, f"has to be from {low:,} to {high:,}")
         for name, value, low, high in bounds
         if value is not None and not low <= value <= high
     ]
-    if judge is not None and judge not in STATISTICS:
-        problems.append(Problem("judge", nearest(judge, [*STATISTICS])))
     if problems:
         raise InputError(problems)
 
 
-def _drawn(
-    traffic: Traffic,
-    requests: int | None,
-    users: int | None,
-    seed: int,
-    replications: int,
-) -> tuple[Iterable[Workload], tuple[str, ...]]:
-    """The requests of each run, and what they are in words."""
-    few: tuple[str, ...] = ()
+def _drawn(traffic: Traffic, requests: int | None, users: int | None, seed: int) -> Workload:
+    """The requests of a run."""
     looped = traffic.arrivals == "closed-loop"
     count = requests or max(REQUESTS, 20 * (users or 0), 20 * traffic.users if looped else 0)
-    if looped and count < FEWEST_TURNS * traffic.users:
-        traffic, few = replace(traffic, arrivals="burst"), (AT_ONCE,)
-    seeds = (np.random.default_rng(seed + i) for i in range(replications))
-    works = (traffic.drawn(count, random) for random in seeds)
-    return works, (*traffic.says(), *few)
+    few = looped and count < FEWEST_TURNS * traffic.users
+    traffic = replace(traffic, arrivals="burst") if few else traffic
+    work = traffic.drawn(count, np.random.default_rng(seed))
+    return replace(work, says=(*work.says, AT_ONCE)) if few else work
 
 
 def _bounded(work: Workload, rules: Rules) -> None:
@@ -304,8 +301,7 @@ def _prefill_instances(case: Case) -> Fraction:
     return instances
 
 
-def _warnings(answers: BoundCase, runs: list[Run]) -> tuple[str, ...]:
-    refused = sum(int(run.requests.refused.sum()) for run in runs)
+def _warnings(answers: BoundCase, refused: int) -> tuple[str, ...]:
     found = [f"{refused:,} requests are refused: no memory holds them"] if refused else []
     if answers.does_not_fit:
         found.append("does not fit: the batch has no room, so fewer requests are served at once")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import heapq
 import math
-from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from symroof.simulate.simulation import Gaps
 from symroof.simulate.step_cost import StepCost, sums
 from symroof.simulate.workload import Workload
 
@@ -22,8 +22,6 @@ WORTH_ARRAYS = 12
 """Steps without a prompt from which on their times are worked out together."""
 MOST_STEPS = 4096
 """Steps that are worked out together."""
-MOST_GAPS, FINE = 1 << 21, 4096
-"""Times between tokens that are kept as they are; parts of an e-fold beyond that."""
 FEWEST_COUNTED = 4
 """At least a part in so many of the requests is counted, or all."""
 FULL = 1 + 1e-9
@@ -72,49 +70,6 @@ def steps_of(output: Any, gained: float) -> list[int]:
     exact = (output - 1) / gained
     whole = np.diff(np.floor(np.cumsum(exact) + 1e-9), prepend=0.0)
     return np.maximum(whole, output > 1).astype(int).tolist()  # type: ignore[no-any-return]
-
-
-class Gaps:
-    """Times between the tokens of requests, each with how many there were; of very many, times within a part in four thousand count as one."""
-
-    def __init__(self) -> None:
-        self.clear()
-        self.many = False
-
-    def clear(self) -> None:
-        self.seconds, self.counts = array("d"), array("d")
-
-    def arrays(self) -> tuple[Any, Any]:
-        return np.array(self.seconds), np.array(self.counts)
-
-    def add(self, seconds: float, count: float) -> None:
-        self.seconds.append(seconds)
-        self.counts.append(count)
-        self._bound()
-
-    def extend(self, seconds: Any, count: float) -> None:
-        counts = np.full(len(seconds), float(count))
-        self._put(*(merged(seconds, counts) if self.many else (seconds, counts)))
-        self._bound()
-
-    def _put(self, seconds: Any, counts: Any) -> None:
-        self.seconds.frombytes(np.ascontiguousarray(seconds).tobytes())
-        self.counts.frombytes(counts.tobytes())
-
-    def _bound(self) -> None:
-        if len(self.seconds) > MOST_GAPS:
-            found, self.many = self.arrays(), True
-            self.clear()
-            self._put(*merged(*found))
-
-
-def merged(seconds: Any, counts: Any) -> tuple[Any, Any]:
-    """Times within a part in four thousand as one, at their mean."""
-    parts = np.rint(np.log(np.maximum(seconds, 1e-12)) * FINE).astype(int)
-    parts -= parts.min()
-    total = np.bincount(parts, counts)
-    weighted = np.bincount(parts, counts * seconds)
-    return weighted[total > 0] / total[total > 0], total[total > 0]
 
 
 class Server:
@@ -183,7 +138,7 @@ class Server:
         many = self.left * FEWEST_COUNTED >= len(self.prompt)
         if self.finished == self.work.warmup and many:  # the beginning, where requests get more
             self.counted_from = time
-            self.gaps.clear()
+            self.gaps = Gaps()
         if 0 < self.next < len(self.prompt):
             heapq.heappush(self.coming, (time + self.rules.front, self.next))
             self.next += 1
@@ -374,7 +329,7 @@ class Server:
         ends = self.clock + np.cumsum(times)
         done = steps if limit == math.inf else min(steps, int(np.searchsorted(ends, limit)) + 1)
         if self.counting:
-            self.gaps.extend(times[:done] / self.cost.gained, decoding * self.cost.gained)
+            self.gaps.add(times[:done] / self.cost.gained, decoding * self.cost.gained)
         self.decode_time += float(ends[done - 1]) - self.clock
         self.clock = float(ends[done - 1])
         self.advance(done)
@@ -382,4 +337,4 @@ class Server:
     def gap(self, seconds: float, count: int) -> None:
         """Note the time between tokens of some requests; those of a verification share it."""
         if self.counting and count:
-            self.gaps.add(seconds / self.cost.gained, count * self.cost.gained)
+            self.gaps.add((seconds / self.cost.gained,), count * self.cost.gained)

@@ -1,11 +1,14 @@
-"""What a simulation found: a table of requests, means and percentiles, and how far another run of chance would lie."""
+"""What a simulation found: a table of requests, times between tokens, means and percentiles."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +17,6 @@ from symroof.specs.study import STATISTICS
 
 if TYPE_CHECKING:
     from symroof.cases.bound_case import BoundCase
-    from symroof.simulate.server import Server
     from symroof.theory.case import Case
 
 METRICS = {
@@ -39,137 +41,34 @@ FIELDS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """One run: its requests, and how often each time between tokens occurred.
-
-    Attributes:
-        requests: a record a request; times in seconds from the start; of one that no memory could hold they are NaN.
-        gaps, counts: times between tokens, and how many of each.
-        window: the time over which rates are counted.
-        makespan, busy, prefilling: seconds to the last token; share of them with a step; share with one that prefills.
-    """
-
-    requests: Any
-    gaps: Any
-    counts: Any
-    window: tuple[float, float]
-    makespan: float
-    busy: float
-    prefilling: float
-    steps: int
-
-    @classmethod
-    def of(cls, server: Server) -> Run:
-        """What a server that has served everything leaves behind."""
-        work = server.work
-        low, high = server.counted_from, min(server.counted_to, server.clock)
-        came, first = np.array(server.came), np.array(server.first)
-        refused = np.isnan(first)
-        times = [came, np.array(server.began), first, np.where(refused, np.nan, server.ended)]
-        tokens = [work.prompt, work.output, work.cached]
-        counted = ~refused & (came >= low)
-        columns = [*times, *tokens, refused, counted]
-        table = np.rec.fromarrays(columns, dtype=list(FIELDS.items()))
-        gaps, counts = server.gaps.arrays()
-        makespan = max(server.clock, float(np.nanmax(table.end, initial=0.0)))
-        apart = hasattr(server, "free")
-        worked = server.decode_time if apart else server.decode_time + server.prefill_time
-        share = 1 / makespan if makespan else 0.0
-        return cls(
-            table,
-            gaps,
-            counts,
-            (low, high),
-            makespan,
-            worked * share,
-            server.prefill_time * share,
-            server.steps,
-        )
-
-    def times(self, metric: str) -> tuple[Any, Any]:
-        """The times of a metric, and how many of each there were."""
-        if metric == "itl":
-            return self.gaps, self.counts
-        counted = self.requests[self.requests.counted]
-        times = {
-            "ttft": counted.first_token,
-            "response_time": counted.end,
-            "queue_wait": counted.start,
-        }[metric] - counted.arrival
-        return times, np.ones(len(times))
-
-    def statistics(self, metric: str) -> dict[str, float]:
-        """Mean and percentiles; NaN where there is no such time."""
-        times, counts = self.times(metric)
-        if not len(times):
-            return dict.fromkeys(STATISTICS, math.nan)
-        order = np.argsort(times, kind="stable")
-        reached = np.cumsum(counts[order])
-        found = {"mean": float(np.average(times, weights=counts))}
-        for name, share in STATISTICS.items():
-            if share is not None:
-                place = int(np.searchsorted(reached, share * reached[-1] * (1 - 1e-12)))
-                found[name] = float(times[order[min(place, len(order) - 1)]])
-        return found
-
-    def rate(self) -> float:
-        """Responses per second in the counted time."""
-        low, high = self.window
-        ends = self.requests.end[~self.requests.refused]
-        served = float(np.count_nonzero((ends > low) & (ends <= high)))
-        return served / (high - low) if high > low else math.nan
-
-    def token_rate(self) -> float:
-        """Output tokens per second in the counted time, each response as long as in the mean."""
-        served = self.requests[~self.requests.refused]
-        return self.rate() * float(served.output.mean()) if len(served) else math.nan
-
-    def within(self, limits: Mapping[str, float]) -> float:
-        """The share of counted requests whose first token, and whose mean time between tokens, are in time; refused ones are late."""
-        counted = self.requests[self.requests.counted]
-        late = int(np.count_nonzero(self.requests.refused))
-        if not len(counted) + late:
-            return math.nan
-        met = np.ones(len(counted), dtype=bool)
-        if "ttft" in limits:
-            met &= counted.first_token - counted.arrival <= limits["ttft"]
-        if "itl" in limits:
-            steps = np.maximum(counted.output - 1, 0)
-            met &= counted.end - counted.first_token <= limits["itl"] * steps * (1 + 1e-12)
-        return float(np.count_nonzero(met)) / (len(counted) + late)
+MOST_GAPS, FINE = 1 << 21, 4096
+"""Times between tokens that are kept as they are; parts of an e-fold beyond that."""
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A number with the half width of its interval (95 %, Student's t) over independent runs; without several there is none.
+class Gaps:
+    """Times between the tokens of requests, each with how many there were; of very many, times within a part in four thousand count as one."""
 
-    >>> Figure.of([1.0, 2.0, 3.0])
-    Figure(value=2.0, half=2.484...)
-    """
+    def __init__(self) -> None:
+        self.seconds, self.counts = array("d"), array("d")
 
-    value: float
-    half: float | None = None
+    def add(self, seconds: Sequence[float], count: float) -> None:
+        """Times of which there are so many each."""
+        self.seconds.extend(seconds)
+        self.counts.extend(repeat(count, len(seconds)))
+        if len(self.seconds) > MOST_GAPS:
+            self.seconds, self.counts = (array("d", x) for x in merged(*self.arrays()))
 
-    @classmethod
-    def of(cls, values: Sequence[float]) -> Figure:
-        """The mean of the values of independent runs."""
-        count = len(values)
-        mean = sum(values) / count
-        if count < 2:
-            return cls(mean)
-        from symroof.symbolic.searches import t_quantile
+    def arrays(self) -> tuple[Any, Any]:
+        return np.array(self.seconds), np.array(self.counts)
 
-        deviation = math.sqrt(sum((x - mean) ** 2 for x in values) / (count - 1) / count)
-        return cls(mean, deviation * t_quantile(0.95, count - 1))
 
-    def as_json(self, unit: str) -> dict[str, Any]:
-        """Value and unit, with the ends of its interval where there is one; null is a value that there is not."""
-        value = self.value if math.isfinite(self.value) else None
-        found: dict[str, Any] = {"value": value, "unit": unit}
-        if self.half is not None and math.isfinite(self.half):
-            found |= {"low": self.value - self.half, "high": self.value + self.half}
-        return found
+def merged(seconds: Any, counts: Any) -> tuple[Any, Any]:
+    """Times within a part in four thousand as one, at their mean."""
+    parts = np.rint(np.log(np.maximum(seconds, 1e-12)) * FINE).astype(int)
+    parts -= parts.min()
+    total = np.bincount(parts, counts)
+    weighted = np.bincount(parts, counts * seconds)
+    return weighted[total > 0] / total[total > 0], total[total > 0]
 
 
 RESTS_ON = ("loaded_time", "concurrency", "load", "time_outside_steps")
@@ -187,11 +86,15 @@ def rests_on(case: Case) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
-    """A server step by step, in one run or several.
+    """A server step by step.
 
     Attributes:
         title: the case.
-        runs: each with other draws.
+        requests: a record array: arrival, start, first_token and end in seconds from the start, prompt, output and cached tokens, whether
+            it was refused and whether it is counted; times of one that no memory could hold are NaN.
+        gaps, counts: times between tokens, and how many of each.
+        window: the time over which rates are counted.
+        makespan, busy, prefilling: seconds to the last token; share of them with a step; share with one that prefills.
         limits: the targets of the case for ``ttft`` and ``itl``, in seconds.
         judged: the statistic that each target is of.
         says: what was simulated, and what was left out.
@@ -202,56 +105,84 @@ class Simulation:
     >>> found = Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, batch=32, chunk=512, arrival_rate=8).simulate(requests=400, seed=1)
     >>> found
     <Simulation of 400 requests: TTFT 62.81 ms, ITL 9.774 ms in the mean, 8.507 request/s>
-    >>> found.requests.prompt[:3].tolist(), round(found.summary["ttft"]["p99"].value, 3)
+    >>> found.requests.prompt[:3].tolist(), round(found.summary["ttft"]["p99"], 3)
     ([1024, 1024, 1024], 0.106)
     """
 
     title: str
-    runs: tuple[Run, ...]
+    requests: Any
+    gaps: Any
+    counts: Any
+    window: tuple[float, float]
+    makespan: float
+    busy: float
+    prefilling: float
     limits: Mapping[str, float]
     judged: Mapping[str, str]
     says: tuple[str, ...]
     warnings: tuple[str, ...]
     case: BoundCase
 
-    @property
-    def requests(self) -> Any:
-        """The requests of the first run, as a record array: arrival, start, first_token and end in seconds, prompt, output and cached tokens,
-        whether it was refused and whether it is counted."""
-        return self.runs[0].requests
+    @cached_property
+    def summary(self) -> dict[str, dict[str, float]]:
+        """Metric -> statistic -> seconds; NaN where there is no such time."""
+        return {metric: self._statistics(metric) for metric in METRICS}
 
-    @property
-    def summary(self) -> dict[str, dict[str, Figure]]:
-        """Metric -> statistic -> its figure, in seconds."""
-        each = [{metric: run.statistics(metric) for metric in METRICS} for run in self.runs]
-        return {
-            metric: {name: Figure.of([one[metric][name] for one in each]) for name in STATISTICS}
-            for metric in METRICS
-        }
-
-    @property
-    def rates(self) -> dict[str, tuple[Figure, str]]:
-        """Name -> its figure and unit: rates of responses and tokens, makespan, and how busy the server is."""
-
-        def of(value: Callable[[Run], float]) -> Figure:
-            return Figure.of([value(run) for run in self.runs])
-
-        found = {
-            "request_rate": (of(Run.rate), "request/s"),
-            "throughput": (of(Run.token_rate), "token/s"),
-            "makespan": (of(lambda run: run.makespan), "s"),
-            "busy": (of(lambda run: run.busy), ""),
-            "prefilling": (of(lambda run: run.prefilling), ""),
-        }
-        if self.limits:
-            found["within_targets"] = of(lambda run: run.within(self.limits)), ""
+    def _statistics(self, metric: str) -> dict[str, float]:
+        """Mean and percentiles of the counted requests, or of the times between their tokens."""
+        counted = self.requests[self.requests.counted]
+        ends = {"ttft": "first_token", "response_time": "end", "queue_wait": "start"}
+        if metric == "itl":
+            times, counts = self.gaps, self.counts
+        else:
+            times, counts = counted[ends[metric]] - counted.arrival, np.ones(len(counted))
+        if not len(times):
+            return dict.fromkeys(STATISTICS, math.nan)
+        order = np.argsort(times, kind="stable")
+        reached = np.cumsum(counts[order])
+        found = {"mean": float(np.average(times, weights=counts))}
+        for name, share in STATISTICS.items():
+            if share is not None:
+                place = int(np.searchsorted(reached, share * reached[-1] * (1 - 1e-12)))
+                found[name] = float(times[order[min(place, len(order) - 1)]])
         return found
+
+    @cached_property
+    def rates(self) -> dict[str, tuple[float, str]]:
+        """Name -> value and unit: responses and output tokens per second in the counted time, each response as long as in the mean; the makespan, and how
+        busy the server is."""
+        low, high = self.window
+        served = self.requests[~self.requests.refused]
+        ended = float(np.count_nonzero((served.end > low) & (served.end <= high)))
+        rate = ended / (high - low) if high > low else math.nan
+        tokens = rate * float(served.output.mean()) if len(served) else math.nan
+        found = {
+            "request_rate": (rate, "request/s"),
+            "throughput": (tokens, "token/s"),
+            "makespan": (self.makespan, "s"),
+            "busy": (self.busy, ""),
+            "prefilling": (self.prefilling, ""),
+        }
+        return found | ({"within_targets": (self.within(self.limits), "")} if self.limits else {})
+
+    def within(self, limits: Mapping[str, float]) -> float:
+        """The share of counted requests whose first token, and whose mean time between tokens, are in time; refused ones are late."""
+        counted = self.requests[self.requests.counted]
+        late = int(np.count_nonzero(self.requests.refused))
+        if not len(counted) + late:
+            return math.nan
+        met = np.ones(len(counted), dtype=bool)
+        if "ttft" in limits:
+            met &= counted.first_token - counted.arrival <= limits["ttft"]
+        if "itl" in limits:
+            steps = np.maximum(counted.output - 1, 0)
+            met &= counted.end - counted.first_token <= limits["itl"] * steps * (1 + 1e-12)
+        return float(np.count_nonzero(met)) / (len(counted) + late)
 
     @property
     def checks(self) -> dict[str, dict[str, Any]]:
-        """Target -> its limit, the figure held against it, and whether it is met."""
-        summary = self.summary
-        values = {name: summary[name][self.judged[name]].value for name in self.limits}
+        """Target -> its limit, the statistic held against it, and whether it is met."""
+        values = {name: self.summary[name][self.judged[name]] for name in self.limits}
         # a response of one token has no time between tokens, and misses no target for it
         return {
             name: {"limit": limit, "value": values[name], "met": not values[name] > limit}
@@ -261,25 +192,27 @@ class Simulation:
     @property
     def missed(self) -> bool:
         """Whether a target is missed, or no memory holds some request."""
-        refused = any(run.requests.refused.any() for run in self.runs)
-        return refused or not all(check["met"] for check in self.checks.values())
+        return bool(self.requests.refused.any()) or not all(x["met"] for x in self.checks.values())
 
     def as_json(self) -> dict[str, Any]:
-        """The result for programs, in base units."""
-        summary, targets = self.summary, self.checks
-        for name, check in targets.items():
-            value = check["value"] if math.isfinite(check["value"]) else None
-            targets[name] = {**check, "statistic": self.judged[name], "unit": "s", "value": value}
+        """The result for programs, in base units; null is a value that there is not."""
+
+        def figure(value: float, unit: str) -> dict[str, Any]:
+            return {"value": value if math.isfinite(value) else None, "unit": unit}
+
+        targets = {
+            name: check | {"statistic": self.judged[name]} | figure(check["value"], "s")
+            for name, check in self.checks.items()
+        }
         return {
             "schema": "symroof/simulate/2",
             "title": self.title,
             "requests": len(self.requests),
-            "replications": len(self.runs),
             "summary": {
-                metric: {name: figure.as_json("s") for name, figure in each.items()}
-                for metric, each in summary.items()
+                metric: {name: figure(value, "s") for name, value in each.items()}
+                for metric, each in self.summary.items()
             },
-            **{name: figure.as_json(unit) for name, (figure, unit) in self.rates.items()},
+            **{name: figure(*rate) for name, rate in self.rates.items()},
             "targets": targets,
             "says": list(self.says),
             "warnings": list(self.warnings),
@@ -287,20 +220,19 @@ class Simulation:
         }
 
     def tables(self, digits: int = 3) -> list[tuple[tuple[str, ...], list[list[str]]]]:
-        """The headed tables that people read: times, and rates; an interval as a share of its value."""
+        """The headed tables that people read: times, and rates."""
         times = [
-            [METRICS[metric], *(_written(figure, "s", digits) for figure in each.values())]
+            [METRICS[metric], *(_written(value, "s", digits) for value in each.values())]
             for metric, each in self.summary.items()
         ]
         rates = [
-            [WORDS.get(name, name), _written(figure, unit, digits)]
-            for name, (figure, unit) in self.rates.items()
+            [WORDS.get(name, name), _written(*rate, digits)] for name, rate in self.rates.items()
         ]
         return [(("", *STATISTICS), times), ((), rates)]
 
     def _what(self) -> tuple[Any, ...]:
         """What it is: two of the same are equal."""
-        drawn = tuple((r.requests.tobytes(), r.gaps.tobytes()) for r in self.runs)
+        drawn = self.requests.tobytes(), self.gaps.tobytes()
         return self.title, drawn, self.says, tuple(self.judged.items()), tuple(self.limits.items())
 
     def __eq__(self, other: object) -> bool:
@@ -310,14 +242,10 @@ class Simulation:
         return hash(self._what())
 
     def __repr__(self) -> str:
-        summary, (rate, unit) = self.summary, self.rates["request_rate"]
-        ttft, itl = (
-            _written(Figure(summary[name]["mean"].value), "s", 4) for name in ("ttft", "itl")
-        )
-        count = f"{len(self.requests):,} requests"
-        return (
-            f"<Simulation of {count}: TTFT {ttft}, ITL {itl} in the mean, {rate.value:.4g} {unit}>"
-        )
+        ttft, itl = (_written(self.summary[name]["mean"], "s", 4) for name in ("ttft", "itl"))
+        rate, unit = self.rates["request_rate"]
+        of = f"<Simulation of {len(self.requests):,} requests"
+        return f"{of}: TTFT {ttft}, ITL {itl} in the mean, {rate:.4g} {unit}>"
 
     def _repr_html_(self) -> str:
         from symroof.table_formats import html_table
@@ -325,17 +253,12 @@ class Simulation:
         return "".join(html_table(header, rows) for header, rows in self.tables())
 
 
-def _written(figure: Figure, unit: str, digits: int) -> str:
-    """A figure as people write it: ``16.4 ms ± 2 %``; a share in percent, as its interval."""
+def _written(value: float, unit: str, digits: int) -> str:
+    """A value as people write it: ``16.4 ms``, a share in percent."""
     from symroof.units import format_quantity, significant
 
-    if not math.isfinite(figure.value):
+    if not math.isfinite(value):
         return "-"
     if unit == "":
-        half = "" if figure.half is None else f" ± {100 * figure.half:.1f}"
-        return f"{significant(100 * figure.value, 3)}{half} %"
-    value = format_quantity(Fraction(figure.value), unit, digits)
-    if figure.half is None:
-        return value
-    share = 100 * figure.half / figure.value if figure.value else 0.0
-    return f"{value} ± {share:.{0 if share >= 10 else 1}f} %"
+        return f"{significant(100 * value, 3)} %"
+    return format_quantity(Fraction(value), unit, digits)

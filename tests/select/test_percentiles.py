@@ -60,7 +60,7 @@ def test_replicas_are_added_until_the_tail_is_in_time():
 
     def p99(copies):
         served = Study(**SERVICE, batch=64, chunk=2048, arrival_rate=28, dp=copies)
-        return served.simulate(requests=2000).summary["ttft"]["p99"].value
+        return served.simulate(requests=2000).summary["ttft"]["p99"]
 
     assert p99(found.copies) <= limit < p99(least)
     (check,) = (check for check in found.checks if check.name == "ttft")
@@ -86,8 +86,8 @@ def test_a_median_passes_where_few_long_waits_raise_the_mean():
     case = SERVICE | {"batch": 64, "chunk": 2048, "arrival_rate": 9, "dp": 1}
     study = Study(**case)
     simulated = study.simulate(requests=2000).summary["ttft"]
-    limit = (simulated["p50"].value + float(study.value("loaded_ttft"))) / 2
-    assert simulated["p50"].value < limit < float(study.value("loaded_ttft"))
+    limit = (simulated["p50"] + float(study.value("loaded_ttft"))) / 2
+    assert simulated["p50"] < limit < float(study.value("loaded_ttft"))
     assert [
         len(select(**case, targets={"ttft": target}).passing) for target in (limit, {"p50": limit})
     ] == [0, 1]
@@ -100,8 +100,7 @@ def test_a_simulation_holds_each_target_to_its_own_statistic():
     found = study.simulate(requests=300)
     assert found.judged == {"ttft": "p99", "itl": "mean"}
     assert (found.checks["ttft"]["met"], found.checks["itl"]["met"]) == (True, False)
-    assert found.checks["ttft"]["value"] == found.summary["ttft"]["p99"].value
-    assert study.simulate(requests=300, judge="p50").judged == {"ttft": "p50", "itl": "p50"}
+    assert found.checks["ttft"]["value"] == found.summary["ttft"]["p99"]
 
 
 def test_a_study_says_what_is_drawn(tmp_path):

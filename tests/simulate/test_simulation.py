@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import symroof as sr
-from symroof.simulate.simulation import Figure
 from tests.cli import call, good, refused
 
 from ..tables import case_of, table, words
@@ -20,42 +19,26 @@ SHORT = case_of("model=llama-3.1-8b hardware=h100-sxm prompt=512 output=32 batch
 RATE = (*CASE, "--set", "arrival_rate=9/s", "--requests", "200")
 
 
-@pytest.fixture(scope="module")
-def found():
-    study = sr.Study(**STUDY, arrival_rate=9)
-    return study.simulate(requests=200, seed=4, replications=3)
-
-
 def test_percentiles_are_those_of_the_requests(tmp_path):
     # one at a time: 20 ms, then 2 ms a token
     trace = write_trace(tmp_path, [(i, 10, 1 + i) for i in range(10)])
     found = by_hand(chunk=100).simulate(trace=trace)
     times = [0.020 + 0.002 * i for i in range(10)]
     summary = found.summary["response_time"]
-    assert summary["mean"].value == pytest.approx(sum(times) / 10)
-    assert [summary[name].value for name in ("p50", "p90", "p99")] == pytest.approx(
+    assert summary["mean"] == pytest.approx(sum(times) / 10)
+    assert [summary[name] for name in ("p50", "p90", "p99")] == pytest.approx(
         [times[4], times[8], times[9]]
     )
-    assert found.rates["request_rate"][0].value == pytest.approx(10 / found.runs[0].makespan)
-    assert found.rates["busy"][0].value == pytest.approx(sum(times) / found.runs[0].makespan)
-    assert found.runs[0].within({"ttft": 0.03, "itl": 0.001}) == pytest.approx(0.1)
-    assert found.runs[0].within({"ttft": 0.03, "itl": 0.002}) == 1
-    assert found.runs[0].within({"ttft": 0.01}) == 0
-
-
-def test_an_interval_holds_the_mean_as_often_as_it_says():
-    draws = np.random.default_rng(0).normal(5, 2, (4000, 4))
-    held = sum(abs((figure := Figure.of(row.tolist())).value - 5) <= figure.half for row in draws)
-    assert held / len(draws) == pytest.approx(0.95, abs=0.012)
-    assert Figure.of([1.0] * 40).half == 0
-    assert Figure.of([0.0, 1.0] * 20).half == pytest.approx(
-        2.023 * math.sqrt(10 / 39 / 40), rel=1e-3
-    )
+    assert found.rates["request_rate"][0] == pytest.approx(10 / found.makespan)
+    assert found.rates["busy"][0] == pytest.approx(sum(times) / found.makespan)
+    assert found.within({"ttft": 0.03, "itl": 0.001}) == pytest.approx(0.1)
+    assert found.within({"ttft": 0.03, "itl": 0.002}) == 1
+    assert found.within({"ttft": 0.01}) == 0
 
 
 def test_one_token_each_has_no_time_between_tokens():
     found = by_hand(output=1, arrival_rate=5, itl_target=0.001).simulate(requests=50)
-    assert math.isnan(found.summary["itl"]["mean"].value)
+    assert math.isnan(found.summary["itl"]["mean"])
     assert found.as_json()["summary"]["itl"]["mean"]["value"] is None
     assert "-" in found.tables()[0][1][1]
     assert not found.missed
@@ -81,7 +64,7 @@ def test_a_burst_takes_what_its_prompts_and_steps_take():
     found = study.simulate("burst", requests=40)
     ends = np.sort(found.requests.end)
     assert found.requests.arrival.tolist() == [0.0] * 40 and found.requests.counted.all()
-    assert found.rates["request_rate"][0].value == pytest.approx(40 / ends[-1])
+    assert found.rates["request_rate"][0] == pytest.approx(40 / ends[-1])
     alone = float(study.value("prefill_compute_time"))
     assert ends[-1] == pytest.approx(40 * alone, rel=0.1)
 
@@ -110,7 +93,7 @@ def test_a_closed_loop_of_few_requests_a_user_counts_all_of_them(requests):
     """No start is cut short: responses over the time that they took, and that is said."""
     study = sr.Study("llama-3.1-8b", "h100-sxm", prompt=256, output=64, batch=64, chunk=2048)
     found = study.simulate("closed-loop", requests=requests)
-    rate = found.rates["request_rate"][0].value
+    rate = found.rates["request_rate"][0]
     assert rate == pytest.approx(requests / found.requests.end.max())
     assert rate <= float(study.value("sustained_requests")) * 1.02
     assert set(found.requests.output.tolist()) == {64} and found.requests.counted.all()
@@ -127,7 +110,7 @@ def test_where_almost_all_have_come_before_the_first_ends_none_is_left_out():
     found = study.simulate("uniform", requests=20)
     table = found.requests
     assert np.sort(table.end)[1] < table.arrival.max() and table.counted.all()
-    assert found.rates["request_rate"][0].value == pytest.approx(20 / table.end.max())
+    assert found.rates["request_rate"][0] == pytest.approx(20 / table.end.max())
 
 
 def test_replicas_share_the_arrivals_and_a_queue_that_grows_is_told():
@@ -162,10 +145,8 @@ def test_json_has_the_form_that_it_says():
 def test_the_exit_code_says_whether_a_target_is_missed():
     assert call("simulate", *RATE, "--target", "ttft=1 ms").code == 1
     assert call("simulate", *RATE, "--target", "ttft=1 s", "--target", "itl=1 s").code == 0
-    middle = ("--target", "ttft=60 ms")
-    assert [
-        call("simulate", *RATE, *middle, "--judge", judge).code for judge in ("p50", "p99")
-    ] == [0, 1]
+    limits = [call("simulate", *RATE, "--target", f"ttft={s} 60 ms").code for s in ("p50", "p99")]
+    assert limits == [0, 1]
 
 
 USAGE = """
@@ -174,8 +155,6 @@ USAGE = """
 --requests 0 | requests
 --requests 99999999 | requests
 --seed -1 | seed
---replications 0 | replications
---judge best | judge
 --lengths prompt=gauss:5 | no distribution
 --lengths width=5 | no such length
 --lengths prompt | NAME=VALUE

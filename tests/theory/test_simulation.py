@@ -25,7 +25,7 @@ def test_rates_times_and_steps_of_a_simulated_server(kind):
     """The mean of few runs is itself uncertain, most of all with groups that each have a queue."""
     of_itl, of_ttft = (0.2, 0.65) if kind == "attention_dp" else (0.12, 0.27)
     for case in drawn(kind):
-        off = differences(case, replications=2)
+        off = differences(case, runs=2)
         assert max(abs(off["rate"]), abs(off["itl"])) <= 0.07, case
         # bursts do not fill a wide step, and queue where prompts are read apart
         assert off["worst"] >= -0.1 or "assume" in case, case
@@ -48,7 +48,7 @@ MIX = "WORK prompt=500 output=200 chunk=2048 long_share=0.3 long_prompt=8000 lon
 @pytest.mark.parametrize("more", ["batch=112", "batch=200 mem_capacity='1 TB'"])
 def test_a_mix_beyond_what_compute_allows(more):
     case = case_of(f"{MIX} {more}", globals())
-    off = differences(case, replications=3)
+    off = differences(case, runs=3)
     assert abs(off["rate"]) <= 0.05 and abs(off["itl"]) <= 0.03
     assert float(sr.Study(**case).value("mix_sustained_requests")) < 12.39
 
@@ -60,9 +60,9 @@ def test_several_prompts_in_a_step_leave_no_tautology():
         "chunk=1024 arrival_rate=100"
     )
     study = sr.Study(**case)
-    found = study.simulate(requests=2000, replications=2, seed=2)
+    found = study.simulate(requests=4000, seed=2)
     assert float(study.value("loaded_ttft")) == pytest.approx(
-        found.summary["ttft"]["mean"].value, rel=0.15
+        found.summary["ttft"]["mean"], rel=0.15
     )
 
 
