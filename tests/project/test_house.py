@@ -34,22 +34,22 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1860,
+    "top level": 1854,
     "symbolic": 4849,
     "theory": 4533,
     "specs": 4894,
     "checkpoints": 3285,
     "study": 7096,
-    "select": 2465,
-    "simulate": 1953,
+    "select": 2464,
+    "simulate": 1827,
     "servers": 1518,
     "sweep": 1137,
     "calibrate": 1252,
     "check": 4972,
     "report": 5124,
-    "cli": 3692,
-    "tests": 29883,
-    "other": 2681,
+    "cli": 3688,
+    "tests": 29855,
+    "other": 2680,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02
