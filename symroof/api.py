@@ -138,19 +138,19 @@ class Study(core.Study):
             split_number_side,
             study_under_preset,
         )
-        from symroof.report.pictures import bars, over_input, picture_kinds
+        from symroof.report.pictures import KINDS, WATERFALL, bars, chart_of, checked, over_input
 
         if over is not None:
             return over_input.over_input(self, kind, over)
         study, kind = study_under_preset(SYMROOF, self), symbol_name(kind)
-        known = kind in picture_kinds.KINDS or kind == picture_kinds.WATERFALL
+        known = kind in KINDS or kind == WATERFALL
         if not known and (is_sympy(kind) or self.declared.quantity(str(kind))):
             hint = f"study.plot({str(kind)[:40]}, over=batch)"
             problem = Problem(str(kind)[:80], "a quantity is drawn over an input", hint=hint)
             raise InputError(problem)
         if against is None:
-            return picture_kinds.chart(kind, study)
-        if picture_kinds.checked(kind) != picture_kinds.WATERFALL:
+            return chart_of(kind, study)
+        if checked(kind) != WATERFALL:
             hint = "leave against out, or draw a waterfall"
             raise InputError(Problem(kind, "takes no second side", hint=hint))
         other, name = against, "the other"

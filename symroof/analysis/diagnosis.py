@@ -14,7 +14,7 @@ from symroof.cases.quantity_result import Result, plain_value
 from symroof.cases.request import Request, request_of
 from symroof.errors import InputError, Problem
 from symroof.resources import data_folder
-from symroof.specs.precision import BITS
+from symroof.specs.quantization import BITS
 from symroof.strict_yaml import load
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput

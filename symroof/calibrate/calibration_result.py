@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.calibrate.measurements import MeasuredLatency
-from symroof.calibrate.terms import SHARES
 from symroof.cases.bound_case import BoundCase
-from symroof.theory.symbols import GROUPS
+from symroof.theory.symbols import GROUPS, INPUTS, SHARES
 
 LARGE = 0.2
 """Residuals above this share of the measured time cause a warning."""
@@ -30,6 +29,11 @@ class Parameter:
     high: float | None = None
     note: str = ""
     held: float | None = None
+
+    @property
+    def unit(self) -> str:
+        """Its base unit; empty of a share."""
+        return INPUTS[self.name].unit
 
 
 @dataclass(frozen=True)

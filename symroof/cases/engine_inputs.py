@@ -27,7 +27,7 @@ from symroof.specs.efficiencies import (
 from symroof.specs.engine_profile import DEFAULT, IDEAL, EngineProfile, engine_profile
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.precision import BITS, peak_precision
+from symroof.specs.quantization import BITS, peak_precision
 from symroof.symbolic.expressions import is_number, names, number
 from symroof.symbolic.reading import parse
 from symroof.theory.layout import DEGREES

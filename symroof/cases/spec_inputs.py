@@ -15,9 +15,9 @@ from symroof.specs.engine_profile import EngineCache
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
-from symroof.specs.named_precisions import is_checkpoint_precision, precision_width, quantization_at
-from symroof.specs.precision import BITS, Width, compute_precision, peak_precision
+from symroof.specs.precision import is_checkpoint_precision, precision_width, quantization_at
 from symroof.specs.preset import PresetSpec
+from symroof.specs.quantization import BITS, Width, compute_precision, peak_precision
 from symroof.specs.spec_files import read_spec
 from symroof.strict_yaml import Document
 from symroof.symbolic.expressions import is_number, number

@@ -11,7 +11,7 @@ from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.resources import data_folder
 from symroof.specs import catalogue
 from symroof.specs.hardware import HardwareSpec, Peak
-from symroof.specs.precision import peak_precision
+from symroof.specs.quantization import peak_precision
 from symroof.specs.spec_files import read_spec
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, canonical

@@ -64,8 +64,6 @@ def command(
 
 def calibration_json(fit: Calibration) -> dict[str, Any]:
     """The fit as JSON: base units, residuals as fractions."""
-    from symroof.calibrate.terms import unit_of
-
     ledger = fit.answers.ledger(_metrics(fit), everything=False)
     names = {p.name for p in fit.parameters}
     return {
@@ -73,7 +71,7 @@ def calibration_json(fit: Calibration) -> dict[str, Any]:
         "parameters": {
             p.name: {
                 "value": p.value,
-                "unit": unit_of(p.name),
+                "unit": p.unit,
                 "low": p.low,
                 "high": p.high,
                 "determined": p.value is not None,
@@ -146,14 +144,12 @@ def calibration_lines(fit: Calibration, everything: bool) -> list[str]:
 
 def _shown(p: Parameter) -> list[str]:
     from symroof.calibrate.calibration_result import to_four_digits
-    from symroof.calibrate.terms import unit_of
     from symroof.units import format_quantity
 
     if p.value is None:
         return [p.name, "not determined by these rows", "", p.note]
-    unit = unit_of(p.name)
     value, *ends = (
-        format_quantity(to_four_digits(each), unit)
+        format_quantity(to_four_digits(each), p.unit)
         for each in (p.value, p.low, p.high)
         if each is not None
     )

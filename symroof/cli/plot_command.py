@@ -19,8 +19,7 @@ from symroof.cli.output import say, write_file
 from symroof.cli.terminal import reflowed
 from symroof.errors import InputError, Problem
 from symroof.output_files import refuse_link
-from symroof.report.pictures import ENDINGS
-from symroof.report.pictures.picture_kinds import COMPARING, KINDS, WATERFALL, checked
+from symroof.report.pictures import COMPARING, ENDINGS, KINDS, WATERFALL, checked
 
 if TYPE_CHECKING:
     from symroof.report.pictures.chart import Chart
@@ -107,7 +106,7 @@ def _chart(
 ) -> tuple[Chart, tuple[str, ...]]:
     """What is drawn, and its efficiency basis."""
     from symroof.analysis.verdict import basis_lines, basis_of
-    from symroof.report.pictures import bars, over_input, picture_kinds
+    from symroof.report.pictures import bars, chart_of, over_input
 
     made = study_from(study, options)
     if against:
@@ -116,7 +115,7 @@ def _chart(
         return bars.waterfall(waterfall, study or "the case", against), ()
     if over:
         return over_input.over_input(made, name, over), tuple(basis_of(made.first, (name,)))
-    return picture_kinds.chart(name, made), basis_lines(made.cases)
+    return chart_of(name, made), basis_lines(made.cases)
 
 
 def picture_format(out: str | None, ending: str | None = None) -> str:

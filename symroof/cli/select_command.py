@@ -51,7 +51,7 @@ def command(
     from symroof.select.recommend import recommended_of
     from symroof.select.selection import select_from
     from symroof.select.selection_json import selection_json
-    from symroof.vllm.serve_line import serve_command
+    from symroof.vllm.advice import serve_command
 
     if "all" in options["hardware"]:
         among, options["hardware"] = (*among, "hardware=all"), ()

@@ -35,7 +35,7 @@ from symroof.select.recommend import MOST_PREDICTED
 from symroof.select.selection_json import QUANTITIES
 from symroof.table_formats import FAILS, IN_PART, PASSES
 from symroof.units import significant
-from symroof.vllm.serve_line import prefill_command, serve_command
+from symroof.vllm.advice import prefill_command, serve_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -117,8 +117,7 @@ def _cell(value: Any, unit: str) -> str:
 
 def _write(planned: Any, out: str) -> None:
     from symroof.analysis.verdict import basis_lines
-    from symroof.sweep.dataset import warnings
-    from symroof.sweep.sweep_files import write
+    from symroof.sweep.dataset import warnings, write
 
     write(planned, out)
     told = warnings(planned)

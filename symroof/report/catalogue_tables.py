@@ -206,8 +206,8 @@ def assumptions() -> Rows:
 
 
 def precisions() -> Rows:
-    from symroof.specs.named_precisions import listed_precisions
-    from symroof.specs.precision import BITS
+    from symroof.specs.precision import listed_precisions
+    from symroof.specs.quantization import BITS
 
     plain = "every parameter or element at this width"
     rows: list[tuple[str, float, str]] = [(n, bits, plain) for n, bits in BITS.items()]

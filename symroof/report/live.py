@@ -30,7 +30,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import PRICE
 from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
 from symroof.report.field_names import input_name, quantity_name
-from symroof.report.view_case import NO_STEADY_STATE
+from symroof.report.review_sections import NO_STEADY_STATE
 from symroof.resources import data_folder
 from symroof.symbolic.blocks import Array
 from symroof.table_formats import FAILS, IN_PART, PASSES, UNKNOWN

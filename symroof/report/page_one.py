@@ -47,12 +47,12 @@ from symroof.report.purchase_text import (
     usd,
 )
 from symroof.report.recommendation import Reviewed
-from symroof.report.view_case import NO_STEADY_STATE, decision_metrics
+from symroof.report.review_sections import NO_STEADY_STATE, decision_metrics
 from symroof.select.configuration import PRICED
 from symroof.specs.efficiencies import shipped_efficiencies
 from symroof.table_formats import UNKNOWN
 from symroof.units import significant
-from symroof.vllm.serve_line import prefill_command, serve_command
+from symroof.vllm.advice import prefill_command, serve_command
 
 if TYPE_CHECKING:
     from symroof.select.purchase import Purchase

@@ -35,7 +35,7 @@ def review_files(
         formats: of ``html``, ``md``, ``tex``, ``pdf`` and ``json``.
         data: what :func:`symroof.report.view.view` makes of the study.
     """
-    from symroof.report.pictures.picture_kinds import of_review
+    from symroof.report.pictures import of_review
 
     plots = of_review(review, full=data["full"]) if with_figures else []
     if "html" in formats:

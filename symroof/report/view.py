@@ -5,28 +5,142 @@ Adding a section is one function that returns plain data, an entry in :data:`SEC
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable
 from typing import Any
 
 from symroof.analysis.case_summary import case_title, case_warnings
+from symroof.analysis.solution import Solution
+from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import efficiency_basis, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT
-from symroof.report import (
-    page_one,
-    view_case,
-    view_thresholds,
-    view_times,
-)
+from symroof.errors import InputError, Problem, nearest
+from symroof.report import page_one, review_sections
 from symroof.report.field_names import short_label
-from symroof.report.markup import Code, symbol
-from symroof.report.pictures.picture_kinds import KINDS
+from symroof.report.markup import Code, equation, formula, in_words, symbol
+from symroof.report.pictures import KINDS
 from symroof.report.purchase_text import purchase_rows
 from symroof.report.recommendation import Reviewed
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import names
+from symroof.theory.declarations import OWN
+from symroof.theory.thresholds import GROUPS, THRESHOLDS
+from symroof.units import format_quantity
 from symroof.version import __version__
-from symroof.vllm.serve_line import serve_command
+from symroof.vllm.advice import serve_command
+
+HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
+HEADINGS = {OWN: "Thresholds defined in this study", **GROUPS}
+
+LONGEST_FORMULA = 200
+"""LaTeX characters beyond which a closed form is omitted."""
+
+
+LONGEST_CONDITION = 110
+"""LaTeX characters beyond which a condition is omitted; long ones only say which arm of a maximum binds."""
+
+
+def thresholds(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
+    """The solved thresholds of the study by group, without those that lack an input or, if the study requests all, do not
+    concern the case."""
+    groups: dict[str, list[dict[str, Any]]] = {group: [] for group in HEADINGS}
+    for group, name, one in solved(study, subject):
+        groups[group].append(threshold(name, one))
+    return [{"heading": HEADINGS[g], "entries": own} for g, own in groups.items() if own]
+
+
+def closed_forms(study: Study, subject: BoundCase) -> dict[str, dict[str, Any]]:
+    """The closed forms of the thresholds by name, where they are of readable size."""
+    forms = {name: closed_form(one) for _, name, one in solved(study, subject)}
+    return {name: form for name, form in forms.items() if form}
+
+
+def asked(study: Study, subject: BoundCase) -> list[str]:
+    """The thresholds that a study asks for.
+
+    Raises:
+        InputError: an unknown one.
+    """
+    named = [each.name for each in study.spec.thresholds] if study.spec else ["all"]
+    every = [name for name, t in THRESHOLDS.items() if all(map(subject.case.is_set, t.when))]
+    listed = dict.fromkeys(every if "all" in named or not named else [])
+    names = [*(listed | dict.fromkeys(name for name in named if name != "all"))]
+    for name in names:
+        if study.declared.threshold(name) is None:
+            hint, message = nearest(name, THRESHOLDS), f"no threshold {name!r}"
+            problem = Problem("thresholds", message, hint=hint)
+            if study.document:
+                problem = study.document.problem(("thresholds",), message, hint)
+            raise InputError(problem)
+    return names
+
+
+def solved(study: Study, subject: BoundCase) -> list[tuple[str, str, Solution]]:
+    """The thresholds of the study that have all they need: group, name and solution."""
+    found = []
+    for name in asked(study, subject):
+        declared = study.declared.threshold(name)
+        if declared and all(subject.case.is_set(need) for need in declared.needs):
+            with contextlib.suppress(InputError, NoValue):
+                found.append((declared.group, name, solve(name, subject)))
+    return found
+
+
+def threshold(name: str, solution: Solution) -> dict[str, Any]:
+    """A threshold as plain data."""
+    return {
+        "name": Code(name),
+        "value": solution.in_ranges(),
+        "answer": solution.verdict,
+        "reason": solution.reason,
+        "memory": within_memory(solution),
+        "equation": formula(solution.written, solution.bound_case.case.theory.latex),
+        "unknown": Code(solution.unknown),
+    }
+
+
+def within_memory(solution: Solution) -> str:
+    """Whether the case fits in memory at the answer, or the needed and usable memory."""
+    if solution.within_memory is not False or solution.whole is None:
+        return "yes" if solution.within_memory else ""
+    there = solution.bound_case.case.changed({solution.unknown: solution.whole})
+    needed, usable = (
+        format_quantity(there.value(name), "byte", 3) for name in ("memory_bytes", "usable_memory")
+    )
+    return f"no: {needed} of {usable}"
+
+
+def closed_form(solution: Solution) -> dict[str, Any] | None:
+    """The closed form with its conditions and the names it uses; None where it is too long to read."""
+    branch = solution.branch
+    form = branch.shown if branch else None
+    if branch is None or form is None:
+        return None
+    written = formula(form, solution.spelled)
+    where = {name: formula(tree, solution.spelled) for name, tree in branch.named}
+    if max(map(len, (written, *where.values()))) > LONGEST_FORMULA:
+        return None
+    exists = solution.value is not None
+    shown = {c.shown: HOLDS[c.holds] for c in branch.conditions if exists or c.holds is not True}
+    conditions = [(formula(tree, solution.spelled), state) for tree, state in shown.items()]
+    trees = (*solution.sides, form, *(tree for _, tree in branch.named), *shown)
+    left, value = symbol(solution.spelled(solution.unknown), solution.unknown), []
+    unit = solution.declared.unit
+    # before rounding; times are only in the table, with their flags
+    if solution.value is not None and unit != "s":
+        plain = "" if solution.declared.counted else unit
+        value = [in_words(format_quantity(solution.value, plain))]
+    return {
+        "display": equation(left, written, *value),
+        "exists": exists,
+        "where": [equation(symbol(solution.spelled(n), n), side) for n, side in where.items()],
+        "conditions": [pair for pair in conditions if len(pair[0]) <= LONGEST_CONDITION],
+        "names": [n for n in dict.fromkeys(n for t in trees for n in names(t)) if n not in where],
+    }
+
 
 View = dict[str, Any]
 PAGE_ONE, BODY, FULL = range(3)
@@ -51,18 +165,18 @@ def claims(study: Study, subject: BoundCase) -> dict[str, Any] | None:
 
 
 SECTIONS: dict[str, tuple[Callable[[Study, BoundCase], Any], int]] = {
-    "derivations": (view_times.derivations, FULL),
-    "bounds": (view_case.bounds, FULL),
-    "assumes": (view_case.assumes, BODY),
-    "ledger": (view_case.ledger, FULL),
-    "memory": (view_case.memory, BODY),
-    "itl": (view_times.itl, FULL),
-    "operators": (view_times.operators, BODY),
-    "defined": (view_times.defined, FULL),
-    "thresholds": (view_thresholds.thresholds, FULL),
-    "closed_forms": (view_thresholds.closed_forms, FULL),
+    "derivations": (review_sections.derivations, FULL),
+    "bounds": (review_sections.bounds, FULL),
+    "assumes": (review_sections.assumes, BODY),
+    "ledger": (review_sections.ledger, FULL),
+    "memory": (review_sections.memory, BODY),
+    "itl": (review_sections.itl, FULL),
+    "operators": (review_sections.operators, BODY),
+    "defined": (review_sections.defined, FULL),
+    "thresholds": (thresholds, FULL),
+    "closed_forms": (closed_forms, FULL),
     "claims": (claims, BODY),
-    "rooflines": (view_times.rooflines, BODY),
+    "rooflines": (review_sections.rooflines, BODY),
 }
 """What computes a section of the data, and the depth from which a review shows it."""
 
@@ -70,7 +184,7 @@ SECTIONS: dict[str, tuple[Callable[[Study, BoundCase], Any], int]] = {
 def view(review: Reviewed, command: str, depth: int = BODY) -> View:
     """The data of a review as deep as asked; sections that it does not show are None."""
     study, subject = review.study, review.subject
-    view_thresholds.asked(study, subject)  # an unknown one is an error at every depth
+    asked(study, subject)  # an unknown one is an error at every depth
     spec = study.spec
     sections = {
         name: section(study, subject) if depth >= least else None
@@ -86,7 +200,9 @@ def view(review: Reviewed, command: str, depth: int = BODY) -> View:
         "candidates": {"header": header, "rows": candidates, "details": short_label(subject)},
         "does_not_fit": does_not_fit,
         "under_load": under_load(subject.case),
-        "bound_by": {step: view_times.bound_of(step, subject) for step in ("prefill", "decode")},
+        "bound_by": {
+            step: review_sections.bound_of(step, subject) for step in ("prefill", "decode")
+        },
         "basis": efficiency_basis(subject),
         **sections,
         "recommended": found.as_json(serve_command(found.pick)) if found else None,
@@ -106,8 +222,8 @@ def view(review: Reviewed, command: str, depth: int = BODY) -> View:
 def symbols(subject: BoundCase, closed_forms: dict[str, dict[str, Any]]) -> list[list[str]]:
     """Symbols of the threshold formulas that the derivations do not explain."""
     theory, explained = subject.case.theory, set(subject.case.given)
-    for quantity in filter(subject.get, view_times.DERIVED):
-        explained |= set(view_times.expanded_names(quantity, subject))
+    for quantity in filter(subject.get, review_sections.DERIVED):
+        explained |= set(review_sections.expanded_names(quantity, subject))
     used = dict.fromkeys(name for form in closed_forms.values() for name in form["names"])
     return [
         [symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning]

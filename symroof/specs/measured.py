@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from symroof.specs.efficiencies import EngineClass, engine_class, link_group
 from symroof.specs.fields import NAME, Amount, Fault, Faults, Spec, Whole, raise_faults
 from symroof.specs.model import ModelSpec
-from symroof.specs.named_precisions import precision_name, precision_width
+from symroof.specs.precision import precision_name, precision_width
 from symroof.specs.sources import Source
 from symroof.units import Quantity, UnitError, parse_quantity, parse_unit, strict
 

@@ -11,14 +11,23 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from symroof.specs.fields import NAME, Amount, Spec, Whole, one_of, raise_faults
-from symroof.specs.layer_order import (
+from symroof.specs.layers import (
+    Experts,
+    LayerKind,
+    Number,
     order_faults,
     repeat_to_length,
     shortest_pattern,
 )
-from symroof.specs.layers import Experts, LayerKind, Number
-from symroof.specs.precision import described
-from symroof.specs.quantization import Format, Matrix, Operator, Quantization, StoredPart, matrices
+from symroof.specs.quantization import (
+    Format,
+    Matrix,
+    Operator,
+    Quantization,
+    StoredPart,
+    described,
+    matrices,
+)
 from symroof.specs.sources import Source
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.units import Quantity

@@ -14,7 +14,7 @@ from symroof.errors import InputError, nearest
 from symroof.specs import catalogue
 from symroof.specs.catalogue import find, has_entry
 from symroof.specs.fields import Spec, build
-from symroof.specs.named_precisions import is_checkpoint_precision, quantization_at
+from symroof.specs.precision import is_checkpoint_precision, quantization_at
 from symroof.strict_yaml import Document, load
 from symroof.theory.declarations import NONE, Declarations
 

@@ -21,7 +21,7 @@ from symroof.specs.definition_entries import FormulaSpec, ThresholdSpec
 from symroof.specs.efficiencies import engine_class
 from symroof.specs.fields import Faults, Spec, read_each
 from symroof.specs.input_values import MOST_VALUES, Setting, device_input, device_setting, settings
-from symroof.specs.named_precisions import precision_name, precision_width
+from symroof.specs.precision import precision_name, precision_width
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.switches import expand_detail
 from symroof.theory.symbols import GROUPS, canonical

@@ -1,6 +1,7 @@
 """The case of a server's command: what its flags set, the engine's defaults for the rest, and what is wrong with it."""
 
 import itertools
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,10 +12,10 @@ from symroof.errors import InputError
 from symroof.specs.model import ModelSpec
 from symroof.specs.spec_files import read_model
 from symroof.units import format_quantity
-from symroof.vllm.batch_limits import requests_per_rank
 from symroof.vllm.command_line import ServeCommand
 from symroof.vllm.engines import CONTEXT_DEGREES, LLAMA, NOT_MODELLED, SGLANG, VLLM
 from symroof.vllm.served_flags import (
+    BatchLimit,
     FlagNote,
     Notes,
     degrees_of,
@@ -22,7 +23,9 @@ from symroof.vllm.served_flags import (
     longest_of,
     memory_of,
     model_of,
+    solved,
     speculation_of,
+    with_values,
 )
 
 
@@ -201,3 +204,34 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
             f"-ngl {layers} leaves layers on the host, which is not modelled: all are counted on the device"
         )
     return found
+
+
+def requests_per_rank(study: Study, batch: int) -> int:
+    """Requests of one rank: vLLM counts max-num-seqs and max-num-batched-tokens per rank."""
+    return -(-batch // int(study.first.case.value("attention_dp")))
+
+
+def batch_limits(study: Study) -> list[BatchLimit]:
+    """Limits of the batch: memory, the ITL target with and without prefills, the ridge."""
+    limits = [solved(study, "max_batch_memory", "batch"), solved(study, "batch_to_ridge", "batch")]
+    if "itl_target" in study.first.given:
+        limits += [
+            solved(study, "max_batch_itl", "batch"),
+            solved(study, "max_batch_sustained_itl", "batch"),
+        ]
+    return [limit for limit in limits if limit]
+
+
+def chunk_limits(study: Study) -> list[BatchLimit]:
+    """Limits of the chunk beside a full batch at its slowest step: every request at its last token, the chunk at the end of its prompt."""
+    case, values = study.first.case, {}
+    if study.first.get("peak_context"):
+        values["context"] = case.value("peak_context")
+    if "prompt" in study.first.given:  # a range counts with the whole number below its middle
+        values["chunk_past"] = Fraction(math.floor(case.value("prompt")))
+    late = with_values(study, **values)
+    limits = [
+        solved(late, "max_chunk_itl", "chunk") if "itl_target" in study.first.given else None,
+        solved(late, "free_chunk", "chunk"),
+    ]
+    return [limit for limit in limits if limit]

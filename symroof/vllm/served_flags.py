@@ -1,22 +1,67 @@
 """What each flag of a server's command sets, and what is said of it."""
 
+import math
 import os
 import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.solution import Solution
 from symroof.analysis.study import Study
 from symroof.cases.input import HEADS
+from symroof.cases.request import RECOMMENDED, request_of
 from symroof.cases.spec_inputs import DEFAULT_PRECISION
 from symroof.errors import InputError
 from symroof.select.search_space import uneven_cut
 from symroof.specs import catalogue
 from symroof.specs.model import ModelSpec
-from symroof.specs.named_precisions import precision_width, quantization_at
-from symroof.vllm.batch_limits import solved, with_values
+from symroof.specs.precision import precision_width, quantization_at
+from symroof.symbolic.evaluation import NoValue
+from symroof.theory.thresholds import THRESHOLDS
 from symroof.vllm.command_line import AUTO, FlagValue, ServeCommand
 from symroof.vllm.engines import LLAMA, SGLANG, VLLM, Flag
+
+
+@dataclass(frozen=True)
+class BatchLimit:
+    """A number that limits a flag.
+
+    Attributes:
+        value: the largest whole number it allows; None if unlimited.
+    """
+
+    name: str
+    value: int | None
+    solution: Solution
+    means: str
+
+    @property
+    def equation(self) -> str:
+        return THRESHOLDS[self.name].equation
+
+
+def solved(study: Study, name: str, unknown: str) -> BatchLimit | None:
+    """A threshold as a limit; None if a required input has no value."""
+    try:
+        solution = study.solve(name, unknown)
+    except (InputError, NoValue):
+        return None
+    if solution.missing:
+        return None
+    value = solution.whole
+    whole = None if value is None else math.floor(value)
+    if whole is None and solution.kind == "limit" and solution.verdict == "lhs_above":
+        whole = 0  # exceeded from the start
+    reason = (THRESHOLDS[name].never(solution.verdict) if whole is None else "") or solution.reason
+    return BatchLimit(name, whole, solution, reason)
+
+
+def with_values(study: Study, **values: Any) -> Study:
+    """The same case with some values changed."""
+    made = Study()
+    made.select(request_of(origin=RECOMMENDED, **values).over(study.request))
+    return made
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from symroof.api import Study
 from symroof.cases.bind_cases import variant
 from symroof.report.live import content_hash, live
 from symroof.report.recommendation import reviewed
-from symroof.report.view_case import NO_STEADY_STATE
+from symroof.report.review_sections import NO_STEADY_STATE
 from symroof.table_formats import FAILS, IN_PART, PASSES
 from tests.cli import study_text
 

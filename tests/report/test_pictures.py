@@ -17,14 +17,13 @@ from matplotlib.text import Text
 from symroof.analysis.waterfall import waterfall
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.report.pictures import ENDINGS, bars
+from symroof.report.pictures import ENDINGS, KINDS, bars, chart_of
 from symroof.report.pictures.bars import swings
 from symroof.report.pictures.curves import along
 from symroof.report.pictures.draw import draw
-from symroof.report.pictures.picture_kinds import KINDS, chart
 from symroof.report.purchase_text import labelled, usd
 from symroof.report.recommendation import as_they_stand, reviewed
-from symroof.report.view_case import memory
+from symroof.report.review_sections import memory
 from symroof.specs.catalogue import find
 from tests.cli import study_text
 
@@ -79,7 +78,7 @@ def study(label):
 
 @lru_cache(maxsize=256)
 def drawn(label, kind):
-    return draw(chart(kind, study(label), as_they_stand(study(label).cases)[0].case))
+    return draw(chart_of(kind, study(label), as_they_stand(study(label).cases)[0].case))
 
 
 def texts(figure):

@@ -9,9 +9,9 @@ from matplotlib.path import Path
 
 from symroof.api import Study
 from symroof.errors import InputError
+from symroof.report.pictures import chart_of
 from symroof.report.pictures.curves import at_a_context
 from symroof.report.pictures.draw import draw
-from symroof.report.pictures.picture_kinds import chart
 
 from ..tables import fields
 
@@ -58,7 +58,7 @@ def past(label, name, context, batch):
 
 @pytest.mark.sample(2)
 def test_both_sides_are_equal_on_every_line(label):
-    shown = chart("regimes", study(label))
+    shown = chart_of("regimes", study(label))
     low, high = shown.x.low / 4 * 1.001, shown.x.high * 4 * 0.999
     for name in SIDES.keys() & shown.data.keys():
         for batch, context in shown.data[name][::7]:
@@ -73,7 +73,7 @@ def test_both_sides_are_equal_on_every_line(label):
 @pytest.mark.sample(2)
 def test_regions_are_what_the_sides_say(label):
     """Their corners, a little inside: past the ridge compute limits, past the line of memory it does not fit."""
-    shown = chart("regimes", study(label))
+    shown = chart_of("regimes", study(label))
     looked = 0
     for area in draw(shown).axes[0].patches:
         line, beyond = {
@@ -95,7 +95,7 @@ def test_regions_are_what_the_sides_say(label):
 
 
 def test_the_text_alternative_says_the_numbers(label):
-    case, sentence = study(label).first.case, chart("regimes", study(label)).says
+    case, sentence = study(label).first.case, chart_of("regimes", study(label)).says
     assert f"at a context of {int(case.value('peak_context')):,} tokens" in sentence
     end = re.search(r"beyond a context of ([\d,]+) tokens no batch reaches the ridge", sentence)
     beyond = int(end[1].replace(",", ""))
@@ -107,7 +107,7 @@ def test_the_text_alternative_says_the_numbers(label):
 
 
 def of(**case):
-    return chart("regimes", Study(**case))
+    return chart_of("regimes", Study(**case))
 
 
 def test_without_decode_times_there_is_no_map():

@@ -12,7 +12,7 @@ import pytest
 
 from symroof.analysis.verdict import target_checks
 from symroof.api import Study
-from symroof.report.pictures.picture_kinds import KINDS
+from symroof.report.pictures import KINDS
 from symroof.report.recommendation import reviewed
 from tests.cli import process, write_study
 from tests.tables import words

@@ -9,7 +9,7 @@ import pytest
 from symroof.api import Study
 from symroof.report.purchase_text import needed_text
 from symroof.select.recommend import recommend
-from symroof.vllm.serve_line import prefill_command, serve_command
+from symroof.vllm.advice import prefill_command, serve_command
 
 from ..cli import call
 from ..near import passes

@@ -14,7 +14,7 @@ from symroof.specs.fields import build
 from symroof.specs.input_values import settings
 from symroof.specs.layers import LayerKind
 from symroof.specs.model import ModelSpec, Norm
-from symroof.specs.named_precisions import precision_width
+from symroof.specs.precision import precision_width
 from symroof.specs.study import StudySpec
 from symroof.strict_yaml import load, loads
 

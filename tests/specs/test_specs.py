@@ -15,8 +15,8 @@ from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import setting
 from symroof.specs.model import ModelSpec
-from symroof.specs.precision import peak_precision
 from symroof.specs.preset import PresetSpec
+from symroof.specs.quantization import peak_precision
 from symroof.specs.study import StudySpec
 from symroof.strict_yaml import Document, loads
 from symroof.symbolic.expressions import number

@@ -14,7 +14,7 @@ from symroof.errors import InputError
 from symroof.sweep import dataset as sweep_dataset
 from symroof.sweep import grid as sweep_grid
 from symroof.sweep.axes import axes_of
-from symroof.sweep.sweep_files import write
+from symroof.sweep.dataset import write
 from symroof.symbolic.blocks import blocks
 
 from ..tables import fields

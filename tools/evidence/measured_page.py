@@ -11,7 +11,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from symroof.report.pictures.styles import RC, line, themed
+from symroof.report.pictures.chart import RC, line, themed
 from symroof.specs.efficiencies import ALL, TILE_ROWS, shipped_efficiencies, unit_of
 from tools.evidence import filled, grouped, median_error, middle, within
 from tools.evidence.catalogue_fit import ENOUGH, HeldOutPrediction, share_held

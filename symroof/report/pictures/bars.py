@@ -18,7 +18,7 @@ from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.report.field_names import QUANTITIES_BY_NAME, input_name, short_label
 from symroof.report.pictures.chart import Axis, Chart, in_unit, lacking
 from symroof.report.pictures.curves import along, compared
-from symroof.report.view_case import memory_part, memory_parts
+from symroof.report.review_sections import memory_part, memory_parts
 from symroof.theory.symbols import SHARES, base_name
 from symroof.units import format_quantity, significant
 

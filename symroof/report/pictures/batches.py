@@ -11,7 +11,7 @@ from symroof.analysis.case_summary import case_title
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import under_load
 from symroof.cases.bound_case import BoundCase
-from symroof.report.pictures.chart import Axis, Chart, counted, in_unit, lacking, seconds
+from symroof.report.pictures.chart import SERIES, Axis, Chart, counted, in_unit, lacking, seconds
 from symroof.report.pictures.curves import (
     ISOLATED,
     UNDER_LOAD,
@@ -27,7 +27,6 @@ from symroof.report.pictures.curves import (
     requests,
     solve_limit,
 )
-from symroof.report.pictures.styles import SERIES
 from symroof.report.purchase_text import labelled, tokens_text, usd
 from symroof.report.recommendation import Reviewed, reviewed
 from symroof.select.purchase import Purchase

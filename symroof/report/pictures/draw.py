@@ -17,9 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from symroof.output_files import write_atomic
-from symroof.report.pictures import ENDINGS
-from symroof.report.pictures.chart import Axis, Chart, Mesh
-from symroof.report.pictures.styles import RC, SMALL, printable, themed, words
+from symroof.report.pictures.chart import RC, SMALL, Axis, Chart, Mesh, printable, themed, words
 
 WIDTH, HEIGHT, ROW = 540, 260, 23
 """Points of a figure, of what lies between its words, and of a row of bars."""
@@ -70,7 +68,7 @@ class Picture(Figure):
         """Save the picture; as SVG, PDF or PNG without further options as :meth:`form` writes it."""
         named = isinstance(fname, str | os.PathLike)
         ending = options.get("format") or (Path(fname).suffix[1:].lower() if named else "")
-        if ending not in ENDINGS or options.keys() - {"format"}:
+        if ending not in UNTOLD or options.keys() - {"format"}:
             super().savefig(fname, **options)
         elif named:
             write_atomic(fname, self.form(ending))

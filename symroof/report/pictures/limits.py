@@ -28,7 +28,7 @@ from symroof.report.pictures.curves import (
     next_power_of_two,
     requests,
 )
-from symroof.report.view_times import phase
+from symroof.report.review_sections import phase
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.steps import STEPS
 from symroof.theory.thresholds import FULL_MEMORY

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from symroof.errors import nearest
 from symroof.specs.checkpoints.json_text import JsonDocument, kind_of_value
-from symroof.specs.layer_order import MOST_LAYERS
+from symroof.specs.layers import MOST_LAYERS
 from symroof.specs.model import Filled
 from symroof.strict_yaml import Location
 

@@ -9,7 +9,7 @@ from symroof.resources import data_folder
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family_fields import LayerNames, at, value_of
 from symroof.specs.checkpoints.family_rules import FUNCTIONS
-from symroof.specs.layer_order import distinct_layers
+from symroof.specs.layers import distinct_layers
 from symroof.strict_yaml import load
 
 Recipe = Mapping[str, Any]

@@ -9,7 +9,7 @@ from symroof.specs.checkpoints.config_fields import MISSING, Config
 from symroof.specs.checkpoints.family_fields import FUNCTIONS as FUNCTIONS
 from symroof.specs.checkpoints.family_fields import function
 from symroof.specs.checkpoints.json_text import kind_of_value
-from symroof.specs.layer_order import MOST_LAYERS
+from symroof.specs.layers import MOST_LAYERS
 
 
 @function

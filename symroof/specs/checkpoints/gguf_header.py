@@ -1,4 +1,4 @@
-"""The header of a GGUF file: metadata and tensor infos, never the tensors' data.
+"""The header of a GGUF file: metadata and tensor infos, never the tensors' data; and the types of tensors (``specs/checkpoints/ggml.yaml``).
 
 Format: github.com/ggml-org/ggml, docs/gguf.md; versions 2 and 3, little-endian. Everything is bounded before it is read: bytes,
 counts, lengths. What is not needed is skipped without being decoded.
@@ -7,11 +7,35 @@ counts, lengths. What is not needed is skipped without being decoded.
 import os
 import struct
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from symroof.errors import InputError, Problem
-from symroof.specs.checkpoints.ggml_types import TYPES, GgmlType
+from symroof.resources import data_folder
+from symroof.strict_yaml import load
+
+
+class GgmlType(NamedTuple):
+    """A type's name, weights in a block, bytes of a block, and the number format it is nearest to."""
+
+    name: str
+    block: int
+    bytes: int
+    format: str
+
+    @property
+    def bits(self) -> Fraction:
+        """Bits of a weight, its share of the block's scales included."""
+        return Fraction(8 * self.bytes, self.block)
+
+
+TABLE: Any = load(data_folder("specs") / "checkpoints" / "ggml.yaml").data
+TYPES = {number: GgmlType(name, *rest) for name, (number, *rest) in TABLE["types"].items()}
+"""Types by their id."""
+FILE_TYPES: dict[int, str] = {i: name for i, name in enumerate(TABLE["file_types"]) if name}
+"""``general.file_type``: what most of a file's matrices are."""
+
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)

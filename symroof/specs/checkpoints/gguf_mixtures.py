@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from symroof.specs.checkpoints.family_fields import value_of
-from symroof.specs.checkpoints.ggml_types import TABLE, TYPES
+from symroof.specs.checkpoints.gguf_header import TABLE, TYPES
 from symroof.specs.layers import Experts, LayerKind
 from symroof.specs.model import ModelSpec
 from symroof.specs.quantization import Matrix, Quantization, matrices

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import combinations
+from typing import Any
 
-from symroof.specs.checkpoints.quantization_table import table
+from symroof.resources import data_folder
+from symroof.strict_yaml import load
 
 MODEL_PREFIXES = frozenset({"model", "transformer", "language_model", "gpt_neox", "backbone"})
 LAYERS = frozenset({"layers", "h", "blocks", "block"})
@@ -23,6 +25,13 @@ ALWAYS_WIDE = re.compile(
     r"norm|bias|rotary|embed|conv1d|eh_proj|shared_head|indexer|gate$|router|A_log|dt_proj|in_proj_[ab]$"
 )
 """Modules that no method narrows, or that are no matrix of the decoder's layers: a list that names them says nothing new."""
+
+
+@lru_cache(maxsize=1)
+def table() -> dict[str, Any]:
+    """What methods store and what modules are called (``specs/checkpoints/quantization.yaml``)."""
+    data: dict[str, Any] = load(data_folder("specs") / "checkpoints" / "quantization.yaml").data
+    return data
 
 
 @lru_cache(maxsize=8)

@@ -16,15 +16,22 @@ from pydantic import ValidationError
 
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.checkpoints.family import table as families_table
-from symroof.specs.checkpoints.module_names import NamedOperators, operator_modules, operators_named
+from symroof.specs.checkpoints.module_names import (
+    NamedOperators,
+    operator_modules,
+    operators_named,
+    table,
+)
 from symroof.specs.checkpoints.quantization_methods import (
+    SchemeError,
+    along_row,
+    bits,
     known_methods,
     mixed_precision,
     scheme_of,
 )
-from symroof.specs.checkpoints.quantization_table import SchemeError, along_row, bits, table
 from symroof.specs.fields import first_error
-from symroof.specs.layer_order import MOST_LAYERS
+from symroof.specs.layers import MOST_LAYERS
 from symroof.specs.quantization import Quantization, Storage, matrices
 from symroof.strict_yaml import Location, path_text
 

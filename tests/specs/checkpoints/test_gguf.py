@@ -10,9 +10,8 @@ import pytest
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.specs import catalogue
-from symroof.specs.checkpoints.ggml_types import TYPES
 from symroof.specs.checkpoints.gguf import read_gguf
-from symroof.specs.checkpoints.gguf_header import read_header
+from symroof.specs.checkpoints.gguf_header import TYPES, read_header
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 

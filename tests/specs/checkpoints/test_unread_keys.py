@@ -6,8 +6,8 @@ import random
 import pytest
 
 from symroof.errors import InputError
+from symroof.specs.checkpoints.config_reader import NO_EFFECT_ENDS, known_keys
 from symroof.specs.checkpoints.family import family_of, table
-from symroof.specs.checkpoints.unread_keys import NO_EFFECT_ENDS, known_keys
 
 from ...tables import fields, words
 from . import DATA, problem, read
