@@ -105,7 +105,7 @@ class Study(core.Study):
         """Draw a picture, as ``symroof plot`` does, and return it as a Matplotlib ``Figure``.
 
         Args:
-            kind: ``roofline``, ``latency-throughput``, ``regimes``, ``pareto``, ``memory``, ``tornado``, ``ttft`` or ``itl``; ``waterfall`` with a
+            kind: ``roofline``, ``latency-throughput``, ``pareto``, ``memory``, ``tornado``, ``ttft`` or ``itl``; ``waterfall`` with a
                 second side; with ``over`` a quantity by name or symbol, or a SymPy expression.
             ax: Matplotlib axes to draw into; by default a new figure.
             over: the input on the axis, by name or symbol; two for a map.

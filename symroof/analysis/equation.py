@@ -193,13 +193,6 @@ class Equation(DropsCaches):
         middle = {name: float(own.case.value(name)) for name in points[0]}
         return self._search([middle, *points])
 
-    def crossings_at(self, points: Points) -> list[tuple[float, ...]]:
-        """The crossings at other values of some inputs; none where the sides have no value there."""
-        try:
-            return [each.values for each in self._search(points)]
-        except NoValue:
-            return [()] * len(points)
-
     def _search(self, points: Points) -> list[Crossings]:
         """The crossings at all points in one search; where they differ in how devices share the model, in one for each."""
         cases = [
