@@ -23,7 +23,7 @@ from symroof.cases.input import ROLE_INPUT
 from symroof.cli.output import inputs_table, starred
 from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
 from symroof.errors import InputError
-from symroof.select.search_space import not_started, starts
+from symroof.select.candidates import not_started, starts
 from symroof.symbolic.evaluation import NoValue
 from symroof.table_formats import text_table
 from symroof.theory.declarations import OWN, MissingInput

@@ -55,7 +55,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     from symroof.report.render import tex_engine
     from symroof.report.review_files import conclusion, review_files
     from symroof.report.view import BODY, FULL, view
-    from symroof.select.candidates import device_counts, with_candidates
+    from symroof.select.candidates import with_candidates
 
     out = options.pop("out")
     default = "md" if out == "-" else DEFAULT_FORMATS
@@ -65,16 +65,16 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
         raise click.BadParameter("standard output takes one format", param_hint="--format")
     if "pdf" in formats:
         tex_engine()
-    rest, counts = device_counts(pairs(options.pop("among"), "--among"))
+    among = pairs(options.pop("among"), "--among")
     made = study_from(study, options)
-    asked = with_candidates(made, rest, True)
+    asked = with_candidates(made, among, True)
     named = (made.first.model, made.first.hardware)  # of a case, so that another keeps its own
     name = slug(Path(study).stem) if study else "case"
     own = slug(name if study else "-".join(each.name for each in named if each))
     folder = Path(out) if out else _own_folder(own)
     if out not in (None, "-"):  # one that cannot be written is noticed before the work
         folder.mkdir(parents=True, exist_ok=True)
-    review = reviewed(asked, counts)
+    review = reviewed(asked)
     depth = FULL if options["full"] else BODY
     data = view(review, reproduce(list(context.obj or ())), depth)
     failures = data["claims"].pop("failures") if data["claims"] else []

@@ -3,7 +3,7 @@
 ``--json``: ``recommendation`` and ``reason``, ``targets``, ``basis``, ``sorted_by``, ``passing``, and ``configurations`` in the order of
 the table. The first 20 of them are evaluated in detail (``worked_out``); of each
 
-- ``layout`` and ``copies`` are what was chosen: given these, ``eval`` says the same; ``batch`` is where it is judged, ``batches`` all that pass;
+- ``layout`` and ``copies`` are what was chosen: given these, ``eval`` says the same; ``batch`` is where it is judged, ``batches`` the largest that passes, and what stops a larger one;
 - ``checks`` have a slack in the metric's unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges.
 """
 
@@ -22,7 +22,7 @@ from symroof.cli.output import json_text, progress_bar, say, say_marked
     "--among",
     multiple=True,
     metavar="NAME=LIST",
-    help="Candidates: hardware=all, hardware='h100*,h200', weights=fp16,fp8, batch=1,32; devices=8 for a fleet of so many. What is not listed is searched.",
+    help="Candidates: hardware=all, hardware='h100*,h200', weights=fp16,fp8, batch=1,32. What is not listed is searched.",
 )
 @details_option
 @click.option("--strict", is_flag=True, help="Exit 1 unless every configuration passes.")
@@ -47,17 +47,16 @@ def command(
     change a model's answers. Everything must fit in memory. Targets: ttft and itl (means under load if --output is known), cost (per
     million output tokens), price (one replica per hour), fleet_price (all replicas per hour). Exit code 0 if one passes, 1 if none does.
     """
-    from symroof.select.candidates import device_counts, with_candidates
+    from symroof.select.candidates import with_candidates
     from symroof.select.recommend import recommended_of
-    from symroof.select.selection import select_from
-    from symroof.select.selection_json import selection_json
+    from symroof.select.selection import select_from, selection_json
     from symroof.vllm.advice import serve_command
 
     if "all" in options["hardware"]:
         among, options["hardware"] = (*among, "hardware=all"), ()
-    rest, counts = device_counts(pairs(among, "--among"))
-    made = with_candidates(study_from(study, options, needs_case=not rest), rest, True)
-    choice = select_from(made, progress_bar, counts)
+    listed = pairs(among, "--among")
+    made = with_candidates(study_from(study, options, needs_case=not listed), listed, True)
+    choice = select_from(made, progress_bar)
     if as_json:
         data = selection_json(choice, progress_bar)
         found = recommended_of(choice)

@@ -32,7 +32,7 @@ from symroof.report.purchase_text import (
 )
 from symroof.select.purchase import Purchase
 from symroof.select.recommend import MOST_PREDICTED
-from symroof.select.selection_json import QUANTITIES
+from symroof.select.selection import QUANTITIES
 from symroof.table_formats import FAILS, IN_PART, PASSES
 from symroof.units import significant
 from symroof.vllm.advice import prefill_command, serve_command

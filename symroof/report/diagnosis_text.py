@@ -4,7 +4,7 @@ from symroof.analysis.case_summary import DIGITS, case_title, compact
 from symroof.analysis.diagnosis import ALIKE, Diagnosis
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
-from symroof.select.search_space import not_started
+from symroof.select.candidates import not_started
 
 SHOWN = 6
 BEATS = "  It beats the theoretical minimum: the server does less work than this case describes, or the figure measures something else."

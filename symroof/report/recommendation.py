@@ -72,7 +72,7 @@ class Reviewed:
         return other if dear else None
 
 
-def reviewed(study: Study, counts: Sequence[int] = ()) -> Reviewed:
+def reviewed(study: Study) -> Reviewed:
     """What a review of a study shows: what is recommended and the best of each other device, or of each listed combination where the batch is fixed. Where there is
     nothing to recommend, as of a preset, which counts what another tool counts, the cases as they stand.
 
@@ -90,7 +90,7 @@ def reviewed(study: Study, counts: Sequence[int] = ()) -> Reviewed:
     check_load(first)
     if first.model is not None and first.hardware is not None and not first.preset:
         with suppress(InputError):
-            found = recommend(study, counts)
+            found = recommend(study)
     if found is None:
         return Reviewed(study, found, Recommendation(as_they_stand(study.cases)))
     shown = found

@@ -1,15 +1,27 @@
-"""The candidates of a selection: lists such as ``hardware=all`` or ``weights=fp16,fp8``, and every layout of a number of devices."""
+"""The candidates of a selection: lists such as ``hardware=all`` or ``weights=fp16,fp8``, and of each listed combination what nobody fixed: group sizes, chunked or
+disaggregated prefill with its ratio, and the chunk."""
 
 import copy
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
+from symroof.analysis.verdict import queues, under_load
+from symroof.cases.bind_cases import variant
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import ROLES, request_of
 from symroof.errors import InputError, Problem, nearest
-from symroof.specs.catalogue import entries
+from symroof.specs.catalogue import entries, model_by_hub_name
+from symroof.specs.efficiencies import DEFAULT_ENGINE
+from symroof.specs.engine_profile import IDEAL
+from symroof.specs.model import ModelSpec
+from symroof.symbolic.expressions import fraction, is_number
 from symroof.theory.declarations import Declarations
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import INPUTS, canonical
@@ -129,45 +141,233 @@ def _matching(name: str, item: str) -> list[str]:
     return matching
 
 
-DEVICES = "devices"
-MOST_DEVICES = 1024
+DEVICES_OF_A_NODE = 8
+"""Devices of a group at most, where a device's spec does not say how many its links join, or the host link joins them."""
+DEGREES = ("tp", "pp", "attention_dp", "ep")
+"""With one of these set, the group is the one that was asked for."""
+CHUNKS = tuple(2**i for i in range(7, 15))
+"""Prompt tokens of a step for each attention group, 128 to 16,384."""
+RATIOS = tuple(map(Fraction, ["1/4", "1/3", "1/2", "2/3", "1", "3/2", "2", "3", "4", "6"]))
+"""Devices that prefill for each that decodes."""
 
 
-def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[int, ...]]:
-    """The candidates without the numbers of devices that all replicas have together, and those numbers.
+@dataclass(frozen=True)
+class Candidate:
+    """A case with numbers of its own, the columns: a chunk, prefill devices; there are copies in multiples of ``copies_of``."""
 
-    >>> device_counts({"hardware": "all", "devices": "4,8"})
-    ({'hardware': 'all'}, (4, 8))
+    bound_case: BoundCase
+    columns: Mapping[str, Fraction] = field(default_factory=dict)
+    copies_of: int = 1
 
-    Raises:
-        InputError: a number of devices that is none.
+
+Layouts = Sequence[Mapping[str, int]]
+"""What one command line can start instead: the degrees of a group, with its copies in ``dp``."""
+
+
+def candidates_of(bound_case: BoundCase, layouts: Layouts = ()) -> list[Candidate]:
+    """The layouts of a combination that the engine starts, with every chunk or every ratio of prefill instances; the combination itself where all is fixed.
+
+    With ``layouts`` only these, each as it is, or as often as an arrival rate asks for.
+
+    >>> from symroof.analysis.study import Study
+    >>> case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "batch": 1}
+    >>> len(candidates_of(Study(**case).first)), len(candidates_of(Study(**case, tp=2, chunk=2048).first))
+    (24, 1)
     """
-    rest = dict(among)
-    value = rest.pop(DEVICES, ())
-    values = [value] if isinstance(value, int) else value
-    words = [str(x).strip() for x in (value.split(",") if isinstance(value, str) else values)]
-    wrong = [
-        x for x in words if not re.fullmatch(r"[0-9]{1,4}", x) or not 0 < int(x) <= MOST_DEVICES
-    ]
-    if wrong:
-        message = f"{wrong[0][:40]!r} is not a number of devices"
-        hint = f"{DEVICES}=4,8, at most {MOST_DEVICES:,}"
-        raise InputError(Problem(ORIGIN, message, path=DEVICES, hint=hint))
-    return rest, tuple(dict.fromkeys(map(int, words)))
+    if layouts:
+        return list(_lines(bound_case, layouts))
+    request, made = bound_case.request, []
+    only = request.prefill or request.assume.get("scheduling") == "disaggregated"
+    for degrees in _groups(bound_case):
+        apart = [*_disaggregated(bound_case, degrees)]
+        if not (apart and only):
+            with suppress(InputError):  # the engine does not start it
+                made += _chunked(variant(bound_case, degrees) if degrees else bound_case)
+        made += apart
+    return made or [Candidate(bound_case)]
 
 
-def check_open(study: Study, counts: Sequence[int]) -> None:
-    """Nothing that layouts of a number of devices choose is fixed by the study.
+def _lines(bound_case: BoundCase, layouts: Layouts) -> Iterator[Candidate]:
+    """The layouts of a command line, prompts read as it is."""
+    often = queues(bound_case.case)
+    for degrees in layouts:
+        changes = {name: Fraction(n) for name, n in degrees.items() if name != "dp" or not often}
+        try:
+            made = variant(bound_case, changes)
+        except InputError:
+            continue  # the engine does not start it
+        for candidate in _chunked(made):
+            yield replace(candidate, copies_of=degrees["dp"] if often else 1)
 
-    Raises:
-        InputError: it fixes a degree.
+
+def _size(bound_case: BoundCase, degrees: Mapping[str, Fraction]) -> Fraction:
+    """The devices of a group."""
+    own = bound_case.case
+    sizes = [degrees.get(name, 1) for name in ("tp", "attention_dp")]
+    return Fraction(math.prod(sizes) if degrees else own.value("instance_devices"))
+
+
+def domain(bound_case: BoundCase) -> int:
+    """The devices that a group may have: those that its links join, or else the host link of a node."""
+    device = bound_case.hardware
+    if device is None or not bound_case.case.has_value("link_bandwidth"):
+        return 1
+    joined = device.link.devices if device.link else None
+    return int(joined.value.value) if joined else DEVICES_OF_A_NODE
+
+
+def _groups(bound_case: BoundCase) -> Iterator[dict[str, Fraction]]:
+    """Degrees of one group: tensor-parallel, with experts also groups of attention, or one group whose experts stand whole; only those given where one is, and
+    of a preset, which counts what its own tool counts."""
+    set_ones = bound_case.request.values.keys()
+    if bound_case.model is None or bound_case.preset or set_ones & {*DEGREES}:
+        yield {}
+        return
+    most, case = domain(bound_case), bound_case.case
+    if most > 1 and case.has("network_bandwidth") and case.has_value("usable_memory_per_device"):
+        room = most * case.value("usable_memory_per_device")
+        most *= 2 if case.value("weight_bytes") > room else 1  # then a network joins two of these
+    experts = int(case.value("n_experts")) if "n_experts" in bound_case.given else 0
+    for tp in _sizes(most):
+        for groups in _sizes(most // tp) if experts else [1]:
+            whole = [tp * groups] if groups > 1 else whole_experts(experts, tp)
+            for ep in whole:
+                degrees = {"tp": tp, "attention_dp": groups, "ep": ep}
+                if starts(bound_case, degrees):
+                    yield {name: Fraction(n) for name, n in degrees.items() if n > 1}
+
+
+def whole_experts(experts: int, tp: int) -> list[int]:
+    """Whether tensor-parallel devices cut each expert, 1, or hold whole ones as well, as many each: ``--enable-expert-parallel`` without groups of attention.
+
+    >>> whole_experts(128, 8), whole_experts(128, 3), whole_experts(0, 8)
+    ([1, 8], [1], [1])
     """
-    chosen = [name for name in LAYOUT_INPUTS if name in study.request.values] if counts else []
-    if chosen:
-        message = f"{DEVICES} tries every layout, and {chosen[0]} is given too"
-        hint = f"leave {chosen[0]} out, or list --among {chosen[0]}=1,2,4,8 instead"
-        raise InputError(Problem("study", message, path=chosen[0], hint=hint))
+    return [1, tp] if tp > 1 and experts and experts % tp == 0 else [1]
 
 
-LAYOUT_INPUTS = ("tp", "pp", "attention_dp", "dp", "prefill_devices")
-"""The inputs that a layout of a number of devices sets."""
+def starts(bound_case: BoundCase, degrees: Mapping[str, int]) -> bool:
+    """Whether heads, and widths that experts or blocks of scales do not keep whole, divide among the tensor-parallel devices."""
+    return bound_case.case.can_split_heads(degrees["tp"]) and not refused_cut(bound_case, degrees)
+
+
+def refused_cut(bound_case: BoundCase, degrees: Mapping[str, int]) -> str:
+    """Why the engine of a case does not start with so many tensor-parallel devices; empty where it does, or where no engine is named that cuts evenly."""
+    model, engine = bound_case.model, bound_case.engine
+    if model is None or engine is None or engine.label == IDEAL or engine.kind == "ggml":
+        return ""
+    return uneven_cut(model, bound_case.asked_model, degrees["tp"], degrees["ep"] > 1)
+
+
+def not_started(bound_case: BoundCase) -> str:
+    """That the engine of a case does not start it, why, and whether it does with whole experts; empty where it starts."""
+    if not bound_case.case.has_value("instance_devices") or bound_case.engine is None:
+        return ""
+    degrees = {name: int(bound_case.case.value(name)) for name in ("tp", "ep")}
+    why, tp = refused_cut(bound_case, degrees), degrees["tp"]
+    whole = "n_experts" in bound_case.given and not refused_cut(bound_case, degrees | {"ep": tp})
+    end = f"; it starts with --ep {tp}" * whole
+    return f"{bound_case.engine.said} does not start this: {why}{end}" if why else ""
+
+
+CUT = {
+    "n_heads": "query heads",
+    "d_ff": "columns of a feed-forward",
+    "d_expert": "columns of an expert",
+}
+"""What tensor parallelism cuts into equal parts."""
+
+
+def uneven_cut(model: ModelSpec, name: str, tp: int, whole_experts: bool) -> str:
+    """Why an engine does not start with so many tensor-parallel devices; empty where it does.
+
+    vLLM, SGLang and TensorRT-LLM cut query heads and feed-forward widths into equal parts (``verify_with_parallel_config`` and ``divide`` of vLLM); key
+    and value heads may also have copies. Blocks of scales stay whole, where a spec has them: a ``name`` that ends in ``FP8`` does not say whether one scale is of
+    a block or of a row. Experts that stand whole are not cut.
+    """
+    hub = model_by_hub_name(name)
+    block = 0 if hub and hub.stored else model.quantization and model.quantization.scale_rows
+    uneven: dict[str, None] = {}
+    for kind in model.layers if tp > 1 else ():
+        for key, width in kind.widths().items():
+            if key not in CUT or (whole_experts and key == "d_expert"):
+                continue
+            if width % tp:
+                uneven[f"{width:,} {CUT[key]}"] = None
+            elif key != "n_heads" and block and width // tp % block:
+                return f"tp {tp} cuts a feed-forward of {width:,} into {width // tp:,} each, which blocks of {block} rows with one scale do not divide"
+    return f"tp {tp} does not divide {' or '.join(uneven)}" if uneven else ""
+
+
+def _sizes(most: int) -> list[int]:
+    """Powers of two up to a number, and the number itself."""
+    return sorted({2**i for i in range(most.bit_length())} | {most})
+
+
+def _chunked(bound_case: BoundCase) -> list[Candidate]:
+    """The layout as the engine schedules it, with every chunk below its own budget where none is set."""
+    fixed = bound_case.request.values.keys() & {"chunk", "token_budget"}
+    budget = bound_case.given.get("token_budget")
+    if (
+        fixed
+        or bound_case.preset
+        or budget is None
+        or not is_number(budget.setting)
+        or "chunk" not in bound_case.given
+        or not under_load(bound_case.case)
+    ):
+        return [Candidate(bound_case)]
+    ranks = int(bound_case.case.value("attention_dp"))
+    chunks = [n for n in CHUNKS if n < fraction(budget.setting)]
+    return [Candidate(bound_case, {"chunk": Fraction(n * ranks)}) for n in chunks]
+
+
+def _disaggregated(bound_case: BoundCase, degrees: dict[str, Fraction]) -> Iterator[Candidate]:
+    """The layout with prompts read on devices of their own, where nobody decided how prompts are scheduled and there is a network to hand caches over."""
+    request, case = bound_case.request, bound_case.case
+    decided = (
+        request.assume.get("scheduling", "disaggregated") != "disaggregated"
+        or not (bound_case.assumptions.defaulted("scheduling") or "scheduling" in request.assume)
+        or request.prefill.keys() & {"instances", "devices"}
+        or request.values.keys() & {"prefill_devices", "chunk", "token_budget"}
+    )
+    if (
+        decided
+        or bound_case.model is None
+        or bound_case.preset
+        or bound_case.engine is None
+        or bound_case.engine.kind != DEFAULT_ENGINE
+        or not case.has("network_bandwidth")
+        or not under_load(case)
+        or "arrival_rate" not in bound_case.given  # one instance is judged
+    ):
+        return
+    size = _size(bound_case, degrees)
+    for made in _apart(bound_case, degrees):
+        group = Fraction(made.case.value("prefill_instance_devices"))
+        own = (
+            Fraction(made.case.value("dp")) if "dp" in made.given else None
+        )  # else as the rate asks
+        for share in RATIOS:
+            ratio = share * size / group  # instances that prefill for each that decodes
+            if own is None or (own * ratio).denominator == 1:
+                yield Candidate(made, {"prefill_devices": size * share}, ratio.denominator)
+
+
+def _apart(bound_case: BoundCase, degrees: Mapping[str, Fraction]) -> Iterator[BoundCase]:
+    """A layout beside instances that only prefill: as the study lays these out, or else in the same layout, and in the fewest devices that hold the model and a
+    prompt."""
+    if bound_case.request.prefill:
+        with suppress(InputError):
+            yield variant(bound_case, degrees, scheduling="disaggregated")
+        return
+    size = _size(bound_case, degrees)
+    with suppress(InputError):
+        changes = {**degrees, "prefill_devices": size}
+        yield variant(bound_case, changes, scheduling="disaggregated")
+    name = "attention_dp" if degrees.get("attention_dp", 1) > 1 else "tp"
+    for few in (2**i for i in range(int(size).bit_length() - 1)):
+        prefill = {name: few} | ({"ep": few} if degrees.get("ep", 1) > 1 else {})
+        with suppress(InputError):
+            yield variant(bound_case, degrees, prefill, scheduling="disaggregated")
+            return

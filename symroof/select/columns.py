@@ -26,8 +26,8 @@ from symroof.analysis.verdict import (
 )
 from symroof.cases.bind_cases import has_mix
 from symroof.cases.input import EFFICIENCIES, slow_first
+from symroof.select.candidates import Candidate
 from symroof.select.configuration import CLOSE, PRICE, PRICED, Judged
-from symroof.select.search_space import Candidate
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.searches import largest_whole
 from symroof.theory.layout import DEGREES
@@ -80,7 +80,11 @@ class Group:
     """Candidates whose functions are the same; ``owners`` are the places of the cases that they are of."""
 
     def __init__(
-        self, candidates: Sequence[Candidate], owners: Sequence[int], used: frozenset[str]
+        self,
+        candidates: Sequence[Candidate],
+        owners: Sequence[int],
+        used: frozenset[str],
+        intervals: bool,
     ) -> None:
         self.candidates, self.owners = candidates, np.array(owners)
         self.cases = [candidate.bound_case for candidate in candidates]
@@ -91,7 +95,8 @@ class Group:
         self.copies_of = np.array([candidate.copies_of for candidate in candidates])
         self.own_batch = np.array([float(case.case.value("batch")) for case in self.cases])
         self.ranks = np.array([int(case.case.value("attention_dp")) for case in self.cases])
-        self.box = frozenset() if self.cases[0].changed_case else frozenset(self.cases[0].box)
+        ranged = {} if self.cases[0].changed_case else self.cases[0].box
+        self.box = frozenset(ranged.keys() - (() if intervals else self.cases[0].measured_box))
         named = dict.fromkeys((*first.given, *first.numbers, *candidates[0].columns))
         moved = self.box.union(*(candidate.columns for candidate in candidates))
         own = [(case.case.given, case.case.numbers) for case in self.cases]
@@ -117,19 +122,22 @@ class Group:
     # ---------------------------------------------------------------------- columns
 
     def _add_corners(self) -> None:
-        """The inputs as expected, at every slow corner of the ranges, and at every fast one: corner, input, candidate.
+        """The inputs as expected, at every slow corner of the ranges, and at every fast one: corner, input, candidate; without ranges as expected alone.
 
         Where prefills have devices of their own, fast ones keep more requests decoding: at a slow corner those of compute are slow or fast.
         """
+        self.expected = self.worst = self.every = self._numbers([(None, {})])
+        self.slow = self.fast = slice(0, 1)
+        if not self.box:
+            return
         given = sorted(self.box - EFFICIENCIES)[:MOST_RANGES]
         places = itertools.product((0, 1), repeat=len(given))
         corners = [dict(zip(given, ends, strict=True)) for ends in places]
         compute = (0, 1) if self.apart and COMPUTE in self.box else (0,)
-        self.expected = self._numbers([(None, {})])
         slow = [(0, {**ends, COMPUTE: c}) for ends in corners for c in compute]
-        self.worst = self._numbers(slow) if self.box else self.expected
-        best = self._numbers([(1, ends) for ends in corners])
+        self.worst, best = self._numbers(slow), self._numbers([(1, ends) for ends in corners])
         self.every = np.concatenate([self.expected, self.worst, best])
+        self.slow, self.fast = slice(1, 1 + len(slow)), slice(1 + len(slow), None)
 
     def _numbers(self, corners: Sequence[tuple[int | None, Mapping[str, int]]]) -> Array:
         """The inputs as expected, or with ranges at an end: efficiencies at their slow one, 0, or their fast one, 1; some inputs at an end of their own."""
@@ -273,12 +281,14 @@ class Group:
             shares[LOAD] = found[LOAD]
         for name, limit in self.limits.items():  # without a steady state the wait is endless
             shares[name] = np.nan_to_num(found[self.metrics[name]], nan=np.inf) / limit[at.rows]
-        slow, fast = slice(1, 1 + len(self.worst)), slice(1 + len(self.worst), None)
         return Judged(
             {name: each[0] for name, each in found.items()},
             {name: each.min(axis=0) for name, each in found.items()},
             {name: each.max(axis=0) for name, each in found.items()},
             {name: each[0] for name, each in shares.items()},
-            {name: each[slow].max(axis=0) for name, each in shares.items()},
-            {name: np.minimum(each[0], each[fast].min(axis=0)) for name, each in shares.items()},
+            {name: each[self.slow].max(axis=0) for name, each in shares.items()},
+            {
+                name: np.minimum(each[0], each[self.fast].min(axis=0))
+                for name, each in shares.items()
+            },
         )

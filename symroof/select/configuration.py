@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -40,21 +40,11 @@ CLOSE = 1e-9
 """A metric so near to its limit is within it."""
 
 
-@dataclass(frozen=True)
-class Window:
-    """The batches that pass, up to the largest.
+class Window(NamedTuple):
+    """The largest batch that passes, and the conditions that the next one breaks."""
 
-    Attributes:
-        least, most: every batch between them passes.
-        stopped_by: the conditions that the next batch breaks.
-    """
-
-    least: int
     most: int
     stopped_by: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return f"{self.most:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
 
 
 @dataclass(frozen=True)
@@ -114,7 +104,7 @@ class Configuration:
         changes: what was found for it: its chunk or its prefill devices, its batch, its copies.
         copies_of: decoding instances that share prefill instances; 1 where none do.
         chosen: whether its batch was chosen, by the study or by the caller; else it is the largest that passes.
-        window: the batches that pass; None where none does, where some condition is not known, and where the study lists batches.
+        window: the largest batch that passes; None where none does, where some condition is not known, and where the study lists batches.
         screened: what array functions found; None where the case itself is evaluated.
         simulated: the conditions that simulation decided, a percentile each.
         unsimulated: those that it did not, as one that passes costs less.

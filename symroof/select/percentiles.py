@@ -11,9 +11,9 @@ from symroof.analysis.verdict import LOAD, TargetCheck, metric_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError
+from symroof.select.candidates import Candidate
 from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
-from symroof.select.search_space import Candidate
 from symroof.simulate.run_simulation import REQUESTS, simulate
 
 MORE_COPIES = (1.1, 1.25, 1.5, 2, 3)

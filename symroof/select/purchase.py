@@ -15,8 +15,8 @@ from symroof.analysis.verdict import LOAD, MEMORY, MEMORY_OF_A_DEVICE, metrics_o
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.errors import InputError
+from symroof.select.candidates import DEGREES, domain
 from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration
-from symroof.select.search_space import DEGREES, domain
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.searches import largest_whole
 

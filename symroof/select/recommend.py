@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import queues
 from symroof.errors import InputError
-from symroof.select.candidates import with_candidates
+from symroof.select.candidates import Candidate, Layouts, with_candidates
 from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
-from symroof.select.search_space import Candidate, Layouts
 from symroof.select.selection import MONEY, Selection, select_from, sort_key
 
 MOST_PREDICTED = 4
@@ -115,7 +114,11 @@ class Recommendation:
         pick = self.pick if self.searched else None
         if pick is None or pick.scheduling != "disaggregated":
             return None
-        return next((one for one in self.layouts if one.passes and one.prefill is None), None)
+        space = [
+            x for x in self._space(pick) if x.bound_case.assumptions["scheduling"] == "chunked"
+        ]
+        found = screen([space], listed=True) if space else []
+        return next((one for one in found if one.passes), None)
 
     def _space(self, one: Purchase) -> Sequence[Candidate]:
         """The candidates of one combination."""
@@ -145,16 +148,7 @@ class Recommendation:
             return {}
         best = self.best[:MOST_PREDICTED]
         shown = [x for x in best if x.own.measured_box and queues(x.own.case)]
-        moved = []
-        for one in shown:
-            space = self._space(one)
-            cases = {id(each.bound_case): each.bound_case for each in space}
-            there = {  # every measured efficiency as it is expected, without its interval
-                key: case.with_numbers({n: case.given[n].value for n in case.measured_box})
-                for key, case in cases.items()
-            }
-            moved.append([replace(each, bound_case=there[id(each.bound_case)]) for each in space])
-        found = screen(moved, listed=True)
+        found = screen([self._space(one) for one in shown], listed=True, intervals=False)
         return {id(one): other for one, other in zip(shown, found, strict=True)}
 
     @cached_property
@@ -170,7 +164,7 @@ class Recommendation:
         among = {"hardware": list(pick.own.request.hardware), "weights": narrow}
         study = with_candidates(self.choice.study, among)
         try:
-            narrowed = select_from(study, devices=self.choice.counts, layouts=self.choice.layouts)
+            narrowed = select_from(study, layouts=self.choice.layouts)
         except InputError:
             return None
         found = narrowed.configurations[0]
@@ -200,10 +194,10 @@ class Recommendation:
         return {"recommendation": said, "reason": None}
 
 
-def recommend(study: Study, counts: Sequence[int] = (), layouts: Layouts = ()) -> Recommendation:
+def recommend(study: Study, layouts: Layouts = ()) -> Recommendation:
     """The recommendation for a study: the cheapest of what passes over everything that it leaves open.
 
-    Group sizes within what links join, or two of these where the weights need them, prefill in chunks or on devices of its own, chunk, batch, replicas. Never what changes the answers of a model: weights, cache, drafts, unless the study lists alternatives. ``counts``: sizes of a fleet, a row each; ``layouts``: what one command line starts, instead of every layout.
+    Group sizes within what links join, or two of these where the weights need them, prefill in chunks or on devices of its own, chunk, batch, replicas. Never what changes the answers of a model: weights, cache, drafts, unless the study lists alternatives. ``layouts``: what one command line starts, instead of every layout.
 
     >>> found = recommend(Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, arrival_rate=40, targets={"itl": "30 ms"}))
     >>> [(one.hardware, one.devices, one.batch) for one in found.best]
@@ -212,7 +206,7 @@ def recommend(study: Study, counts: Sequence[int] = (), layouts: Layouts = ()) -
     Raises:
         InputError: no model or no device to choose.
     """
-    return recommended_of(select_from(study, devices=counts, layouts=layouts))
+    return recommended_of(select_from(study, layouts=layouts))
 
 
 def recommended_of(choice: Selection) -> Recommendation:

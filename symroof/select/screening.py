@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.verdict import AT_A_RATE, ISOLATED, LOAD, MEMORY, TARGET_METRICS
+from symroof.select.candidates import Candidate
 from symroof.select.columns import (
     AT_THE_RATE,
     ROOM,
@@ -25,7 +26,6 @@ from symroof.select.columns import (
 )
 from symroof.select.configuration import CLOSE, PRICE, Window
 from symroof.select.purchase import Purchase
-from symroof.select.search_space import Candidate
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import is_number, names
@@ -61,17 +61,20 @@ SCREENED = (
 """Whatever may be asked of a candidate."""
 
 
-def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[Purchase]:
+def screen(
+    cases: Sequence[Sequence[Candidate]], listed: bool = False, intervals: bool = True
+) -> list[Purchase]:
     """The best of the candidates of each case, at its own batch where one is chosen; where a size is not known the case as it is.
 
-    ``listed``: the study lists batches, so that no window of them is said.
+    ``listed``: the study lists batches, so that no window of them is said. Without ``intervals`` measured efficiencies are as expected.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, chunk=2048, targets={"itl": "20 ms"})
-    >>> [str(configuration.window) for configuration in screen([[Candidate(case)] for case in study.cases])]
-    ['1 to 16', 'None']
+    >>> [configuration.window for configuration in screen([[Candidate(case)] for case in study.cases])]
+    [Window(most=16, stopped_by=('itl',)), None]
     """
-    groups = list(_groups([(one, i) for i, candidates in enumerate(cases) for one in candidates]))
+    every = [(one, i) for i, candidates in enumerate(cases) for one in candidates]
+    groups = list(_groups(every, intervals))
     tries = [
         (group, _tries(group, points)) for group in groups if len((points := _points(group)).rows)
     ]
@@ -110,7 +113,7 @@ def _nearby(price: float) -> float:
     return max(price, price * 1.3)
 
 
-def _groups(every: Sequence[tuple[Candidate, int]]) -> Iterator[Group]:
+def _groups(every: Sequence[tuple[Candidate, int]], intervals: bool) -> Iterator[Group]:
     """Candidates whose functions are the same, each with the case that it is of."""
     by_shape: dict[Any, list[int]] = {}
     shapes, relevant = dict[int, Any](), dict[Any, frozenset[str]]()
@@ -126,7 +129,7 @@ def _groups(every: Sequence[tuple[Candidate, int]]) -> Iterator[Group]:
             continue
         candidates, owners = zip(*(every[place] for place in places), strict=True)
         try:
-            yield Group(candidates, owners, used)
+            yield Group(candidates, owners, used, intervals)
         except NoValue:
             continue  # a quantity has none there: each is judged on its own
 
@@ -362,8 +365,6 @@ def _made(
         there = Points(at.rows, np.maximum(largest[at.rows], 1), at.copies)
         passing = (largest[at.rows] >= 1) & group.met(there)
         most = np.maximum(most, np.where(passing, largest[at.rows], 0))
-    top = Points(at.rows, np.maximum(most, 1), at.copies)
-    least = _least(group, top) if most.any() else at.batch
     judged = group.judged(at)
     above = points_at(at.rows, most + group.ranks[at.rows])
     beyond = {MEMORY: above.batch > group.capacity[at.rows]}
@@ -377,22 +378,9 @@ def _made(
         if group.open_copies and at.copies[i] > 1:
             changes["dp"] = Fraction(int(at.copies[i]))
         stopped = tuple(name for name, broken in beyond.items() if broken[i])
-        window = Window(int(least[i]), int(most[i]), stopped) if most[i] and not listed else None
+        window = Window(int(most[i]), stopped) if most[i] and not listed else None
         own = candidate.bound_case, tuple(changes.items()), candidate.copies_of
         yield owner, Purchase(*own, group.chosen_batch, window, judged.row(i))
-
-
-def _least(group: Group, at: Points) -> Array:
-    """The smallest batch from which on every one up to that of a point passes, waits aside: mostly 1, and then nothing is bisected."""
-    ones = np.ones(len(at.rows))
-    alone = group.met(Points(at.rows, ones, at.copies), waiting=False)
-    if alone.all():
-        return ones
-
-    def fails(batch: Array) -> Array:
-        return ~group.met(Points(at.rows, batch, at.copies), waiting=False)
-
-    return np.where(alone, 1, largest_whole(fails, at.batch - 1) + 1)
 
 
 def _rounded(value: float) -> float:

@@ -7,19 +7,22 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.case_summary import case_warnings
 from symroof.analysis.study import Study, Track, untracked
-from symroof.analysis.verdict import LOAD, basis_lines
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, basis_lines, metrics_of
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.checks import check_load
 from symroof.cases.input import EFFICIENCIES
+from symroof.cases.quantity_result import plain_value
 from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem
-from symroof.select.candidates import check_open, device_counts, with_candidates
+from symroof.select.candidates import DEGREES, Candidate, Layouts, candidates_of, with_candidates
 from symroof.select.configuration import PRICED, Configuration, prefill_ratio
 from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
-from symroof.select.search_space import DEGREES, Candidate, Layouts, candidates_of
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
+from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 from symroof.theory.theory_files import column, listed
 
@@ -58,7 +61,6 @@ class Selection:
         targets: the targets in base units.
         layouts: those of a command line, where nothing else was looked at.
         spaces: the candidates of each combination.
-        counts: sizes of a fleet, where these are given.
     """
 
     study: Study
@@ -67,7 +69,6 @@ class Selection:
     targets: dict[str, Fraction] = field(hash=False)
     layouts: Layouts = field(default=(), hash=False)
     spaces: Sequence[Sequence[Candidate]] = field(default=(), hash=False, compare=False)
-    counts: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         first = f", first {self.passing[0].label}" if self.passing else ""
@@ -150,8 +151,7 @@ def select(
 
     Args:
         study: a :class:`~symroof.analysis.study.Study` or its file; without it, keywords describe the case.
-        among: lists of candidates that replace the study's own: ``{"hardware": "all", "tp": [1, 2, 4, 8], "weights": ["fp16", "fp8"]}``;
-            ``{"devices": [4, 8]}`` tries all layouts of so many devices.
+        among: lists of candidates that replace the study's own: ``{"hardware": "all", "tp": [1, 2, 4, 8], "weights": ["fp16", "fp8"]}``.
         case: keywords of :class:`~symroof.analysis.study.Study`, which override the study.
 
     For each candidate, everything that is not given is searched: parallelism, chunk size, disaggregated prefill, batch and replicas.
@@ -167,24 +167,17 @@ def select(
         study = Study(**case)
     elif not isinstance(study, Study):
         study = Study.load(study, request_of(origin="given", **case) if case else None)
-    rest, counts = device_counts(among or {})
-    return select_from(with_candidates(study, rest, True), devices=counts)
+    return select_from(with_candidates(study, among or {}, True))
 
 
-def select_from(
-    study: Study,
-    track: Track = untracked,
-    devices: Sequence[int] = (),
-    layouts: Layouts = (),
-) -> Selection:
-    """The same of a study that has its candidates; ``devices`` are numbers of devices to lay out in every way, ``layouts`` those that a command line can start.
+def select_from(study: Study, track: Track = untracked, layouts: Layouts = ()) -> Selection:
+    """The same of a study that has its candidates; ``layouts`` are those that a command line can start.
 
     Raises:
-        InputError: no model or no device to choose, a number of devices that no layout takes.
+        InputError: no model or no device to choose, no layout that the engine starts.
     """
     _check_complete(study)
     listed = len(study.request.values.get("batch", ())) > 1
-    check_open(study, devices)
     looked = [  # of ranges of more than efficiencies, which take long to search, the corners alone
         each if each.box.keys() <= EFFICIENCIES else each.with_changes(search_inside=False)
         for each in study.cases
@@ -192,14 +185,12 @@ def select_from(
     spaces = [
         candidates
         for case in track(looked, "laying out configurations")
-        for count in devices or (None,)
-        if (candidates := candidates_of(case, count, layouts))
+        if (candidates := candidates_of(case, layouts))
     ]
     percentiles = study.request.percentiles
     configurations = screen(spaces, listed)
     if not configurations:
-        hint = "powers of two, up to what the links join, and multiples of them"
-        raise InputError(Problem("devices", "the engine starts no layout of so many", hint=hint))
+        raise InputError(Problem("select", "the engine starts none of these layouts"))
     for one in configurations:
         prefill_ratio(one.own, dict(one.changes))  # it may have to be given
     order = _order(study, configurations)
@@ -211,7 +202,7 @@ def select_from(
     ranked = sorted(configurations, key=lambda c: sort_key(c, order))
     limits = {name: limit for c in configurations for name, limit in c.own.targets.items()}
     targets = {name: limits[name] for name in TARGET_SYMBOLS if name in limits}
-    return Selection(study, tuple(ranked), order, targets, layouts, spaces, tuple(devices))
+    return Selection(study, tuple(ranked), order, targets, layouts, spaces)
 
 
 def _order(study: Study, configurations: Sequence[Purchase]) -> str:
@@ -257,3 +248,103 @@ def sort_key(configuration: Configuration, order: str) -> tuple[Any, ...]:
     if order != "fleet":
         return RANK[state], -value if order == "rate" else value, 0, 0
     return RANK[state], value, *ties
+
+
+QUANTITIES = listed("shown", "selection")
+"""The quantities of each run; what a selection shows depends on nothing else."""
+COMPUTED = 20
+"""Configurations with exact quantities; of the others the verdict and what they are compared by."""
+
+
+def selection_json(
+    choice: Selection, track: Track = untracked, most: int = COMPUTED
+) -> dict[str, Any]:
+    """The whole selection, the first ``most`` configurations computed.
+
+    The form is in the docstring of :mod:`symroof.cli.select_command`.
+    """
+    return {
+        "schema": "symroof/select/1",
+        "targets": {name: target_json(choice, name) for name in choice.targets},
+        "sorted_by": choice.order,
+        "basis": list(choice.basis),
+        "passing": len(choice.passing),
+        "configurations": [
+            configuration_json(c, place < most)
+            for place, c in enumerate(track(choice.configurations, "evaluating configurations"))
+        ],
+    }
+
+
+def target_json(choice: Selection, name: str) -> dict[str, Any]:
+    """A target: its limit, what it is compared with, and the percentile that it is of."""
+    case = choice.configurations[0].own.case
+    unit = case.theory.symbol(TARGET_METRICS[name]).unit
+    limit, metric = plain_value(choice.targets[name]), metrics_of(name, case)[0]
+    statistic = choice.study.request.percentiles.get(name)
+    own = {"value": limit, "unit": unit, "metric": metric}
+    return own | ({"statistic": statistic} if statistic else {})
+
+
+def configuration_json(c: Configuration, worked_out: bool = True) -> dict[str, Any]:
+    """One configuration: what it is, its verdict, what it gives; computed also its checks and its inputs."""
+    if worked_out or c.screened is None:
+        return {**_verdict(c), "worked_out": True, **_computed(c)}
+    unit_of, values = c.own.case.theory.symbol, c.screened.values
+    compared = {name: {"value": x, "unit": unit_of(name).unit} for name, x in values.items()}
+    return {**_verdict(c), "worked_out": False, "quantities": compared}
+
+
+def _verdict(c: Configuration) -> dict[str, Any]:
+    case = c.own
+    return {
+        "label": c.label,
+        "model": case.model.name if case.model else None,
+        "hardware": case.hardware.name if case.hardware else None,
+        "precisions": dict(case.precisions),
+        "varied": dict(case.varied),
+        "batch": c.batch,
+        "copies": c.copies,
+        "scheduling": case.assumptions["scheduling"],
+        "layout": {name: plain_value(value) for name, value in c.layout.items()},
+        "prefill": {name: int(value) for name, value in case.request.prefill.items()},
+        "batch_chosen": c.chosen,
+        "state": c.state,
+        "missed": list(c.missed),
+        "batches": c.window._asdict() if c.window else None,
+    }
+
+
+def _computed(c: Configuration) -> dict[str, Any]:
+    """What takes an evaluation of the whole case."""
+    bound_case, assumed = c.case, c.case.assumptions
+    inputs = bound_case.inputs(tuple(_quantities(bound_case)), False)
+    return {
+        "checks": {check.name: check_json(check) for check in c.checks},
+        "unknown": c.unknown,
+        "quantities": _quantities(bound_case),
+        "inputs": {name: entry.as_json() for name, entry in inputs.items()},
+        "assumptions": {
+            s: {"value": assumed[s], "defaulted": assumed.defaulted(s)} for s in SWITCHES
+        },
+        "warnings": case_warnings(bound_case),
+    }
+
+
+def check_json(check: TargetCheck) -> dict[str, Any]:
+    """One condition: metric, limit, whether it is met (null: in a part of the ranges), the slack, also as a share of the limit; ``straddles``: whether
+    other list prices than the median, which ``met`` is at, would change that."""
+    own = check.metric.as_json() | {
+        "metric": check.metric.name,
+        "limit": plain_value(check.limit),
+        "met": check.met,
+        "slack": plain_value(check.slack),
+        "share": plain_value(check.slack / check.limit if check.limit else None),
+    }
+    if check.statistic != "mean":
+        own |= {"statistic": check.statistic, "decided_by": "simulation"}
+    return own | ({"straddles": check.straddles} if check.metric.at_median else {})
+
+
+def _quantities(case: BoundCase) -> dict[str, dict[str, Any]]:
+    return {name: case.json_with_bound(name) for name in QUANTITIES if case.get(name) is not None}

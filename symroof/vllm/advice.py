@@ -12,9 +12,9 @@ from symroof.analysis.verdict import MEMORY, at_rate, queues
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError
+from symroof.select.candidates import DEGREES, domain, starts, whole_experts
 from symroof.select.purchase import Purchase
 from symroof.select.recommend import Recommendation, recommend
-from symroof.select.search_space import DEGREES, domain, starts, whole_experts
 from symroof.specs import catalogue
 from symroof.specs.catalogue import HUB
 from symroof.vllm.command_line import VARIABLE

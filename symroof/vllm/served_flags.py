@@ -13,7 +13,7 @@ from symroof.cases.input import HEADS
 from symroof.cases.request import RECOMMENDED, request_of
 from symroof.cases.spec_inputs import DEFAULT_PRECISION
 from symroof.errors import InputError
-from symroof.select.search_space import uneven_cut
+from symroof.select.candidates import uneven_cut
 from symroof.specs import catalogue
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import precision_width, quantization_at

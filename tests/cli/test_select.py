@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.select.selection_json import QUANTITIES
+from symroof.select.selection import QUANTITIES
 
 from . import call, good, refused
 

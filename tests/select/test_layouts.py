@@ -6,7 +6,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.select.search_space import RATIOS, candidates_of
+from symroof.select.candidates import RATIOS, candidates_of
 from symroof.select.selection import select
 
 from ..tables import case_of
@@ -54,24 +54,6 @@ def numbers(found):
     return made
 
 
-def test_six_devices_by_hand():
-    """Groups of 1 or 2 (6 and 3 do not share 8 key and value heads out): one in six to five in six of them read prompts, whole numbers of groups."""
-    case = {name: value for name, value in CASE.items() if name != "chunk"}
-    found = candidates_of(Study(**case).first, 6)
-    ones = {(1, 1, 6, 0), *((1, 1, 6 - n, Fraction(n, 6 - n)) for n in range(1, 6))}
-    twos = {(2, 1, 3, 0), *((2, 1, 3 - n, Fraction(2 * n, 3 - n)) for n in range(1, 3))}
-    mixed = {(4, 1, 1, 2)}  # four that decode together, beside two that prefill one by one
-    assert near_set(numbers(found)) == near_set(ones | twos | mixed)
-
-
-def test_instances_that_prefill_in_a_layout_of_their_own_by_hand():
-    """Of 6 devices one or two pairs prefill, and the others decode alone, in pairs or all four together."""
-    case = {name: value for name, value in CASE.items() if name != "chunk"}
-    found = candidates_of(Study(**case, arrival_rate=10, prefill={"tp": 2}).first, 6)
-    each = {(1, 4, 0.5), (1, 2, 2), (2, 2, 1), (2, 1, 4), (4, 1, 2)}
-    assert {(tp, copies, prefill) for tp, _, copies, prefill in numbers(found)} == each
-
-
 def near_set(exact):
     return {tuple(map(float, one)) for one in exact}
 
@@ -100,26 +82,6 @@ def test_experts_also_get_groups_of_attention_and_stand_whole_without():
     assert {(c.value("tp"), c.value("ep")) for c in alone} == {
         (n, e) for n in (1, 2, 4, 8) for e in (1, n)
     }
-
-
-def test_what_the_engine_does_not_start_is_no_candidate():
-    """24 devices for 32 heads: multiples of groups of 8 only; of 7 devices each has a copy."""
-    case = Study(**CASE).first
-    assert {tp for tp, *_ in numbers(candidates_of(case, 24))} == {1, 2, 4, 8}
-    assert {tp for tp, *_ in numbers(candidates_of(case, 7))} == {1}
-
-
-@pytest.mark.parametrize(
-    ("among", "says"),
-    [
-        ({"devices": 4, "tp": 2}, "tp is given too"),
-        ({"devices": "two"}, "is not a number of devices"),
-        ({"devices": 2000}, "is not a number of devices"),
-    ],
-)
-def test_counts_that_cannot_be_laid_out(among, says):
-    with pytest.raises(InputError, match=says):
-        select(**CASE, among=among)
 
 
 def test_how_many_devices_prefill_is_asked_for_without_a_rate_and_searched_at_one():

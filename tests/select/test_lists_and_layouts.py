@@ -6,8 +6,7 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.select import candidates
 from symroof.select.candidates import with_candidates
-from symroof.select.selection import select
-from symroof.select.selection_json import selection_json
+from symroof.select.selection import select, selection_json
 
 from ..tables import table
 

@@ -41,8 +41,6 @@ def test_the_window_is_that_of_both_ends(targets):
     }
     assert window.stopped_by == tuple(name for name, breaks in broken.items() if breaks)
     for batch, both in (
-        (window.least - 1, False),
-        (window.least, True),
         (window.most, True),
         (window.most + 1, False),
     ):

@@ -10,8 +10,7 @@ from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.report.purchase_text import purchase_rows
 from symroof.select.recommend import recommended_of
-from symroof.select.selection import select
-from symroof.select.selection_json import check_json
+from symroof.select.selection import check_json, select
 
 from ..near import near
 
