@@ -40,15 +40,15 @@ BUDGETS = {
     "specs": 4893,
     "checkpoints": 3256,
     "study": 7089,
-    "select": 2464,
+    "select": 2340,
     "simulate": 1827,
     "servers": 1504,
     "sweep": 1131,
     "calibrate": 1240,
     "check": 4972,
     "report": 4813,
-    "cli": 3682,
-    "tests": 29699,
+    "cli": 3681,
+    "tests": 29652,
     "other": 2680,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
