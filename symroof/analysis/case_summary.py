@@ -13,9 +13,8 @@ from symroof.analysis.verdict import (
     waits_without_end,
 )
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.input import VARIANT
-from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
+from symroof.cases.values import DOES_NOT_FIT, VARIANT, Result
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import is_number
 from symroof.symbolic.printing import number_text, text

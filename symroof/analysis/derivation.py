@@ -11,7 +11,7 @@ import numpy as np
 
 from symroof.analysis.in_sympy import in_sympy
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import Result, plain_value
+from symroof.cases.values import Result, plain_value
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, mentions, names, parts, rebuild, symbol
 from symroof.symbolic.nodes import At, Total

@@ -10,8 +10,8 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, at_rate
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import Result, plain_value
 from symroof.cases.request import Request, request_of
+from symroof.cases.values import Result, plain_value
 from symroof.errors import InputError, Problem
 from symroof.resources import data_folder
 from symroof.specs.quantization import BITS

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.input import Input
-from symroof.cases.quantity_result import as_written
+from symroof.cases.values import Input, as_written
 from symroof.specs.preset import Definition
 from symroof.symbolic.expressions import Expr
 from symroof.symbolic.printing import text

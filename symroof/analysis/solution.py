@@ -18,7 +18,7 @@ from symroof.analysis.equation import to_whole
 from symroof.analysis.solved_equation import SolvedEquation
 from symroof.analysis.verdict import basis_of, measured_alone
 from symroof.cases.checks import LENGTHS, beyond_context, lengths
-from symroof.cases.quantity_result import Result, plain_value
+from symroof.cases.values import Result, plain_value
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import ZERO, Expr, fraction, is_number, names, operator_of
 from symroof.symbolic.printing import latex, shortened_formula, text

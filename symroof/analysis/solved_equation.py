@@ -13,7 +13,7 @@ import sympy
 from symroof.analysis import closed_branches, in_sympy
 from symroof.analysis.closed_branches import Branch, Branches, Condition, solved_condition
 from symroof.analysis.equation import LIMIT, MOST_DEGREES, REACH, Equation, to_whole
-from symroof.cases.quantity_result import Result
+from symroof.cases.values import Result
 from symroof.symbolic.crossings import Crossings
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, changed_inputs, is_relation, names

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from symroof.cases.bind_cases import MOST_CASES, bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import DOES_NOT_FIT, Number, Result
 from symroof.cases.request import Request, request_of, study_request, target_request
+from symroof.cases.values import DOES_NOT_FIT, Number, Result
 from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem
 from symroof.specs.model import ModelSpec
 from symroof.specs.spec_files import declared_in, study_document

@@ -10,8 +10,7 @@ from typing import Any
 
 from symroof.cases.bound_case import BOUND, EXPECTED, BoundCase
 from symroof.cases.engine_inputs import beyond_measurements
-from symroof.cases.input import AT_PEAK
-from symroof.cases.quantity_result import Result
+from symroof.cases.values import AT_PEAK, Result
 from symroof.specs.efficiencies import CLASSES, DEFAULT_ENGINE, FITTED, engine_class
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.kernels import holds

@@ -8,7 +8,7 @@ from typing import Any
 from symroof.analysis.differences import CaseDifference, differences
 from symroof.analysis.verdict import basis_of
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import DOES_NOT_FIT, Result, plain_value
+from symroof.cases.values import DOES_NOT_FIT, Result, plain_value
 from symroof.errors import InputError, Problem
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.kernels import nearly_equal

@@ -22,7 +22,6 @@ from symroof.cases.checks import (
     lengths,
 )
 from symroof.cases.engine_inputs import add_engine_defaults, add_measured_efficiencies, assumed
-from symroof.cases.input import HEADS, ROLE_INPUT, VARIANT, Input, number_of
 from symroof.cases.other_cases import (
     DRAFTING,
     OF_TARGET,
@@ -32,7 +31,6 @@ from symroof.cases.other_cases import (
     head_of,
     prefill_inputs,
 )
-from symroof.cases.quantity_result import as_written
 from symroof.cases.request import Request
 from symroof.cases.spec_inputs import (
     inputs_of_specs,
@@ -41,6 +39,7 @@ from symroof.cases.spec_inputs import (
     preset_request,
     stored_size,
 )
+from symroof.cases.values import HEADS, ROLE_INPUT, VARIANT, Input, as_written, number_of
 from symroof.errors import InputError, Problem
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.input_values import Setting, device_input

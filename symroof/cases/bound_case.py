@@ -7,19 +7,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
-from symroof.cases.input import (
+from symroof.cases.ranges import Ranges
+from symroof.cases.request import Request
+from symroof.cases.values import (
     AT_PEAK,
+    DOES_NOT_FIT,
     EFFICIENCIES,
     PRICE,
     Ends,
     Input,
+    Result,
     architecture_of,
     corner_points,
+    plain_value,
     slow_first,
 )
-from symroof.cases.quantity_result import DOES_NOT_FIT, Result, plain_value
-from symroof.cases.ranges import Ranges
-from symroof.cases.request import Request
 from symroof.specs.efficiencies import DEFAULT_ENGINE
 from symroof.specs.engine_profile import EngineProfile
 from symroof.specs.hardware import HardwareSpec

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.input import VARIANT, Input, number_of
-from symroof.cases.quantity_result import as_written
+from symroof.cases.values import VARIANT, Input, as_written, number_of
 from symroof.errors import InputError, Problem
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import ValueRange

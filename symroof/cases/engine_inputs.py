@@ -10,8 +10,8 @@ from typing import Any
 
 from symroof.cases.bound_case import EXPECTED, BoundCase
 from symroof.cases.checks import lengths
-from symroof.cases.input import Input, number_of
 from symroof.cases.request import Request
+from symroof.cases.values import Input, number_of
 from symroof.specs.efficiencies import (
     FITTED,
     TILE_ROWS,

@@ -13,8 +13,8 @@ import sympy
 from sympy import Symbol
 
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.input import Input
 from symroof.cases.request import Request
+from symroof.cases.values import Input
 from symroof.errors import InputError, Problem
 from symroof.specs.model import ModelSpec
 from symroof.symbolic.expressions import ZERO, Expr, inline, number, rebuild, substitute, symbol

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from symroof.cases.input import AT_PEAK, HEADS, ROLE_INPUT
+from symroof.cases.values import AT_PEAK, HEADS, ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.engine_profile import IDEAL, chosen_engine
 from symroof.specs.fields import Faults

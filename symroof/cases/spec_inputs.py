@@ -8,8 +8,8 @@ from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.engine_inputs import profile_of
-from symroof.cases.input import ROLE_INPUT, Input
 from symroof.cases.request import Request, Values
+from symroof.cases.values import ROLE_INPUT, Input
 from symroof.specs.catalogue import model_by_hub_name
 from symroof.specs.engine_profile import EngineCache
 from symroof.specs.fields import ValueRange

@@ -8,7 +8,7 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.analysis.waterfall import Waterfall, waterfall, waterfall_to_number
 from symroof.cases.request import Request
-from symroof.claims.read.written_number import WrittenNumber, read_written
+from symroof.claims.written_number import WrittenNumber, read_written
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.catalogue import SINGULAR, entries, has_entry, is_path
 from symroof.theory.declarations import NONE

@@ -17,14 +17,14 @@ from typing import Any
 from symroof.analysis.study import Study, Track, untracked
 from symroof.cases.request import request_of
 from symroof.claims.checked import HOLDS, Checked, Report
-from symroof.claims.judge import failed_judgement, judge
-from symroof.claims.read.claim_files import (
+from symroof.claims.claim_files import (
     HOLD_CLAIMS,
     NOTHING,
     ClaimFile,
     read_claims,
 )
-from symroof.claims.read.written_number import WrittenNumber
+from symroof.claims.judge import failed_judgement, judge
+from symroof.claims.written_number import WrittenNumber
 from symroof.errors import InputError, Problem, nearest, why
 from symroof.specs.claims import ClaimSpec
 from symroof.strict_yaml import Location, read_text
@@ -268,7 +268,7 @@ def with_conflict(claim: Checked, others: Mapping[str, Checked]) -> Checked:
 def compatible(one: WrittenNumber, two: WrittenNumber) -> bool:
     """Whether one value can be what both claim, at the precision each is written with.
 
-    >>> from symroof.claims.read.written_number import read_written
+    >>> from symroof.claims.written_number import read_written
     >>> compatible(read_written("24", ""), read_written("23.9", "")), compatible(read_written("24", ""), read_written("22", ""))
     (True, False)
     """

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from symroof.cases.quantity_result import plain_value
+from symroof.cases.values import plain_value
 from symroof.claims.claim_settings import study_of
 from symroof.claims.derive_claim import Derived
-from symroof.claims.read.written_number import WrittenNumber, read_written
-from symroof.claims.slips.explain import SlipExplanation
+from symroof.claims.explain_slips import SlipExplanation
+from symroof.claims.written_number import WrittenNumber, read_written
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.units import format_quantity, parse_unit, significant

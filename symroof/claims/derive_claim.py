@@ -1,4 +1,5 @@
-"""Derive a claim, form by form: the value that the claimed one is compared with, its unit, its flags."""
+"""Derive a claim, form by form: the value that the claimed one is compared with, its unit, its flags; of a claim about a whole range the stretches in which its
+outcome is one."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -6,22 +7,27 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from symroof.analysis.equation import LIMIT
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import DOES_NOT_FIT
+from symroof.cases.values import DOES_NOT_FIT
 from symroof.claims.catalogue_figures import catalogue_figure
 from symroof.claims.claim_settings import Settings, declarations_of, merged_settings, study_of
 from symroof.claims.denominators import claimed_quantity_formula
-from symroof.claims.range_claims import outcome_text, stretches_of
-from symroof.claims.read.written_number import read_written
+from symroof.claims.written_number import read_written
 from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.specs.claims import ClaimSpec
+from symroof.specs.fields import parse_range
+from symroof.specs.input_values import symbol_of
+from symroof.symbolic.crossings import Axis, crossings
 from symroof.symbolic.dimensions import DimensionError, dimension
-from symroof.symbolic.evaluation import evaluate
+from symroof.symbolic.evaluation import NoValue, evaluate
 from symroof.symbolic.expressions import (
     ONE,
     Expr,
+    is_label,
     is_relation,
     names,
     rename,
@@ -300,3 +306,67 @@ FORMS: dict[str, Callable[[ClaimSpec], Derived]] = {
     "moves": _moves,
 }
 """How each form that ends in one value is derived; chains and unchecked claims are judged separately."""
+
+
+MOST_WHOLE, GRID = 2**17, 2**12
+"""Whole numbers of a range that are all looked at, and points of a range of anything else."""
+Outcome = bool | str
+
+
+def outcome_text(outcome: Outcome) -> str:
+    return str(outcome).lower() if isinstance(outcome, bool) else outcome
+
+
+def stretches_of(claim: ClaimSpec, relation: Expr) -> list[tuple[str, str, Outcome]]:
+    """The stretches of the one ranged input, from its first to its last value, with the outcome in each.
+
+    Raises:
+        NoValue: there is none in a part of the range.
+        ValueError: what is no input, or no range.
+    """
+    if len(claim.for_all) > 1:
+        raise ValueError("is of one input: write a claim for each")
+    ((name, span),) = claim.for_all.items()
+    symbol = symbol_of(str(name), declarations_of(claim.given))
+    ends = parse_range(str(span), symbol.unit, symbol.written_in, bare=True)
+    case = study_of({key: value for key, value in claim.given.items() if key != name}).first.case
+    tree = case.formula_or_name(relation.name) if relation.is_Symbol else relation
+    arms = [one for one, _ in tree.arms] if is_label(tree) else []
+
+    def outcomes(points: Any) -> list[Outcome]:
+        scenarios = case.without_values({symbol.name}, rounded=True).changed({symbol.name: points})
+        asked = tree.lhs - tree.rhs if is_relation(tree) else tree
+        found = np.broadcast_to(scenarios.evaluate(asked), np.shape(points))
+        if found.dtype.kind in "US":
+            return [str(one) for one in found]
+        if np.isnan(found.astype(float)).any():
+            raise NoValue("no value in a part of the range")
+        if arms:
+            return [arms[int(one)] for one in found]
+        return [bool(one) for one in np.broadcast_to(scenarios.evaluate(tree), np.shape(points))]
+
+    low, high = float(ends.low), float(ends.high)
+    steps = min(high - low, MOST_WHOLE) if symbol.counted else GRID
+    points = np.linspace(low, high, int(steps) + 1)
+    points = np.unique(np.rint(points)) if symbol.counted else points
+    every = outcomes(points)
+    starts = [i for i in range(1, len(every)) if every[i] != every[i - 1]]
+    turns = []
+    for i in starts:
+        before, (a, b) = every[i - 1], points[i - 1 : i + 1]
+
+        def sides(x: Any, _: Any, before: Outcome = before) -> tuple[Any, Any]:
+            same = [outcome == before for outcome in outcomes(x.ravel())]
+            return np.where(np.reshape(same, x.shape), -1.0, 1.0), 0.0
+
+        if not symbol.counted or b - a > 1:
+            b = max(crossings(sides, [Axis(a, b, whole=symbol.counted)])[0].values, default=b)
+        turns.append(b)
+    gap = 1 if symbol.counted else 0
+    form = ",.0f" if symbol.counted else ".6g"
+    return [
+        (f"{first:{form}}", f"{last:{form}}", every[i])
+        for first, last, i in zip(
+            [low, *turns], [*(b - gap for b in turns), high], [0, *starts], strict=True
+        )
+    ]

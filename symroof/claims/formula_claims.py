@@ -17,13 +17,12 @@ from typing import Any
 
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.input import ROLE_INPUT
+from symroof.cases.values import ROLE_INPUT
 from symroof.claims.checked import Checked, Difference, tolerance_of
 from symroof.claims.claim_settings import settings_text, study_of, with_settings
 from symroof.claims.derive_claim import quantity_name, read_formula
-from symroof.claims.read.written_number import CLOSE_ENOUGH
-from symroof.claims.slips.explain import SlipExplanation
-from symroof.claims.slips.predictions import (
+from symroof.claims.explain_slips import SlipExplanation
+from symroof.claims.slips import (
     CATALOGUE,
     FAILURES,
     OTHER_COUNTS,
@@ -33,6 +32,7 @@ from symroof.claims.slips.predictions import (
     can_happen,
     formula_of,
 )
+from symroof.claims.written_number import CLOSE_ENOUGH
 from symroof.errors import InputError, NoValueHere, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.dimensions import DimensionError, check

@@ -9,13 +9,12 @@ from symroof.claims.checked import HOLDS, Checked, compared, flags_of, joined, v
 from symroof.claims.claim_settings import settings_text, study_of, with_settings
 from symroof.claims.denominators import denominators_of, is_per_time
 from symroof.claims.derive_claim import Derived, Steps, derive_expression, derived, quantity_name
+from symroof.claims.explain_slips import SlipExplanation, agreeing_ranges, chance, explain
 from symroof.claims.formula_claims import judge_formula
-from symroof.claims.read.numbers import figures
-from symroof.claims.read.written_number import DimensionMismatch, read_alone, read_written
-from symroof.claims.roof_share import with_roof_share
-from symroof.claims.slips.explain import SlipExplanation, agreeing_ranges, chance, explain
-from symroof.claims.slips.predictions import FAILURES, Context
-from symroof.claims.unstated_assumptions import explain_failure
+from symroof.claims.numbers import figures
+from symroof.claims.slips import FAILURES, Context
+from symroof.claims.unstated_assumptions import explain_failure, with_roof_share
+from symroof.claims.written_number import DimensionMismatch, read_alone, read_written
 from symroof.errors import InputError, NoValueHere, Problem
 from symroof.specs.claims import ClaimSpec, StepSpec
 from symroof.theory.declarations import MissingInput

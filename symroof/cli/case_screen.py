@@ -19,7 +19,7 @@ from symroof.analysis.case_summary import (
 from symroof.analysis.verdict import basis_lines, under_load, unjudged
 from symroof.cases.bind_cases import variant
 from symroof.cases.engine_inputs import beyond_measurements
-from symroof.cases.input import ROLE_INPUT
+from symroof.cases.values import ROLE_INPUT
 from symroof.cli.output import inputs_table, starred
 from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
 from symroof.errors import InputError

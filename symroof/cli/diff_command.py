@@ -95,7 +95,7 @@ def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> list[str]:
     """Both values of a quantity with its largest differences between them, and the mistakes among these."""
     from symroof.analysis.case_summary import DIGITS
     from symroof.analysis.waterfall import factor_text, signed_text
-    from symroof.cases.input import ROLE_INPUT
+    from symroof.cases.values import ROLE_INPUT
 
     unit, least = way.symbol.unit, SMALL * abs(float(way.end.value))
     felt = [step for step in way.steps if abs(float(step.effect)) > least]

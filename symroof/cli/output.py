@@ -15,7 +15,7 @@ import click
 from symroof.errors import visible
 
 if TYPE_CHECKING:
-    from symroof.cases.quantity_result import Result
+    from symroof.cases.values import Result
     from symroof.errors import Problem
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symroof.analysis.case_summary import case_warnings, compact, unused_inputs
 from symroof.analysis.verdict import basis_lines, limit_of, metrics_of
-from symroof.cases.quantity_result import Result
+from symroof.cases.values import Result
 from symroof.cli.case_screen import assumed, ledger
 from symroof.cli.options import words_without
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from symroof.cases.bound_case import BoundCase
-    from symroof.cases.quantity_result import Result
+    from symroof.cases.values import Result
     from symroof.vllm.advice import Review
 
 WORDS = column("shown", "words")

@@ -10,9 +10,8 @@ from typing import Any
 
 from symroof.analysis.case_summary import added_token
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.input import Input
-from symroof.cases.quantity_result import Result
 from symroof.cases.spec_inputs import model_values
+from symroof.cases.values import Input, Result
 from symroof.errors import InputError, Problem, nearest
 from symroof.report.catalogue_tables import KINDS, shown
 from symroof.specs import catalogue

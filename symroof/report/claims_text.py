@@ -11,7 +11,7 @@ from symroof.specs.engine_profile import IDEAL
 
 if TYPE_CHECKING:
     from symroof.claims.checked import Checked
-    from symroof.claims.slips.explain import SlipExplanation
+    from symroof.claims.explain_slips import SlipExplanation
 
 MOST_SLIPS, LONGEST = 2, 360
 """Mistakes, and characters of a sentence."""

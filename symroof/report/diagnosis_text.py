@@ -3,7 +3,7 @@
 from symroof.analysis.case_summary import DIGITS, case_title, compact
 from symroof.analysis.diagnosis import ALIKE, Diagnosis
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import Result
+from symroof.cases.values import Result
 from symroof.select.candidates import not_started
 
 SHOWN = 6

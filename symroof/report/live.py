@@ -27,8 +27,7 @@ from symroof.analysis.verdict import (
     unknown_targets,
 )
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.input import PRICE
-from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
+from symroof.cases.values import NOT_EVERYWHERE, PRICE, Result
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.review_sections import NO_STEADY_STATE
 from symroof.resources import data_folder

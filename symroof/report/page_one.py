@@ -24,7 +24,7 @@ from symroof.analysis.verdict import (
 )
 from symroof.cases.bound_case import BOUND, BoundCase
 from symroof.cases.engine_inputs import kind_of
-from symroof.cases.quantity_result import Result
+from symroof.cases.values import Result
 from symroof.report.field_names import quantity_name
 from symroof.report.markup import Code
 from symroof.report.pictures.chart import sentence

@@ -15,7 +15,7 @@ from symroof.analysis.verdict import (
     under_load,
 )
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import Result
+from symroof.cases.values import Result
 from symroof.report.field_names import input_name, operator_name, short_label
 from symroof.report.markup import NOTHING, Code, Math, Ranged, equation, formula, in_words, symbol
 from symroof.specs.efficiencies import FITTED

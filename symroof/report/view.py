@@ -16,7 +16,7 @@ from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import efficiency_basis, under_load
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import DOES_NOT_FIT
+from symroof.cases.values import DOES_NOT_FIT
 from symroof.errors import InputError, Problem, nearest
 from symroof.report import page_one, review_sections
 from symroof.report.field_names import short_label

@@ -25,7 +25,7 @@ from symroof.analysis.verdict import (
     under_load,
 )
 from symroof.cases.bind_cases import has_mix
-from symroof.cases.input import EFFICIENCIES, slow_first
+from symroof.cases.values import EFFICIENCIES, slow_first
 from symroof.select.candidates import Candidate
 from symroof.select.configuration import CLOSE, PRICE, PRICED, Judged
 from symroof.symbolic.blocks import Array

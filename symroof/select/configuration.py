@@ -24,7 +24,7 @@ from symroof.analysis.verdict import (
 )
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import Result
+from symroof.cases.values import Result
 from symroof.errors import InputError, Problem
 from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES

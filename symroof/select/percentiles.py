@@ -9,7 +9,7 @@ from typing import Any
 from symroof.analysis.study import Track, untracked
 from symroof.analysis.verdict import LOAD, TargetCheck, metric_of
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import Result
+from symroof.cases.values import Result
 from symroof.errors import InputError
 from symroof.select.candidates import Candidate
 from symroof.select.purchase import Purchase

@@ -13,7 +13,7 @@ import numpy as np
 from symroof.analysis.compile import compile
 from symroof.analysis.verdict import LOAD, MEMORY, MEMORY_OF_A_DEVICE, metrics_of, queues
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import Result, plain_value
+from symroof.cases.values import Result, plain_value
 from symroof.errors import InputError
 from symroof.select.candidates import DEGREES, domain
 from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration

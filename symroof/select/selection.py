@@ -12,9 +12,8 @@ from symroof.analysis.study import Study, Track, untracked
 from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, basis_lines, metrics_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.checks import check_load
-from symroof.cases.input import EFFICIENCIES
-from symroof.cases.quantity_result import plain_value
 from symroof.cases.request import request_of
+from symroof.cases.values import EFFICIENCIES, plain_value
 from symroof.errors import InputError, Problem
 from symroof.select.candidates import DEGREES, Candidate, Layouts, candidates_of, with_candidates
 from symroof.select.configuration import PRICED, Configuration, prefill_ratio

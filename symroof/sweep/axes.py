@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from symroof.cases.bind_cases import MOST_CASES
-from symroof.cases.input import ROLE_INPUT
 from symroof.cases.request import Request, exact
+from symroof.cases.values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line
 from symroof.specs.fields import ValueRange, in_unit
 from symroof.specs.input_values import needs_unit, setting, symbol_of

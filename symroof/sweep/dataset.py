@@ -20,7 +20,7 @@ import numpy as np
 
 from symroof.analysis.case_summary import published_mismatch
 from symroof.analysis.verdict import basis_lines
-from symroof.cases.quantity_result import Result
+from symroof.cases.values import Result
 from symroof.errors import InputError, Problem, nearest, require
 from symroof.output_files import PREFIX, destination, replace
 from symroof.specs.fields import ValueRange

@@ -12,7 +12,7 @@ import numpy as np
 
 from symroof.analysis.compile import Output, output
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.input import PRICE
+from symroof.cases.values import PRICE
 from symroof.sweep.axes import Axis
 from symroof.symbolic.blocks import Array, blocks
 from symroof.symbolic.evaluation import NoValue

@@ -16,8 +16,8 @@ import numpy as np
 from symroof.cases.bind_cases import MOST_CASES, bound_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.checks import check_changed
-from symroof.cases.input import ROLE_INPUT
 from symroof.cases.request import Request, exact
+from symroof.cases.values import ROLE_INPUT
 from symroof.errors import InputError, Problem
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import symbol_of

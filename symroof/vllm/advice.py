@@ -10,7 +10,7 @@ from functools import cached_property
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import MEMORY, at_rate, queues
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import Result
+from symroof.cases.values import Result
 from symroof.errors import InputError
 from symroof.select.candidates import DEGREES, domain, starts, whole_experts
 from symroof.select.purchase import Purchase

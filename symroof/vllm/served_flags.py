@@ -9,9 +9,9 @@ from typing import Any
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.study import Study
-from symroof.cases.input import HEADS
 from symroof.cases.request import RECOMMENDED, request_of
 from symroof.cases.spec_inputs import DEFAULT_PRECISION
+from symroof.cases.values import HEADS
 from symroof.errors import InputError
 from symroof.select.candidates import uneven_cut
 from symroof.specs import catalogue

@@ -9,7 +9,7 @@ from symroof.analysis.derivation import Derivation
 from symroof.analysis.solution import Solution
 from symroof.calibrate.calibration_result import Calibration
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import Number, Result
+from symroof.cases.values import Number, Result
 from symroof.claims.checked import Checked, Report
 from symroof.select.configuration import Configuration
 from symroof.select.selection import Selection

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.analysis.study import Study
-from symroof.cases.quantity_result import Result, as_written
+from symroof.cases.values import Result, as_written
 from symroof.symbolic.expressions import number
 from symroof.theory.symbols import INPUTS
 from tests.tables import case_of

@@ -4,7 +4,7 @@ import pytest
 
 from symroof.claims.check import check_text
 from symroof.claims.judge import judge
-from symroof.claims.read.numbers import figures
+from symroof.claims.numbers import figures
 from symroof.specs.claims import ClaimSpec
 from tests.tables import table
 

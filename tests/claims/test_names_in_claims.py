@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
+from symroof.claims.claim_files import read_claims
 from symroof.claims.judge import check_dimensions_used
-from symroof.claims.read.claim_files import read_claims
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 

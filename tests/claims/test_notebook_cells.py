@@ -5,7 +5,7 @@ import json
 import pytest
 
 from symroof.claims.check import check_text
-from symroof.claims.read.markdown import note_text
+from symroof.claims.markdown import note_text
 from symroof.errors import InputError
 
 GIVEN = "<!-- symroof: given model=llama-3-70b kv=fp16 -->"

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from symroof.claims.check import check_text
-from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS
-from symroof.claims.read.numbers import figures
+from symroof.claims.claim_files import MOST_ANNOTATIONS
+from symroof.claims.numbers import figures
 from symroof.errors import InputError
 from tests.tables import table
 

@@ -3,8 +3,8 @@
 import pytest
 
 from symroof.claims.check import check, check_text
+from symroof.claims.claim_files import read_claims
 from symroof.claims.claim_settings import is_switch
-from symroof.claims.read.claim_files import read_claims
 from symroof.errors import InputError
 
 from ..tables import words

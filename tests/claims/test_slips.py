@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.claims.annotations import annotation_fields
 from symroof.claims.derive_claim import derived
+from symroof.claims.explain_slips import SlipExplanation, explanations
 from symroof.claims.judge import judge
-from symroof.claims.read.annotations import annotation_fields
-from symroof.claims.read.written_number import DimensionMismatch, read_written
-from symroof.claims.slips.explain import SlipExplanation, explanations
+from symroof.claims.written_number import DimensionMismatch, read_written
 from symroof.specs.claims import ClaimSpec
 from symroof.units import format_quantity
 

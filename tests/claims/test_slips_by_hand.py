@@ -6,10 +6,10 @@ from functools import cache
 
 import pytest
 
+from symroof.claims.annotations import annotation_fields
 from symroof.claims.claim_settings import merged_settings
 from symroof.claims.derive_claim import derived
-from symroof.claims.read.annotations import annotation_fields
-from symroof.claims.slips.predictions import CATALOGUE, context_of, predictions
+from symroof.claims.slips import CATALOGUE, context_of, predictions
 from symroof.specs.claims import ClaimSpec
 
 FIRST = "model=llama-3-70b hardware=h100-sxm params=70e9 prompt=4000 assume.detail=weights"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.claims.read.spelled_arithmetic import equations, equations_of_blocks
+from symroof.claims.spelled_arithmetic import equations, equations_of_blocks
 
 RIGHT, WRONG, NONE = True, False, None
 ARITHMETIC = [

@@ -6,7 +6,7 @@ import pytest
 
 from symroof.claims import check as checking
 from symroof.claims.check import check, check_text
-from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS, Note
+from symroof.claims.claim_files import MOST_ANNOTATIONS, Note
 from symroof.errors import InputError
 from symroof.specs.claims import MOST_CLAIMS
 from tests.tables import table, words

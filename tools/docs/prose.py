@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 import symroof as sr
-from symroof.claims.slips.predictions import CATALOGUE
+from symroof.claims.slips import CATALOGUE
 from tools.docs import DOCS, ROOT, found
 from tools.docs.examples import BLOCK
 

@@ -14,7 +14,7 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import at_rate, under_load
 from symroof.analysis.waterfall import Waterfall, signed_text
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import DOES_NOT_FIT, Result
+from symroof.cases.values import DOES_NOT_FIT, Result
 from symroof.report.field_names import QUANTITIES_BY_NAME, input_name, short_label
 from symroof.report.pictures.chart import Axis, Chart, in_unit, lacking
 from symroof.report.pictures.curves import along, compared

@@ -14,7 +14,7 @@ from symroof.analysis.equation import LIMIT, to_whole
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.input import Input
+from symroof.cases.values import Input
 from symroof.errors import InputError
 from symroof.report.pictures.chart import counted
 from symroof.symbolic.evaluation import NoValue

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from symroof.claims.read.markdown import FORMULA
-from symroof.claims.read.numbers import Figure, single_figures
-from symroof.claims.read.written_number import CLOSE_ENOUGH, precision
+from symroof.claims.markdown import FORMULA
+from symroof.claims.numbers import Figure, single_figures
+from symroof.claims.written_number import CLOSE_ENOUGH, precision
 from symroof.symbolic.reading import FormulaError, parse
 from symroof.units import parse_unit, significant
 

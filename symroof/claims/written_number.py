@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symroof.claims.denominators import end_of_denominators
-from symroof.claims.read.numbers import QUALIFIER, Figure, figures
+from symroof.claims.numbers import QUALIFIER, Figure, figures
 from symroof.symbolic.kernels import holds, nearly_equal
 from symroof.units import (
     COUNTED,

@@ -1,7 +1,7 @@
 """The catalogue of slips, ``specs/check/slips.yaml``, and the values a claim would have after one:
 the claim derived again with the slip in it, never by a formula of its own.
 
-Slips of digits are in :mod:`symroof.claims.slips.explain`, and so are slips with a free parameter.
+Slips of digits are in :mod:`symroof.claims.explain_slips`, and so are slips with a free parameter.
 """
 
 import re
@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.input import ROLE_INPUT
+from symroof.cases.values import ROLE_INPUT
 from symroof.claims.catalogue_figures import as_quantity, confusable_figures
 from symroof.claims.claim_settings import Settings, merged_settings, study_of, with_settings
 from symroof.claims.denominators import claimed_quantity_formula

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from symroof.cases.quantity_result import plain_value
+from symroof.cases.values import plain_value
 from symroof.claims.derive_claim import Derived, Steps
-from symroof.claims.read.written_number import WrittenNumber, read_written
-from symroof.claims.slips.predictions import (
+from symroof.claims.slips import (
     CATALOGUE,
     Context,
     SlipPrediction,
@@ -25,6 +24,7 @@ from symroof.claims.slips.predictions import (
     predictions,
     two_slips,
 )
+from symroof.claims.written_number import WrittenNumber, read_written
 from symroof.specs.claims import ClaimSpec
 from symroof.units import describe, format_quantity, parse_unit, settled, significant
 
@@ -101,7 +101,7 @@ def agreeing_ranges(
 ) -> list[tuple[float, float]]:
     """For each value, the claims that would have agreed with it at the precision written.
 
-    >>> from symroof.claims.read.written_number import read_written
+    >>> from symroof.claims.written_number import read_written
     >>> [(round(low, 4), round(high, 4)) for low, high in agreeing_ranges([Fraction(200)], read_written("100", ""))]
     [(198.0198, 201.005)]
     """

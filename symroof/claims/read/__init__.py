@@ -1,1 +1,0 @@
-"""Claims as they are written: files, annotations, numbers in prose."""

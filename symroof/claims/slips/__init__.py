@@ -1,1 +1,0 @@
-"""Slips: what each changes, how likely each explanation is."""
