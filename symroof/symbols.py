@@ -44,8 +44,7 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.reading import parse
 from symroof.symbolic.slopes import SLOPE_BY_TERM_COUNT
 from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.quantities import QUANTITIES
-from symroof.theory.quantity import Quantity
+from symroof.theory.quantities import QUANTITIES, Quantity
 from symroof.theory.symbols import ALIASES, INPUTS
 from symroof.theory.sympy_input import inputs_of, sign
 from symroof.theory.theory import UnknownName, theory

@@ -17,7 +17,7 @@ from symroof.symbolic.expressions import Expr, mentions, names, parts, rebuild, 
 from symroof.symbolic.nodes import At, Total
 from symroof.symbolic.printing import latex, text
 from symroof.theory.declarations import DropsCaches
-from symroof.theory.quantity import ImplicitDefinition
+from symroof.theory.quantities import ImplicitDefinition
 from symroof.theory.symbols import (
     ARCHITECTURE,
     PARALLEL,

@@ -29,13 +29,12 @@ from symroof.symbolic.expressions import (
 )
 from symroof.symbolic.polynomials import NoClosedForm
 from symroof.symbolic.reading import FormulaError, as_written, parse
-from symroof.theory.declarations import NONE, Declarations, MissingInput
+from symroof.theory.declarations import NONE, THRESHOLDS, Declarations, MissingInput
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import assume
 from symroof.theory.symbols import INPUTS
 from symroof.theory.sympy_input import is_sympy, read_expression, symbol_name
 from symroof.theory.theory import Theory, theory
-from symroof.theory.thresholds import THRESHOLDS
 
 SHOWN = 80
 """Characters of an equation that an error repeats."""

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symroof.cases.values import NO_RANGE, NOT_EVERYWHERE, RangeNotFound, Result
-from symroof.symbolic.blocks import Array
-from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.evaluation import Array, NoValue
 from symroof.symbolic.expressions import Expr, is_label, is_relation, operator_of, symbol
 from symroof.symbolic.kernels import holds
 from symroof.theory.case import Case

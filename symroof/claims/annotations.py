@@ -21,11 +21,10 @@ from symroof.errors import InputError, nearest
 from symroof.specs.claims import FORMS, ClaimSpec
 from symroof.specs.definitions import OWN_NAME
 from symroof.strict_yaml import DECIMAL, INTEGER, Location
-from symroof.theory.declarations import NONE
+from symroof.theory.declarations import NONE, THRESHOLDS
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import INPUTS, base_name
-from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import COUNTED, UnitError, parse_number, parse_unit
 
 WORD = re.compile(

@@ -22,12 +22,12 @@ from symroof.specs.sources import Source
 from symroof.specs.spec_files import file_kind, holds_config, model_path, read_model, spec_class
 from symroof.strict_yaml import Document, Location, path_text
 from symroof.symbolic.expressions import number
+from symroof.theory.architecture import PARAMETER_GROUPS
+from symroof.theory.declarations import THRESHOLDS
 from symroof.theory.operator_table import parameters, placed_rows
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.rows import PARAMETER_GROUPS
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import INPUTS, canonical
-from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import format_quantity, is_whole
 
 

@@ -189,7 +189,7 @@ def quantities() -> Rows:
 
 
 def thresholds() -> Rows:
-    from symroof.theory.thresholds import THRESHOLDS
+    from symroof.theory.declarations import THRESHOLDS
 
     names = ("name", "group", "unknown", "reference", "equation")
     return [_fields(t, *names, meaning=t.means) for t in THRESHOLDS.values()]

@@ -31,7 +31,7 @@ from symroof.cases.values import NOT_EVERYWHERE, PRICE, Result
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.review_sections import NO_STEADY_STATE
 from symroof.resources import data_folder
-from symroof.symbolic.blocks import Array
+from symroof.symbolic.evaluation import Array
 from symroof.table_formats import FAILS, IN_PART, PASSES, UNKNOWN
 from symroof.theory.theory_files import listed
 from symroof.units import is_whole

@@ -23,7 +23,7 @@ from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import label, names
 from symroof.symbolic.reading import parse
 from symroof.table_formats import UNKNOWN
-from symroof.theory.operators import Operator
+from symroof.theory.operator_table import Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import SWITCHES

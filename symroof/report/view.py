@@ -26,14 +26,13 @@ from symroof.report.purchase_text import purchase_rows
 from symroof.report.recommendation import Reviewed
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import names
-from symroof.theory.declarations import OWN
-from symroof.theory.thresholds import GROUPS, THRESHOLDS
+from symroof.theory.declarations import OWN, THRESHOLD_GROUPS, THRESHOLDS
 from symroof.units import format_quantity
 from symroof.version import __version__
 from symroof.vllm.advice import serve_command
 
 HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
-HEADINGS = {OWN: "Thresholds defined in this study", **GROUPS}
+HEADINGS = {OWN: "Thresholds defined in this study", **THRESHOLD_GROUPS}
 
 LONGEST_FORMULA = 200
 """LaTeX characters beyond which a closed form is omitted."""

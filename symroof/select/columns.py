@@ -28,7 +28,7 @@ from symroof.cases.bind_cases import has_mix
 from symroof.cases.values import EFFICIENCIES, slow_first
 from symroof.select.candidates import Candidate
 from symroof.select.configuration import CLOSE, PRICE, PRICED, Judged
-from symroof.symbolic.blocks import Array
+from symroof.symbolic.evaluation import Array
 from symroof.symbolic.searches import largest_whole
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS

@@ -17,7 +17,7 @@ from symroof.cases.values import Result, plain_value
 from symroof.errors import InputError
 from symroof.select.candidates import DEGREES, domain
 from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration
-from symroof.symbolic.blocks import Array
+from symroof.symbolic.evaluation import Array
 from symroof.symbolic.searches import largest_whole
 
 HOUR = 3600

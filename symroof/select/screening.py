@@ -26,8 +26,7 @@ from symroof.select.columns import (
 )
 from symroof.select.configuration import CLOSE, PRICE, Window
 from symroof.select.purchase import Purchase
-from symroof.symbolic.blocks import Array
-from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.evaluation import Array, NoValue
 from symroof.symbolic.expressions import is_number, names
 from symroof.symbolic.searches import largest_whole
 

@@ -9,8 +9,8 @@ from sympy import Basic
 from symroof.specs.fields import Spec
 from symroof.specs.sources import AnySource
 from symroof.symbolic.expressions import Expr, number
-from symroof.symbolic.latex_names import is_spelling
 from symroof.symbolic.reading import LONGEST
+from symroof.theory.symbols import is_spelling
 from symroof.units import Unit, UnitError, parse_unit
 
 Equation = Annotated[str, Field(max_length=LONGEST)]

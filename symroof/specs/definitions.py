@@ -22,7 +22,7 @@ from symroof.specs.definition_entries import (
 )
 from symroof.specs.fields import Fault, Faults, Spec, build, in_unit, raise_faults
 from symroof.strict_yaml import Document
-from symroof.symbolic import dimensions, functions
+from symroof.symbolic import dimensions
 from symroof.symbolic.expressions import (
     ZERO,
     Expr,
@@ -35,13 +35,13 @@ from symroof.symbolic.expressions import (
     operator_of,
     parts,
 )
+from symroof.symbolic.nodes import FUNCTIONS
 from symroof.symbolic.reading import FormulaError, as_written, parse, written
-from symroof.theory.declarations import NONE, OWN, Declarations
-from symroof.theory.quantity import Quantity, declared_quantity
+from symroof.theory.declarations import NONE, OWN, THRESHOLDS, Declarations, Threshold
+from symroof.theory.quantities import Quantity, declared_quantity
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
 from symroof.theory.symbols import Symbol, base_unit, declared_symbol
-from symroof.theory.thresholds import THRESHOLDS, Threshold
 from symroof.units import Dimension, describe, strict, with_usual_unit
 
 MOST_DECLARED = 64
@@ -50,7 +50,7 @@ MOST_NODES = 4096
 """The most parts of a formula once the definitions it uses are inlined."""
 OWN_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 OF_STUDIES = "model hardware preset draft assume assume_family targets theory define weights kv activations value quantities for_ inputs formula pi detail"
-RESERVED = frozenset({*functions.FUNCTIONS, *SWITCHES, *DETAIL, *OF_STUDIES.split()})
+RESERVED = frozenset({*FUNCTIONS, *SWITCHES, *DETAIL, *OF_STUDIES.split()})
 """Reserved words of studies, sweeps and formulas."""
 
 DECLARE = "write a user-defined input into a theory: a file (symroof init theory), or sr.Theory(inputs={...}, define={...})"

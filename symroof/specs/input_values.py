@@ -21,7 +21,7 @@ from symroof.symbolic.expressions import (
 )
 from symroof.symbolic.reading import FormulaError, parse, written
 from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.quantity import Quantity
+from symroof.theory.quantities import Quantity
 from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, canonical
 from symroof.units import strict
 

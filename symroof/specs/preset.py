@@ -25,8 +25,7 @@ from symroof.specs.sources import Source, Text
 from symroof.specs.study_fields import Assume, Precision, Settings, any_names
 from symroof.symbolic.expressions import Expr, substitute
 from symroof.symbolic.reading import FormulaError, parse, written
-from symroof.theory.quantities import QUANTITIES
-from symroof.theory.quantity import Quantity
+from symroof.theory.quantities import QUANTITIES, Quantity
 from symroof.theory.spellings import known_names
 from symroof.theory.symbols import canonical
 

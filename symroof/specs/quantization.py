@@ -15,7 +15,7 @@ from symroof.specs.fields import Amount, Spec, Whole, one_of
 from symroof.strict_yaml import load
 from symroof.symbolic.expressions import Expr, number
 from symroof.symbolic.reading import parse
-from symroof.theory.rows import PARAMETER_GROUPS, layer_rows
+from symroof.theory.architecture import PARAMETER_GROUPS, layer_rows
 from symroof.units import Quantity, parse_unit
 
 if TYPE_CHECKING:

@@ -23,12 +23,12 @@ from symroof.specs.fields import ValueRange, in_unit
 from symroof.specs.input_values import needs_unit, setting, symbol_of
 from symroof.specs.model import ModelSpec
 from symroof.specs.study_fields import check_choice, precision_names
-from symroof.symbolic.blocks import Array
+from symroof.symbolic.evaluation import Array
 from symroof.symbolic.expressions import fraction, is_condition_or_label, is_number, number
 from symroof.symbolic.reading import parse
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.layout import SHAPING
-from symroof.theory.quantity import Quantity
+from symroof.theory.quantities import Quantity
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import ALIASES, SHARES, Symbol, canonical
 from symroof.units import NUMBER, UnitError, parse_number, with_usual_unit

@@ -25,7 +25,7 @@ from symroof.errors import InputError, Problem, nearest, require
 from symroof.output_files import PREFIX, destination, replace
 from symroof.specs.fields import ValueRange
 from symroof.sweep.grid import FITS, Grid, Variable
-from symroof.symbolic.blocks import Array, blocks
+from symroof.symbolic.evaluation import Array, blocks
 from symroof.theory.switches import SWITCHES
 from symroof.version import __version__
 

@@ -14,8 +14,7 @@ from symroof.analysis.compile import Output, output
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import PRICE
 from symroof.sweep.axes import Axis
-from symroof.symbolic.blocks import Array, blocks
-from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.evaluation import Array, NoValue, blocks
 from symroof.theory.case import Case
 
 FITS = "fits"

@@ -1,5 +1,5 @@
 """The value of a formula: printed once as a Python function of an environment, which gives names their values, and run over
-floats or over arrays along scenarios.
+floats or over arrays along scenarios. Large arrays are cut into blocks that fit a core's cache.
 
 ``e`` is the environment; what the functions do is :mod:`symroof.symbolic.kernels`.
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -274,3 +274,50 @@ def _local(name: str) -> str:
 
 
 __all__ = ["NoValue", "UndefinedValue", "chosen_index"]  # what other modules ask for here
+
+
+Array = np.ndarray[Any, Any]
+
+BLOCK = 32768
+"""Points of a block: a quarter of a megabyte each array."""
+
+# The C library gives the memory of an array of that size back to the system as soon as it is free, and a formula makes dozens of them in every block:
+# more than half of the time would go into getting it again. It keeps pieces as large as the largest that it has seen come back (up to 32 MB).
+np.empty(2**21)
+
+
+def blocks(shape: Sequence[int], most: int = BLOCK) -> Iterator[tuple[slice, ...]]:
+    """Slices that cover a shape, of so many points at most each: whole last axes as far as they fit, then parts of one, then one by one.
+
+    >>> [[(part.start, part.stop) for part in place] for place in blocks((2, 3), 4)]
+    [[(0, 1), (0, 3)], [(1, 2), (0, 3)]]
+    """
+    steps, left = [], most
+    for length in reversed(shape):
+        steps.append(max(1, min(length, left)))
+        left //= steps[-1]
+    steps.reverse()
+
+    def part(axis: int) -> Iterator[tuple[slice, ...]]:
+        if axis == len(shape):
+            yield ()
+            return
+        for start in range(0, shape[axis], steps[axis]):
+            for rest in part(axis + 1):
+                yield slice(start, min(start + steps[axis], shape[axis])), *rest
+
+    return part(0)
+
+
+def cut(x: Array, place: tuple[slice, ...]) -> Array:
+    """The part of an input that belongs to a block; an axis along which it does not vary stays as it is.
+
+    >>> cut(np.arange(6.0).reshape(3, 2, 1), (slice(1, 2), slice(0, 1), slice(0, 9))).ravel()
+    array([2.])
+    """
+    own = place[len(place) - x.ndim :]
+    return x[
+        tuple(
+            part if length != 1 else slice(None) for part, length in zip(own, x.shape, strict=True)
+        )
+    ]

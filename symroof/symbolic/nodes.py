@@ -1,4 +1,4 @@
-"""The nodes of formulas that SymPy lacks, and those of its own that keep their arguments.
+"""The nodes of formulas that SymPy lacks, those of its own that keep their arguments, and the functions of the grammar.
 
 SymPy would compare and factor the arguments of maxima, minima and roundings for minutes.
 
@@ -9,11 +9,13 @@ SymPy would compare and factor the arguments of maxima, minima and roundings for
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import sympy
+from sympy.core.symbol import Str
 
 from symroof.units import Dimension, parse_unit
 
@@ -234,3 +236,53 @@ def halves(factors: Iterable[Any]) -> tuple[list[Any], list[Any]]:
         else:
             above.append(factor)
     return above, below
+
+
+LARGEST_ROOTED = 10**9
+"""Of a number under a root: SymPy takes that apart into its factors."""
+
+
+class Function(NamedTuple):
+    """The least and the largest number of arguments; what it is in a formula that computes, and in one kept as it is written."""
+
+    least: int
+    most: int
+    evaluated: Callable[..., Any]
+    written: Callable[..., Any]
+
+
+def _root(arg: Any) -> Any:
+    """A square root; of a long number its value, as SymPy would look for the factors for minutes."""
+    if arg.is_Rational and arg.is_nonnegative and max(arg.p, arg.q) > LARGEST_ROOTED:
+        return sympy.Rational(repr(math.sqrt(arg)))
+    return sympy.sqrt(arg)
+
+
+def _log2(x: Any) -> Any:
+    return sympy.log(x) / sympy.log(2)
+
+
+def _kept(function: Any, *more: Any) -> Callable[..., Any]:
+    """A function of SymPy that is not evaluated."""
+    return lambda *args: function(*args, *more, evaluate=False)
+
+
+def _sum(body: Any, index: Any, first: Any, last: Any) -> Any:
+    if not index.is_Symbol:
+        raise ValueError("the second argument of sum() is the name of its index")
+    return Total(body, Str(index.name), first, last)
+
+
+FUNCTIONS = {
+    "max": Function(1, 16, Max, Max.kept),
+    "min": Function(1, 16, Min, Min.kept),
+    "ceil": Function(1, 1, ceiling, ceiling.kept),
+    "floor": Function(1, 1, floor, floor.kept),
+    "sqrt": Function(1, 1, _root, _kept(sympy.Pow, sympy.S.Half)),
+    "log2": Function(1, 1, _log2, _kept(sympy.log, 2)),
+    "log": Function(1, 1, sympy.log, _kept(sympy.log)),
+    "exp": Function(1, 1, sympy.exp, _kept(sympy.exp)),
+    "lambertw": Function(1, 2, sympy.LambertW, _kept(sympy.LambertW)),
+    "of_largest": Function(2, 64, OfLargest, OfLargest),
+    "sum": Function(4, 4, _sum, _sum),
+}

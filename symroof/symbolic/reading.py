@@ -40,8 +40,7 @@ from symroof.symbolic.expressions import (
     relation,
     symbol,
 )
-from symroof.symbolic.functions import FUNCTIONS, LARGEST_ROOTED
-from symroof.symbolic.nodes import Measured
+from symroof.symbolic.nodes import FUNCTIONS, LARGEST_ROOTED, Measured
 from symroof.units import UNITS, UnitError, parse_number, parse_unit, unknown_unit
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64

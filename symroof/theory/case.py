@@ -19,8 +19,7 @@ from symroof.symbolic.searches import searched
 from symroof.symbolic.step_polynomials import Steps
 from symroof.theory.case_formulas import CaseFormulas
 from symroof.theory.layout import affects_layout, layout
-from symroof.theory.quantities import QUANTITIES
-from symroof.theory.quantity import ImplicitDefinition
+from symroof.theory.quantities import QUANTITIES, ImplicitDefinition
 from symroof.theory.theory import UnknownName, theory
 
 MOST_CHANGES = 12

@@ -34,8 +34,7 @@ from symroof.symbolic.slopes import SLOPE_BY_TERM_COUNT, derivative
 from symroof.theory.declarations import DropsCaches, MissingInput, NoClosedForm, default_of
 from symroof.theory.devices import total_of
 from symroof.theory.layout import FREE, shapes_layout
-from symroof.theory.quantities import QUANTITIES
-from symroof.theory.quantity import ImplicitDefinition, Quantity
+from symroof.theory.quantities import QUANTITIES, ImplicitDefinition, Quantity
 from symroof.theory.symbols import base_name, named
 from symroof.theory.theory import Theory, UnknownName
 

@@ -1,22 +1,90 @@
-"""User-defined names of a study or a theory file: inputs, quantities with their formulas, thresholds; and the defaults of inputs.
+"""Named thresholds; what a study or a theory file declares itself (inputs, quantities, thresholds); and the defaults of inputs.
 
-They are passed with the selection of a study into its theory, so they are known in that study only.
+A threshold is one equation, its unknown, the meaning of the answer and the source of the question; the built-in ones stand in
+``specs/theories/inference/thresholds.yaml``. Declarations are passed with the selection of a study into its theory, so they are
+known in that study only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from symroof.symbolic.expressions import DerivativeName, Expr, UndefinedValue, number
-from symroof.theory.quantity import Quantity
+from symroof.theory.quantities import QUANTITIES, Quantity
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name, slope_symbol
+from symroof.theory.theory_files import cited, section
 from symroof.units import parse_quantity
 
-if TYPE_CHECKING:
-    from symroof.theory.thresholds import Threshold
+SUBJECTS: dict[str, tuple[str, str]] = {
+    entry.name: (entry.fields["title"], cited(entry.fields["source"]))
+    for entry in section("subjects")
+}
+"""The heading of each group, and the reference of its thresholds that name none."""
+
+THRESHOLD_GROUPS = {group: heading for group, (heading, _) in SUBJECTS.items()}
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A named equation.
+
+    Attributes:
+        group: the subject it belongs to, a key of :data:`SUBJECTS`.
+        equation: ``lhs = rhs`` over quantities.
+        unknown: the input it is solved for.
+        kind: ``reach`` (the least whole value at which the sides have changed over), or ``limit`` (the largest at which
+            they have not).
+        means: the meaning of the value.
+        below, above: why there is no crossing if the left side stays below, or above, the right one for all values of the unknown.
+        needs: additional inputs, such as a target.
+        under_load: the equation where targets apply to a server under load; empty where it is the same.
+        when: inputs that a case must set for a review to report it: without chunks, no thresholds of chunks.
+        reference: the source of the question.
+    """
+
+    group: str
+    name: str
+    equation: str
+    unknown: str
+    kind: str
+    means: str
+    below: str
+    above: str
+    needs: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
+    reference: str = ""
+    under_load: str = ""
+
+    def never(self, verdict: str) -> str:
+        """Why there is no crossing, by the larger side; empty for any other verdict."""
+        return {"lhs_below": self.below, "lhs_above": self.above}.get(verdict, "")
+
+
+def declared_threshold(fields: Mapping[str, Any]) -> Threshold:
+    """A threshold from its entry in a theory file; its source is that of its subject unless it names one."""
+    group = fields["subject"]
+    return Threshold(
+        group,
+        **{
+            key: fields[key]
+            for key in ("name", "equation", "unknown", "kind", "means", "below", "above")
+        },
+        needs=tuple(fields.get("needs", ())),
+        when=tuple(fields.get("when", ())),
+        reference=cited(fields.get("source", "")) or SUBJECTS[group][1],
+        under_load=fields.get("under_load", ""),
+    )
+
+
+THRESHOLDS: dict[str, Threshold] = {
+    entry.name: declared_threshold(entry.fields) for entry in section("thresholds")
+}
+
+FULL_MEMORY = THRESHOLDS["max_batch_memory"].equation
+"""The equation at which the most loaded device is full."""
 
 
 class DropsCaches:
@@ -54,7 +122,7 @@ class Declarations(DropsCaches):
         title: the title of the theory file.
         symbols: the caller's SymPy symbols for some of the inputs, by name.
 
-    >>> from symroof.theory.quantity import declared_quantity
+    >>> from symroof.theory.quantities import declared_quantity
     >>> own = Declarations(quantities=(declared_quantity("cache_share", {"unit": "s", "means": "cache of all memory"}, OWN),))
     >>> own.symbol("cache_share").meaning, own.symbol("ttft").unit, own.symbol("ttf")
     ('cache of all memory', 's', None)
@@ -108,14 +176,14 @@ class Declarations(DropsCaches):
             self._symbols.get(name)
             or INPUTS.get(name)
             or INPUTS.get(base)
-            or _quantity(name)
-            or _quantity(base)
+            or QUANTITIES.get(name)
+            or QUANTITIES.get(base)
         )
 
     def quantity(self, name: str) -> Quantity | None:
         """The declaration of a quantity, user-defined or built-in."""
         own = self._symbols.get(name)
-        return own if isinstance(own, Quantity) else _quantity(name)
+        return own if isinstance(own, Quantity) else QUANTITIES.get(name)
 
     def input(self, name: str) -> Symbol | None:
         """The declaration of an input, user-defined or built-in."""
@@ -124,8 +192,6 @@ class Declarations(DropsCaches):
 
     def threshold(self, name: str) -> Threshold | None:
         """A named threshold, user-defined or built-in."""
-        from symroof.theory.thresholds import THRESHOLDS
-
         return next((own for own in self.thresholds if own.name == name), None) or THRESHOLDS.get(
             name
         )
@@ -138,21 +204,12 @@ class Declarations(DropsCaches):
     @cached_property
     def known(self) -> tuple[str, ...]:
         """Every name of an input or quantity, built-in ones included."""
-        from symroof.theory.quantities import QUANTITIES
-
         return (*self._symbols, *INPUTS, *QUANTITIES)
 
     @cached_property
     def definitions(self) -> dict[str, Expr]:
         """The formulas of the quantities that are declared here."""
         return dict(self.formulas)
-
-
-def _quantity(name: str) -> Quantity | None:
-    """The built-in quantity of a name; they are loaded on first use, since a study of inputs needs none."""
-    from symroof.theory.quantities import QUANTITIES
-
-    return QUANTITIES.get(name)
 
 
 S = TypeVar("S", bound="Symbol | Threshold")

@@ -14,8 +14,8 @@ import sympy
 
 from symroof.symbolic.expressions import ONE, ZERO, Expr, symbol
 from symroof.symbolic.reading import parse
-from symroof.theory.layout import Layout
-from symroof.theory.links import (
+from symroof.theory.layout import (
+    Layout,
     all_gather,
     all_reduce,
     all_reduces,
@@ -26,8 +26,7 @@ from symroof.theory.links import (
     message,
     sends,
 )
-from symroof.theory.operator_table import PlacedRow, parameters, total
-from symroof.theory.operators import Operator, operators
+from symroof.theory.operator_table import Operator, PlacedRow, operators, parameters, total
 from symroof.theory.steps import STEPS, DriverScope, ExpertPool, Segment, Step, driver, over
 from symroof.theory.totals import Key, Totals, resident
 

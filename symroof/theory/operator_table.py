@@ -1,5 +1,5 @@
 """The operator table: rows x steps x layer kinds. Totals, the per-operator roofline, the breakdown of a report and of time
-are this table, grouped and summed late."""
+are this table, grouped and summed late; the operators of a step have FLOPs, bytes and times."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -7,12 +7,28 @@ from functools import lru_cache
 
 import sympy
 
-from symroof.symbolic.expressions import ONE, Expr, mentions, rename, substitute, symbol
+from symroof.symbolic.expressions import ONE, ZERO, Expr, mentions, rename, substitute, symbol
+from symroof.symbolic.nodes import Max
 from symroof.symbolic.reading import parse
-from symroof.theory.architecture import Architecture, Layer
+from symroof.theory.architecture import (
+    CORE,
+    CORES,
+    SCAN,
+    Architecture,
+    Layer,
+    OperatorRow,
+    layer_rows,
+    outer_rows,
+)
 from symroof.theory.layout import SINGLE, Layout
-from symroof.theory.rows import CORES, SCAN, OperatorRow, layer_rows, outer_rows
-from symroof.theory.steps import REACHES, AttentionReach, DriverScope, ExpertPool
+from symroof.theory.steps import (
+    REACHES,
+    WORK_TIMES,
+    AttentionReach,
+    DriverScope,
+    ExpertPool,
+    work_time,
+)
 from symroof.theory.switches import Assumptions
 
 STREAM_FILTERS = {
@@ -256,7 +272,9 @@ def _with_shared_factors(terms: list[Expr]) -> Expr:
 def parameters(summed: Iterable[PlacedRow]) -> Expr:
     """Resident parameters, those of an expert times the number of experts."""
     return total(
-        _of_pool(row, symbol(row.scope.experts)) if isinstance(row.scope, ExpertPool) else row
+        replace(row, amount=symbol(row.scope.experts) * row.amount)
+        if isinstance(row.scope, ExpertPool)
+        else row
         for row in summed
     )
 
@@ -264,12 +282,115 @@ def parameters(summed: Iterable[PlacedRow]) -> Expr:
 def idle_parameters(summed: Iterable[PlacedRow]) -> Expr:
     """Parameters of the experts that a token does not use."""
     idle = [
-        _of_pool(row, symbol(row.scope.experts) - symbol(row.scope.taken))
+        replace(row, amount=(symbol(row.scope.experts) - symbol(row.scope.taken)) * row.amount)
         for row in summed
         if isinstance(row.scope, ExpertPool)
     ]
     return total(idle)
 
 
-def _of_pool(row: PlacedRow, how_many: Expr) -> PlacedRow:
-    return replace(row, amount=(how_many * row.amount))
+@dataclass(frozen=True)
+class Operator:
+    """One operator of one layer kind in one step: its work and its traffic, per layer, and how many layers.
+
+    Attributes:
+        streams: the FLOPs or bytes of each stream, of the whole model.
+        device_streams: those of one device.
+    """
+
+    name: str
+    layer: str
+    count: Expr
+    streams: tuple[tuple[str, Expr], ...]
+    device_streams: tuple[tuple[str, Expr], ...]
+    assumptions: Assumptions
+
+    @property
+    def flops(self) -> Expr:
+        """The FLOPs of the whole model."""
+        return _added(self.streams, True)
+
+    @property
+    def bytes(self) -> Expr:
+        """The bytes of the whole model."""
+        return _added(self.streams, False)
+
+    @property
+    def device_flops(self) -> Expr:
+        """The FLOPs of one device."""
+        return _added(self.device_streams, True)
+
+    @property
+    def device_bytes(self) -> Expr:
+        """The bytes of one device."""
+        return _added(self.device_streams, False)
+
+    @property
+    def attention_flops(self) -> Expr:
+        """Those of its FLOPs on one device that run at attention's own peak, where it has one."""
+        return self.device_flops if self.name == CORE else ZERO
+
+    @property
+    def compute_time(self) -> Expr:
+        """The time of one layer's FLOPs alone."""
+        return work_time("compute_time", self.device_flops, self.assumptions, self.attention_flops)
+
+    @property
+    def memory_time(self) -> Expr:
+        """The time of one layer's bytes alone."""
+        return work_time("memory_time", self.device_bytes, self.assumptions)
+
+    @property
+    def roofline_time(self) -> Expr:
+        """The larger of the two, over all its layers."""
+        return self.count * Max(self.compute_time, self.memory_time)
+
+
+Streams = tuple[tuple[str, Expr], ...]
+
+
+def _added(streams: Streams, flops: bool) -> Expr:
+    """The FLOPs, or the bytes, of some streams."""
+    return sympy.Add(*(amount for stream, amount in streams if (stream == "flops") == flops))
+
+
+def _over_layers(some: list[Operator], field: str) -> Expr:
+    """One amount of some operators over all layers."""
+    return sympy.Add(*(operator.count * getattr(operator, field) for operator in some))
+
+
+def _time(some: list[Operator], kind: str) -> Expr:
+    """The time of one device's FLOPs or bytes over all layers."""
+    work = _over_layers(some, f"device_{WORK_TIMES[kind]}")
+    return work_time(kind, work, some[0].assumptions, _over_layers(some, "attention_flops"))
+
+
+PARTS: dict[str, Callable[[list[Operator]], Expr]] = {
+    "flops": lambda some: _over_layers(some, "flops"),
+    "bytes": lambda some: _over_layers(some, "bytes"),
+    "compute_time": lambda some: _time(some, "compute_time"),
+    "memory_time": lambda some: _time(some, "memory_time"),
+    "roofline_time": lambda some: sympy.Add(*(operator.roofline_time for operator in some)),
+}
+"""The quantities of a step that are sums over its operators: the name after the step's, and the sum over some operators."""
+
+Amount = Callable[[PlacedRow], Expr]
+
+
+def operators(
+    counted: Iterable[PlacedRow], whole: Amount, device: Amount, assumptions: Assumptions
+) -> Iterator[Operator]:
+    """The operators of a step from the cells that count in it; ``whole`` gives a cell's FLOPs or bytes in one layer, ``device``
+    one device's part of them."""
+    by_operator: dict[tuple[str, str], list[PlacedRow]] = {}
+    for row in counted:
+        by_operator.setdefault((row.operator, row.layer), []).append(row)
+    for (name, layer), rows in by_operator.items():
+        count = rows[0].count if len({row.count for row in rows}) == 1 else ONE
+        amounts: tuple[dict[str, Expr], dict[str, Expr]] = {}, {}
+        for row in rows:
+            layers = ONE if row.count == count else row.count
+            for found, amount in zip(amounts, (whole, device), strict=True):
+                found[row.stream] = found.get(row.stream, ZERO) + layers * amount(row)
+        streams, parts = (tuple(found.items()) for found in amounts)
+        yield Operator(name, layer, count, streams, parts, assumptions)

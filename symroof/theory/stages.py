@@ -16,15 +16,11 @@ from sympy import Symbol
 from symroof.symbolic.expressions import ZERO, Expr, at, is_number, number, of_largest, symbol
 from symroof.symbolic.nodes import Max, Min, floor
 from symroof.symbolic.reading import parse
-from symroof.theory.architecture import Architecture
+from symroof.theory.architecture import SHARED_COPIES, Architecture
 from symroof.theory.devices import RESIDENT, Devices, per_device, stored_bytes
-from symroof.theory.layout import SYMBOLIC
-from symroof.theory.links import busy_time, exchange_time, link_time, message, sends
-from symroof.theory.operator_table import PlacedRow, total
-from symroof.theory.operators import operators
-from symroof.theory.quantity import WORK_TIMES, work_time
-from symroof.theory.rows import SHARED_COPIES
-from symroof.theory.steps import STEPS, Step
+from symroof.theory.layout import SYMBOLIC, busy_time, exchange_time, link_time, message, sends
+from symroof.theory.operator_table import PlacedRow, operators, total
+from symroof.theory.steps import STEPS, WORK_TIMES, Step, work_time
 from symroof.theory.symbols import base_name
 from symroof.theory.totals import resident
 

@@ -5,11 +5,12 @@ Prefill, decode and all other steps (verification, chunked) differ only in their
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sympy
 
-from symroof.symbolic.expressions import ONE, Expr, substitute, symbol
+from symroof.symbolic.expressions import ONE, ZERO, Expr, substitute, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.switches import Assumptions
 from symroof.theory.theory_files import section, table
@@ -157,3 +158,23 @@ def _of_segment(
     if per == "logit_rows":
         found = found[segment.logits or assumptions["logits"]]
     return over(found, parts)
+
+
+WORK_TIMES = {"compute_time": "flops", "memory_time": "bytes"}
+"""The times of a pass, a stage or an operator, and the work that each is of."""
+
+
+def work_time(kind: str, work: Expr, assumptions: Assumptions, attention: Expr = ZERO) -> Expr:
+    """The time of one device's FLOPs or bytes alone, by a kind of :data:`WORK_TIMES`: as a step has it, of this work, of which ``attention`` is attention's."""
+    parts = {f"{WORK_TIMES[kind]}_per_device": work, "attention_flops_per_device": attention}
+    return substitute(_of_each_step(kind, assumptions), parts)
+
+
+@lru_cache(maxsize=256)
+def _of_each_step(name: str, assumptions: Assumptions) -> Expr:
+    """The formula that a step has for a quantity, in names of one step."""
+    fields = next(entry.fields for entry in section("each_step") if entry.name == name)
+    if "formula" in fields:
+        return parse(fields["formula"])
+    ((switch, formulas),) = fields["choose"].items()
+    return parse(formulas[assumptions[switch]])

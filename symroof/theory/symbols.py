@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -75,6 +76,28 @@ def default_latex(name: str) -> str:
     ('\\mathrm{wasted\\_prefill}', 'j')
     """
     return name if len(name) == 1 else rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}"
+
+
+GREEK = (
+    "alpha|beta|gamma|delta|epsilon|varepsilon|zeta|eta|theta|vartheta|iota|kappa|varkappa|lambda|mu|nu|xi|pi|varpi|rho"
+    "|varrho|sigma|varsigma|tau|upsilon|phi|varphi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Upsilon|Phi|Psi|Omega|ell"
+)
+LETTER = rf"(?:\\mathrm\{{(?:[A-Za-z0-9,/ ]|\\_)+\}}|\\(?:{GREEK})(?![A-Za-z])|[A-Za-z0-9,/])"
+SCRIPT = rf"(?:{LETTER}|\{{(?:\s*{LETTER}(?:_{LETTER})?)+\s*\}})"
+SPELLED = re.compile(
+    rf"(?:\s*{LETTER}(?:_{SCRIPT}(?:\^{SCRIPT})?|\^{SCRIPT}(?:_{SCRIPT})?)?)+\s*", re.ASCII
+)
+"""How a name is spelled: letters, digits and Greek, each with a script below and one above."""
+LONGEST_LATEX = 64
+
+
+def is_spelling(spelled: str) -> bool:
+    r"""Whether LaTeX is how a name may be spelled, and nothing else that LaTeX could do.
+
+    >>> [is_spelling(latex) for latex in (r"t_{\mathrm{prefill}}", r"\beta_l", r"\input{x}", "x_a_b", "{")]
+    [True, True, False, False, False]
+    """
+    return len(spelled) <= LONGEST_LATEX and SPELLED.fullmatch(spelled) is not None
 
 
 def declared_symbol(name: str, fields: Mapping[str, Any]) -> Symbol:
@@ -211,4 +234,19 @@ def slope_symbol(name: DerivativeName, quantity: Symbol, by: Symbol) -> Symbol:
         describe(unit) if unit else "",
         f"derivative of {quantity.name} by {by.name}",
         signed=True,
+    )
+
+
+def of_kind(symbol: Symbol, kind: str) -> Symbol:
+    """The symbol of one kind of layer: ``H_{kv}`` of the local layers is ``H_{kv, local}``."""
+    escaped = kind.replace("_", r"\_")
+    spelled, written = symbol.latex, rf"\mathrm{{{escaped}}}"
+    if spelled.endswith("}") and "_{" in spelled:
+        latex = f"{spelled[:-1]}, {written}}}"
+    elif "_" in spelled:
+        latex = f"{spelled.replace('_', '_{', 1)}, {written}}}"
+    else:
+        latex = f"{spelled}_{{{written}}}"
+    return replace(
+        symbol, name=f"{symbol.name}.{kind}", latex=latex, meaning=f"{symbol.meaning}, {kind}"
     )

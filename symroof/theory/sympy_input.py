@@ -27,7 +27,7 @@ from symroof.symbolic.nodes import Measured
 from symroof.symbolic.printing import text, unit_text
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.quantity import Quantity as DeclaredQuantity
+from symroof.theory.quantities import Quantity as DeclaredQuantity
 from symroof.theory.spellings import printed_name
 from symroof.theory.steps import STEPS
 from symroof.theory.symbols import (

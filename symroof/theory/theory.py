@@ -5,7 +5,7 @@ No numbers of models or devices occur here. :func:`theory` is cached, so a repor
 
 from __future__ import annotations
 
-from collections import Counter, UserDict
+from collections import UserDict
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -30,15 +30,12 @@ from symroof.symbolic.nodes import Max
 from symroof.symbolic.printing import latex
 from symroof.symbolic.reading import parse
 from symroof.symbolic.slopes import derivative
-from symroof.theory.architecture import GENERIC, Architecture
+from symroof.theory.architecture import CORE, GENERIC, Architecture
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import WHOLE, Devices, total_of
 from symroof.theory.layout import SINGLE, Layout
-from symroof.theory.operator_table import LINEAR
-from symroof.theory.operators import PARTS, Operator
-from symroof.theory.quantities import QUANTITIES
-from symroof.theory.quantity import Quantity
-from symroof.theory.rows import CORE
+from symroof.theory.operator_table import LINEAR, PARTS, Operator
+from symroof.theory.quantities import QUANTITIES, Quantity
 from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
@@ -49,6 +46,7 @@ from symroof.theory.symbols import (
     Symbol,
     base_name,
     default_latex,
+    of_kind,
     slope_symbol,
 )
 from symroof.theory.theory_files import cited, table
@@ -128,7 +126,7 @@ class Theory:
             symbol = self.own.symbol(base)
             if not symbol:
                 raise UnknownName(name)
-            self._symbols[name] = _of_kind(symbol, kind) if kind else symbol
+            self._symbols[name] = of_kind(symbol, kind) if kind else symbol
         return self._symbols[name]
 
     def reference(self, name: str) -> str:
@@ -239,20 +237,8 @@ class Theory:
 
     def label(self, step: str, operator: Operator) -> str:
         """The label of an operator of a step: its name, with the kind of layer if several kinds have it."""
-        return (
-            f"{operator.name}.{operator.layer}"
-            if self._kinds_of[step, operator.name] > 1
-            else operator.name
-        )
-
-    @cached_property
-    def _kinds_of(self) -> Counter[tuple[str, str]]:
-        """How many kinds of layer have an operator, by step and name."""
-        return Counter(
-            (step, operator.name)
-            for step, operators in self.operators.items()
-            for operator in operators
-        )
+        kinds = sum(other.name == operator.name for other in self.operators[step])
+        return f"{operator.name}.{operator.layer}" if kinds > 1 else operator.name
 
     @cached_property
     def _labelled(self) -> dict[tuple[str, str], list[Operator]]:
@@ -332,23 +318,6 @@ class Theory:
         """Totals whose parts (of kinds of layer, of devices) have definitions; if a case sets the total, the parts follow it."""
         wholes = (base_name(name) if "." in name else total_of(name) for name in self.definitions)
         return frozenset(filter(None, wholes))
-
-
-def _of_kind(symbol: Symbol, kind: str) -> Symbol:
-    """The symbol of one kind of layer: ``H_{kv}`` of the local layers is ``H_{kv, local}``."""
-    escaped = kind.replace("_", r"\_")
-    spelled, written = symbol.latex, rf"\mathrm{{{escaped}}}"
-    indexed = spelled.endswith("}") and "_{" in spelled
-    latex = (
-        f"{spelled[:-1]}, {written}}}"
-        if indexed
-        else f"{spelled.replace('_', '_{', 1)}, {written}}}"
-        if "_" in spelled
-        else f"{spelled}_{{{written}}}"
-    )
-    return replace(
-        symbol, name=f"{symbol.name}.{kind}", latex=latex, meaning=f"{symbol.meaning}, {kind}"
-    )
 
 
 @lru_cache(maxsize=256)

@@ -18,7 +18,7 @@ from symroof.specs import catalogue
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import precision_width, quantization_at
 from symroof.symbolic.evaluation import NoValue
-from symroof.theory.thresholds import THRESHOLDS
+from symroof.theory.declarations import THRESHOLDS
 from symroof.vllm.command_line import AUTO, FlagValue, ServeCommand
 from symroof.vllm.engines import LLAMA, SGLANG, VLLM, Flag
 

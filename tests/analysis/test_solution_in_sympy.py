@@ -10,8 +10,8 @@ import symroof as sr
 from symroof import symbols as s
 from symroof.errors import InputError
 from symroof.symbolic.applied import Quantity
+from symroof.theory.declarations import THRESHOLDS
 from symroof.theory.symbols import INPUTS
-from symroof.theory.thresholds import THRESHOLDS
 from tests.tables import case_of
 
 CHAT = case_of("model=llama-3-8b hardware=h100-sxm engine=ideal prompt=1024 output=256")

@@ -15,7 +15,7 @@ from symroof.sweep import dataset as sweep_dataset
 from symroof.sweep import grid as sweep_grid
 from symroof.sweep.axes import axes_of
 from symroof.sweep.dataset import write
-from symroof.symbolic.blocks import blocks
+from symroof.symbolic.evaluation import blocks
 
 from ..tables import fields
 from . import FORMATS, points

@@ -8,8 +8,15 @@ import pytest
 
 from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.reading import parse
-from symroof.theory.layout import SINGLE, Layout
-from symroof.theory.links import all_gather, all_reduce, all_to_all, link_time, sends
+from symroof.theory.layout import (
+    SINGLE,
+    Layout,
+    all_gather,
+    all_reduce,
+    all_to_all,
+    link_time,
+    sends,
+)
 
 from ..near import near
 from ..tables import case_of

@@ -5,12 +5,11 @@ import pytest
 from symroof.symbolic.expressions import names
 from symroof.symbolic.reading import parse
 from symroof.theory import theory_files
-from symroof.theory.declarations import OWN, Declarations
-from symroof.theory.quantity import Quantity
-from symroof.theory.rows import block_rows
+from symroof.theory.architecture import block_rows
+from symroof.theory.declarations import OWN, Declarations, Threshold
+from symroof.theory.quantities import Quantity
 from symroof.theory.symbols import INPUTS, ExpressionName, Symbol, base_name
 from symroof.theory.theory import theory
-from symroof.theory.thresholds import Threshold
 
 from ..tables import table, words
 

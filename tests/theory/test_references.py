@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from symroof.theory.declarations import SUBJECTS, THRESHOLDS
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.theory_files import DEFINITION, references
-from symroof.theory.thresholds import SUBJECTS, THRESHOLDS
 
 SOURCES = references()
 DECLARED = [*QUANTITIES.values(), *THRESHOLDS.values()]

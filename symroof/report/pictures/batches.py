@@ -30,7 +30,7 @@ from symroof.report.pictures.curves import (
 from symroof.report.purchase_text import labelled, tokens_text, usd
 from symroof.report.recommendation import Reviewed, reviewed
 from symroof.select.purchase import Purchase
-from symroof.theory.thresholds import FULL_MEMORY
+from symroof.theory.declarations import FULL_MEMORY
 from symroof.units import significant
 
 LARGEST, POINTS = 2.0**17, 40

@@ -30,9 +30,9 @@ from symroof.report.pictures.curves import (
     known as has_all,
 )
 from symroof.symbolic.printing import shortened_formula
+from symroof.theory.declarations import FULL_MEMORY
 from symroof.theory.symbols import SHARES, Symbol
 from symroof.theory.sympy_input import known
-from symroof.theory.thresholds import FULL_MEMORY
 from symroof.units import format_quantity, plural
 
 REACH = 16

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from symroof.specs.checkpoints.family import family_of
+from symroof.theory.architecture import CORE, SCAN
 from symroof.theory.operator_table import placed_rows, total
-from symroof.theory.rows import CORE, SCAN
 from symroof.theory.switches import assume
 
 from ...tables import words
