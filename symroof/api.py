@@ -12,7 +12,8 @@ from symroof.analysis import study as core
 from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem
 from symroof.report.catalogue_tables import CatalogueTable
-from symroof.theory.sympy_input import is_sympy, symbol_name
+from symroof.symbolic.from_sympy import is_sympy
+from symroof.theory.sympy_input import symbol_name
 
 if TYPE_CHECKING:
     import xarray
@@ -105,7 +106,7 @@ class Study(core.Study):
         """Draw a picture, as ``symroof plot`` does, and return it as a Matplotlib ``Figure``.
 
         Args:
-            kind: ``roofline``, ``latency-throughput``, ``pareto``, ``memory``, ``tornado``, ``ttft`` or ``itl``; ``waterfall`` with a
+            kind: ``roofline``, ``latency-throughput``, ``regimes``, ``pareto``, ``memory``, ``tornado``, ``ttft`` or ``itl``; ``waterfall`` with a
                 second side; with ``over`` a quantity by name or symbol, or a SymPy expression.
             ax: Matplotlib axes to draw into; by default a new figure.
             over: the input on the axis, by name or symbol; two for a map.

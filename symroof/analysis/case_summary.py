@@ -15,8 +15,7 @@ from symroof.analysis.verdict import (
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
 from symroof.cases.values import DOES_NOT_FIT, VARIANT, Result
-from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import is_number
+from symroof.symbolic.expressions import NoValue, is_number
 from symroof.symbolic.printing import number_text, text
 from symroof.table_formats import FAILS, IN_PART, PASSES, card, html_table
 from symroof.theory.layout import DEGREES, shapes_layout
@@ -261,7 +260,8 @@ def _memory(case: BoundCase) -> tuple[str, str]:
         part = f"{IN_PART} fits in part of its ranges"
         fits = f"{FAILS} does not fit" if case.never_fits else part
     unit = usable[usable.rindex(" ") :]
-    return f"{used.removesuffix(unit)} of {usable}", fits
+    each = " each" * (case.case.value("instance_devices") > 1)
+    return f"{used.removesuffix(unit)} of {usable}{each}", fits
 
 
 def both(case: BoundCase, name: str) -> tuple[str, str]:

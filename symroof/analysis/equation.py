@@ -16,11 +16,12 @@ import sympy
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.closed_forms import candidates
 from symroof.symbolic.crossings import SAME, Axis, Crossings, Sides, crossings
-from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import (
     ZERO,
     Expr,
+    NoValue,
     TooLong,
+    UndefinedValue,
     at,
     changed_inputs,
     inline,
@@ -192,6 +193,13 @@ class Equation(DropsCaches):
             return self._search([{}])
         middle = {name: float(own.case.value(name)) for name in points[0]}
         return self._search([middle, *points])
+
+    def crossings_at(self, points: Points) -> list[tuple[float, ...]]:
+        """The crossings at other values of some inputs; none where the sides have no value there."""
+        try:
+            return [each.values for each in self._search(points)]
+        except NoValue:
+            return [()] * len(points)
 
     def _search(self, points: Points) -> list[Crossings]:
         """The crossings at all points in one search; where they differ in how devices share the model, in one for each."""

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import all_option, json_option, study_from, study_options
-from symroof.cli.output import json_text, say, say_one_of, write_file
-from symroof.cli.terminal import fitted_table, warning_lines, wrapped
+from symroof.cli.terminal import (
+    fitted_table,
+    json_text,
+    say,
+    say_one_of,
+    warning_lines,
+    wrapped,
+    write_file,
+)
 
 if TYPE_CHECKING:
     from symroof.calibrate.calibration_result import Calibration, Parameter
@@ -122,12 +129,10 @@ def calibration_lines(fit: Calibration, everything: bool) -> list[str]:
     head = ["fitted", "value", f"{fit.level:.0%} interval", ""]
     lines.append(fitted_table([_shown(p) for p in fit.parameters], head, "  "))
     typical = f"typical residual {fit.deviation:.1%}; " if fit.deviation is not None else ""
-    if everything:
-        lines.append(
-            f"{typical}least squares on relative residuals, Student's t with {fit.freedom} degrees of freedom"
-        )
-    else:
-        lines.append(f"{typical}largest:" if typical else "largest residuals:")
+    method = (
+        f"least squares on relative residuals, Student's t with {fit.freedom} degrees of freedom"
+    )
+    lines.append(f"{typical}{method}" if everything else f"{typical}largest residuals:")
     rows = fit.residuals if everything else sorted(fit.residuals, key=lambda r: -abs(r.relative))
     head = ["line", "", "measured", "fitted", "residual", "limited by"]
     lines.append(fitted_table([_row(r) for r in rows[:most]], head, "  "))

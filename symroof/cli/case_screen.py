@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import Any
 
 from symroof.analysis.case_summary import (
     DIGITS,
@@ -17,25 +18,22 @@ from symroof.analysis.case_summary import (
     words_for,
 )
 from symroof.analysis.verdict import basis_lines, under_load, unjudged
-from symroof.cases.bind_cases import variant
+from symroof.cases.bind_cases import bound_cases
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.engine_inputs import beyond_measurements
+from symroof.cases.request import request_of
 from symroof.cases.values import ROLE_INPUT
-from symroof.cli.output import inputs_table, starred
-from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
+from symroof.cli.terminal import fits, fitted_table, inputs_table, starred, warning_lines, wrapped
 from symroof.errors import InputError
 from symroof.select.candidates import not_started, starts
-from symroof.symbolic.evaluation import NoValue
+from symroof.specs.quantization import BITS
+from symroof.symbolic.expressions import NoValue
 from symroof.table_formats import text_table
 from symroof.theory.declarations import OWN, MissingInput
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import GROUPS
 from symroof.theory.theory_files import column, listed
 from symroof.units import significant
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from symroof.cases.bound_case import BoundCase
 
 SHORT = column("shown", "short")
 """Words where a terminal has no room for the others."""
@@ -104,19 +102,29 @@ def marked(warnings: Iterable[str]) -> list[str]:
 
 
 def room_instead(case: BoundCase) -> str:
-    """How few requests, or how much tensor parallelism, memory has room for."""
+    """How few requests, how much tensor parallelism, or which narrower weights memory has room for."""
     most, said = case.get("concurrency"), list[str]()
     if most and not most.ranged and most.value >= 1:
         said.append(f"at most {most.plain(DIGITS)}")
     others = case.request.values.keys() & {"pp", "attention_dp", "ep"}
-    larger = (tp for tp in (2, 4, 8, 16) if not others and tp > case.case.value("tp"))
-    for tp in larger:
-        with suppress(InputError):
-            fits = starts(case, {"tp": tp, "ep": 1}) and not variant(case, {"tp": tp}).does_not_fit
-            if fits:
-                said.append(f"--tp {tp}")
-                break
+    tps = [tp for tp in (2, 4, 8, 16) if not others and tp > case.case.value("tp")]
+    tps = [tp for tp in tps if starts(case, {"tp": tp, "ep": 1})]
+    said += _first_that_fits(case, {f"--tp {tp}": {"tp": tp} for tp in tps})
+    weights = case.given.get(ROLE_INPUT["weights"])
+    if weights is None or weights.defaulted:
+        narrower = {f"--weights {name}": {"weights": name} for name in ("fp8", "awq")}
+        said += _first_that_fits(case, narrower)
     return f"; it fits with {' or '.join(said)}" * bool(said)
+
+
+def _first_that_fits(case: BoundCase, tried: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The first option with which a case fits, or none."""
+    for option, changes in tried.items():
+        asked = request_of(origin=option, **changes).over(case.request)
+        with suppress(InputError):
+            if not next(bound_cases(asked)).does_not_fit:
+                return [option]
+    return []
 
 
 def screen_warnings(case: BoundCase) -> list[str]:
@@ -126,7 +134,11 @@ def screen_warnings(case: BoundCase) -> list[str]:
         for text in case_warnings(case)
         if not text.startswith("whether this fits")
     ]
-    others = filter(None, [not_started(case), beyond_measurements(case)])
+    tp, node, across = case.case.value("tp"), case.get("node_devices"), ""
+    if node and tp > node.value:
+        spans = f"tp {tp:,.0f} spans {tp / node.value:.2g} nodes of {node.plain()}"
+        across = f"{spans}: every layer's all-reduce crosses the network"
+    others = filter(None, [not_started(case), across, beyond_measurements(case)])
     return [*marked(known), *others, *unjudged(case)]
 
 
@@ -244,12 +256,17 @@ ROLES = {"weights": "weights", "kv": "KV cache", "activations": "activations"}
 
 
 def _precisions(case: BoundCase, defaulted: bool) -> str:
-    """The precisions that are defaults, or those that are not: ``FP16 weights and KV cache``."""
+    """The precisions that are defaults, or those that are not: ``FP16 weights and KV cache``.
+
+    Where products run in fewer bits than activations have between them, that is said.
+    """
     found: dict[str, list[str]] = {}
     for role, name in case.precisions.items():
         own = case.given.get(ROLE_INPUT[role])
         if (own is None or own.defaulted) == defaulted:
-            found.setdefault(name.upper(), []).append(ROLES[role])
+            narrower = role == "activations" and BITS[case.compute or name] < BITS[name]
+            shown, what = (case.compute, "matrix products") if narrower else (name, ROLES[role])
+            found.setdefault(str(shown).upper(), []).append(what)
     return ", ".join(
         f"{name} {' and '.join(filter(None, (', '.join(roles[:-1]), roles[-1])))}"
         for name, roles in found.items()

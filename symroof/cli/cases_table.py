@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from symroof.analysis.case_summary import (
     DIGITS,
@@ -17,14 +17,10 @@ from symroof.analysis.case_summary import (
     used_memory,
 )
 from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_checks
+from symroof.cases.bound_case import BoundCase
 from symroof.cli.case_screen import ALL, assumed
 from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
 from symroof.table_formats import FAILS, IN_PART, PASSES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from symroof.cases.bound_case import BoundCase
 
 COMPARED = {
     "TTFT": ("loaded_ttft", "ttft"),

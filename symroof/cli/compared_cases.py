@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import line_selection, study_from, study_options
-from symroof.cli.output import say_one_of
+from symroof.cli.terminal import say_one_of
 from symroof.errors import InputError, Problem
 
 if TYPE_CHECKING:

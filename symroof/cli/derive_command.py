@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import all_option, json_option, study_from, study_options
-from symroof.cli.output import say, say_json, say_marked, say_one_of
-from symroof.cli.terminal import fitted_table, warning_lines, wrapped
+from symroof.cli.terminal import (
+    fitted_table,
+    say,
+    say_json,
+    say_marked,
+    say_one_of,
+    warning_lines,
+    wrapped,
+)
 from symroof.table_formats import text_table
 from symroof.units import significant
 

@@ -8,8 +8,7 @@ import click
 
 from symroof.cli.compared_cases import quantities_option, study_of_case, waterfalls_between
 from symroof.cli.options import all_option, case_options, json_option, study_from
-from symroof.cli.output import say, say_json
-from symroof.cli.terminal import fitted_table, reflowed, wrapped
+from symroof.cli.terminal import fitted_table, reflowed, say, say_json, wrapped
 from symroof.errors import InputError
 from symroof.table_formats import text_table
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import all_option, json_option, strict_option, study_from, study_options
-from symroof.cli.output import say_json, say_marked
+from symroof.cli.terminal import say_json, say_marked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from symroof.cases.bound_case import BoundCase
 
 

@@ -1,14 +1,16 @@
-"""``symroof list``: the catalogue."""
+"""``symroof list`` and ``symroof show``: the catalogue, and one entry of it."""
+
+from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from typing import Any
 
 import click
 
-from symroof.cli.options import all_option, json_option
-from symroof.cli.output import json_text, say
-from symroof.cli.terminal import fitted_table
+from symroof.cli.options import all_option, family_option, json_option
+from symroof.cli.terminal import fitted_table, json_text, say, say_json, wrapped
 from symroof.errors import InputError, Problem, meant_by
+from symroof.report.catalogue_entries import CatalogueEntry, entry
 from symroof.report.catalogue_tables import KINDS, CatalogueTable, shown
 from symroof.units import parse_quantity
 
@@ -97,3 +99,45 @@ def cell_text(key: str, value: Any) -> str:
         return shown(value)
     number = float(parse_quantity(value).value) / UNITS[key][1]
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+@click.command("show")
+@click.argument("name")
+@all_option
+@family_option
+@json_option
+def show(name: str, everything: bool, assume_family: str | None, as_json: bool) -> None:
+    """Show one entry with values, units and sources: a model, a GPU, a quantity, an input, a threshold ...
+
+    symroof show h100-sxm
+
+    NAME is a name of the catalogue or a path to a spec file, to a config.json, to the folder that holds one, or to a GGUF file.
+    The first screen has the numbers; --all has every row with its source and note, and exact values.
+    """
+
+    found = entry(name, assume_family)
+    if as_json:
+        say_json({"schema": "symroof/show/1", **vars(found)}, default=str)
+    else:
+        say("\n".join(entry_lines(found, everything)))
+
+
+SCREEN = 24
+"""Lines of a first screen."""
+
+
+def entry_lines(shown: CatalogueEntry, everything: bool) -> list[str]:
+    """Title, as many facts as fit a screen, and notes; with ``everything`` all facts with source, note and exact value."""
+    facts, notes = shown.facts, shown.notes
+    if everything:
+        table = fitted_table(facts, (), "  ", left=True) if facts else ""
+        told = [line for note in notes for line in wrapped(note, first="- ")]
+        return [shown.title, *table.splitlines(), *told]
+    rows = [fact[:2] for fact in facts]
+    while (table := fitted_table(rows, (), "  ", -1, left=True)).count("\n") > SCREEN:
+        rows = rows[:-1]
+    left = len(facts) - len(rows)
+    behind = [f"{left:,} more row{'s' * (left > 1)}"] if left else []
+    behind += ["sources, notes and exact values"] if any(fact[2] for fact in facts) or notes else []
+    said = wrapped(f"--all: {', '.join(behind)}") if behind else []
+    return [shown.title, *table.splitlines(), *said]

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from symroof.cli.output import BAD_INPUT, print_problems, report_bug, say
-from symroof.cli.terminal import columns
+from symroof.cli.terminal import BAD_INPUT, columns, print_problems, report_bug, say
 from symroof.version import __version__
 
 GROUPS = {
@@ -42,7 +41,7 @@ GROUPS = {
 }
 """Every command with its one-line help, so that --help loads none of them."""
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
-BESIDE = {"server": "vllm", "schema": "validate", "init": "validate"}
+BESIDE = {"server": "vllm", "schema": "validate", "init": "validate", "show": "list"}
 """Commands in the module of another."""
 
 OK, INTERRUPTED = 0, 130

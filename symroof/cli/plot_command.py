@@ -15,8 +15,7 @@ from symroof.cli.compared_cases import (
     waterfalls_between,
 )
 from symroof.cli.options import study_from, study_options
-from symroof.cli.output import say, write_file
-from symroof.cli.terminal import reflowed
+from symroof.cli.terminal import reflowed, say, write_file
 from symroof.errors import InputError, Problem
 from symroof.output_files import refuse_link
 from symroof.report.pictures import COMPARING, ENDINGS, KINDS, WATERFALL, checked

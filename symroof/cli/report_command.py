@@ -12,8 +12,7 @@ from typing import Any
 import click
 
 from symroof.cli.options import pairs, strict_option, study_from, study_options, words_without
-from symroof.cli.output import report_bug, say
-from symroof.cli.terminal import fitted_table, wrapped
+from symroof.cli.terminal import fitted_table, report_bug, say, wrapped
 from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
 

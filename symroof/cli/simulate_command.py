@@ -5,18 +5,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import TABLE, all_option, json_option, pairs, study_from, study_options
-from symroof.cli.output import json_text, say, say_marked, say_one_of
-from symroof.cli.terminal import fitted_table, warning_lines, wrapped
+from symroof.cli.terminal import (
+    fitted_table,
+    json_text,
+    say,
+    say_marked,
+    say_one_of,
+    warning_lines,
+    wrapped,
+)
 from symroof.table_formats import FAILS, PASSES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from symroof.cases.bound_case import BoundCase
     from symroof.simulate.simulation import Simulation
 
@@ -64,7 +70,7 @@ def command(
     One replica is simulated. Each step takes what the engine's scheduler would put in it (--assume scheduling=chunked, exclusive or
     disaggregated) and as long as the formulas predict for it. The exit code is 1 if a target is missed.
     """
-    from symroof.cli.output import progress_bar
+    from symroof.cli.terminal import progress_bar
     from symroof.simulate.run_simulation import simulate
 
     chosen = {name: options.pop(name) for name in OWN}

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import all_option, json_option, study_from, study_options
-from symroof.cli.output import say, say_json, say_marked
-from symroof.cli.terminal import fitted_table, reflowed, warning_lines
+from symroof.cli.terminal import fitted_table, reflowed, say, say_json, say_marked, warning_lines
 
 if TYPE_CHECKING:
     from symroof.analysis.solution import Solution

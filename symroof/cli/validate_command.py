@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from symroof.cli.options import family_option, json_option
-from symroof.cli.output import say, say_json
+from symroof.cli.terminal import say, say_json
 from symroof.errors import InputError, Problem
 from symroof.specs.spec_files import FILE_KINDS
 
@@ -93,8 +93,9 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     Raises:
         InputError: every problem of the file.
     """
+    from symroof.analysis.study import Study
     from symroof.specs.fields import build
-    from symroof.specs.spec_files import file_kind, holds_config, read_model, read_study, spec_class
+    from symroof.specs.spec_files import file_kind, holds_config, read_model, spec_class
     from symroof.strict_yaml import loads, read_text
 
     if Path(file).is_dir() and not (Path(file) / "config.json").exists():
@@ -111,7 +112,8 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
         from symroof.claims.check import check
 
         check(file)
+    elif kind == "study":
+        assert Study.load(file).cases  # names of models and devices are looked up
     else:
-        document = document or loads(text, file)
-        read_study(document) if kind == "study" else build(document, spec_class(kind))
+        build(document or loads(text, file), spec_class(kind))
     return kind

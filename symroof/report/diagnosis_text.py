@@ -11,10 +11,10 @@ BEATS = "  It beats the theoretical minimum: the server does less work than this
 
 
 ALONE = {
-    "itl": "time between tokens while no prompt is prefilled; a benchmark of a busy server measures sustained_itl",
-    "ttft": "time to first token of a request alone; a benchmark of a busy server measures loaded_ttft",
+    "itl": ("time between tokens while no prompt is prefilled", "sustained_itl"),
+    "ttft": ("time to first token of a request alone", "loaded_ttft"),
 }
-"""What a name means that people also give to a measurement under load."""
+"""What a name means that people also give to a measurement under load, and the name of that."""
 
 
 def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) -> str:
@@ -33,7 +33,10 @@ def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) 
     if refused := not_started(case):
         lines.append(f"  {refused}")
     if found.name in ALONE:
-        lines.append(f"  {found.name}: {ALONE[found.name]}")
+        meaning, loaded = ALONE[found.name]
+        busy = f"  {found.name}: {meaning}; a benchmark of a busy server measures {loaded}"
+        there = case.get(loaded)
+        lines.append(f"{busy}, here {compact(there, DIGITS)}" if there else busy)
         if not case.case.has_value("output"):
             lines.append(
                 "  not looked at without --output: prefills of other requests, the usual cause on a busy server"

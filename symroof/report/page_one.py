@@ -23,7 +23,7 @@ from symroof.analysis.verdict import (
     waits_without_end,
 )
 from symroof.cases.bound_case import BOUND, BoundCase
-from symroof.cases.engine_inputs import kind_of
+from symroof.cases.engine_inputs import beyond_measurements, kind_of
 from symroof.cases.values import Result
 from symroof.report.field_names import quantity_name
 from symroof.report.markup import Code
@@ -231,8 +231,7 @@ def _blocks(review: Reviewed, one: Purchase) -> list[dict[str, Any]]:
     """The parts below the targets: a name, and a text, a list or a table."""
     changes = _repairs(review) if review.fails else _changes(review, one)
     header, rows = _instead(review, one)
-    apart = [f"{sentence(APART)}."] if len(one.group) > 1 else []
-    sure = " ".join([_latency(one.case), *apart, *_prices(review)])
+    sure = " ".join([_latency(one.case, len(one.group) > 1), *_prices(review)])
     blocks: list[dict[str, Any]] = [
         {"name": "How sure.", "text": sure},
         {"name": "Alternatives.", "header": header, "rows": rows},
@@ -245,8 +244,8 @@ def _blocks(review: Reviewed, one: Purchase) -> list[dict[str, Any]]:
     ]
 
 
-def _latency(case: BoundCase) -> str:
-    """Whether anybody measured this device with models of this kind."""
+def _latency(case: BoundCase, apart: bool) -> str:
+    """How far the predicted latencies can be trusted, and what was measured; ``apart``: with GPUs that only prefill."""
     if case.basis == BOUND:
         return "Latency: this is the theoretical minimum, and a real server is slower."
     measured = any(value.measured for value in case.given.values())
@@ -255,10 +254,14 @@ def _latency(case: BoundCase) -> str:
     spec = shipped_efficiencies()
     mine = kind_of(case, case.hardware, case.engine_class)
     same = sum(kind.rows for kind in spec.measured if not kind.differences(mine))
+    far = beyond_measurements(case)
+    sure, said = "medium", "such models were measured on this generation of GPUs, not on this one"
     if same:
-        return f"Latency: {same:,} public measurement{'s' * (same > 1)} of {mine.words}."
-    near = "nobody measured this device with models of this kind, only others of its generation"
-    return f"Latency: {spec.beyond(mine) or near}."
+        sure, said = "high", f"{same:,} public measurement{'s' * (same > 1)} of {mine.words}"
+    if far or apart:
+        sure, said = "low", far or said
+    also = f" {sentence(APART)}." * apart
+    return f"Latency, {sure} confidence: {said}.{also}"
 
 
 def _prices(review: Reviewed) -> list[str]:

@@ -206,7 +206,7 @@ class EfficienciesSpec(Spec):
         )
         if nearest.differences(case) in ((), ("device",)):
             return ""
-        return f"not measured with this model and precision; the 80 % intervals are taken from {nearest.words}"
+        return f"no public measurement of such a model at this precision; the 80 % interval is that of the nearest: {nearest.words}"
 
     def chosen(self, name: str, families: Sequence[str], engine: str) -> tuple[Efficiency, str]:
         """The first entry of an input that is for one of the families (:func:`families_of`) and for the engines, and a word where it is of others."""

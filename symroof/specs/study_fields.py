@@ -41,8 +41,10 @@ def _mapped(
     def read(key: str, item: object) -> tuple[Setting, ...]:
         name = canonical(key)
         if known is not None and name not in known:
-            comma = "a comma parts entries: write a number without" if key.isdigit() else ""
-            raise ValueError(f"unknown key; {comma or nearest(key, known)}".removesuffix("; "))
+            hint = "a comma parts entries: write a number without" if key.isdigit() else ""
+            if ":" in key:
+                hint = f"write a space after the colon: {key.replace(':', ': ', 1)[:60]}"
+            raise ValueError(f"unknown key; {hint or nearest(key, known)}".removesuffix("; "))
         if devices and device_input(name):
             return (device_setting(name, item),)
         return settings(key, item, formulas, own=own)

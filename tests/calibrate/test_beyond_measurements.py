@@ -28,7 +28,7 @@ model=deepseek-r1 hardware=h200 attention_dp=16 weights=bf16 | 8-bit models with
 def test_what_is_said_beside_an_expectation(case, nearest):
     for basis in ({}, {"efficiency": "measured"}):
         found = beyond_measurements(Study(**case_of(case), **CASE, **basis).first)
-        said = f"not measured with this model and precision; the 80 % intervals are taken from {nearest}"
+        said = f"no public measurement of such a model at this precision; the 80 % interval is that of the nearest: {nearest}"
         assert found.startswith(said) if nearest else found == ""
 
 

@@ -75,7 +75,9 @@ def test_validate_every_spec_of_the_repository():
 def test_validate_says_every_problem_of_every_file(tmp_path):
     first = write_study(tmp_path, "first.yaml", modell="x", efficiency="{mfu: 2}")
     second = write_study(tmp_path, "second.yaml", workload=None)
-    outcome = call("validate", first, second, CHAT)
+    third = write_study(tmp_path, "third.yaml", model="nope", workload="{prompt:10}")
+    fourth = write_study(tmp_path, "fourth.yaml", model="nope")
+    outcome = call("validate", first, second, third, fourth, CHAT)
     assert outcome.code == 2
     assert outcome.out == f"{CHAT}: a valid study file\n"
     for said in (
@@ -84,6 +86,8 @@ def test_validate_says_every_problem_of_every_file(tmp_path):
         "efficiency.mfu",
         f"{second}:1:1: workload: is missing",
         "did you mean 'model'",
+        "hint: write a space after the colon: prompt: 10",
+        "model: nope: no such model in the catalogue",
     ):
         assert said in outcome.err
 

@@ -7,7 +7,7 @@ import pytest
 from symroof.cli.terminal import coloured
 from symroof.theory.switches import SWITCHES
 
-from ..tables import words
+from ..tables import table, words
 from . import H100, cases, good, write_study
 
 
@@ -117,6 +117,19 @@ def test_what_does_not_fit_is_marked_at_every_number(monkeypatch):
         if line.startswith(("  time", "    under load", "  output", "  cost per"))
     ]
     assert len(rows) == 6 and all(line.count("†") == 2 for line in rows)
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    table("""
+--model qwen3-32b --hardware rtx-5090 | it fits with --tp 4 or --weights awq
+--model llama-3.1-70b --hardware h100 --tp 16 | tp 16 spans 2 nodes of 8 devices
+--model llama-3.1-70b --hardware h100 --tp 8 --weights fp8 | Assumed: FP16 KV cache, FP8 matrix products
+--model llama-3.1-70b --hardware h100 --tp 4 --weights nvfp4 | has no dense fp4 peak: operands are widened and compute at bf16
+"""),
+)
+def test_what_to_know_beside_the_numbers(case, said):
+    assert said in " ".join(good("eval", *words(case), "--prompt", "1000").out.split())
 
 
 def test_colour_only_on_a_terminal():

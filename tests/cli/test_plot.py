@@ -7,7 +7,7 @@ import pytest
 from ..tables import table, words
 from . import CHAT, call, refused
 
-KINDS = words("roofline latency-throughput pareto memory tornado ttft itl")
+KINDS = words("roofline latency-throughput regimes pareto memory tornado parts ttft itl")
 LINE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512", "--batch", "4")
 
 

@@ -42,7 +42,7 @@ AT = {
 }
 POINTS = 40
 """Of a series of a picture; a longer one is thinned."""
-KINDS = words("roofline latency-throughput tornado pareto memory ttft itl")
+KINDS = words("roofline latency-throughput tornado pareto memory regimes parts ttft itl")
 BATCHES, PROMPTS = (1, 8, 64), (128, 2048, 16384)
 
 

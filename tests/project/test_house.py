@@ -183,7 +183,7 @@ def test_one_place_prints():
         and ast.unparse(node.func)
         in ("print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write")
     }
-    assert printing == {"output.py"}
+    assert printing == {"terminal.py"}
 
 
 RULES_OF_NODES = {

@@ -278,8 +278,8 @@ def test_where_both_efficiencies_are_ranges_no_time_stands_without_its_range(kin
 # ------------------------------------------------------------------------------------------------------- figures
 
 
-FIGURES = ("memory", "roofline", "ttft", "itl", "tornado", "latency-throughput")
-OF_THE_SUBJECT = ("roofline", "ttft", "itl", "tornado")
+FIGURES = ("memory", "roofline", "regimes", "ttft", "itl", "tornado", "latency-throughput")
+OF_THE_SUBJECT = ("roofline", "regimes", "ttft", "itl", "tornado")
 
 
 def words_of(stem, name):

@@ -326,3 +326,14 @@ def test_a_group_without_links_has_a_roofline():
     made = Study("olmo-2-7b", "m3-max", tp=2, prompt=128).plot("roofline")
     assert "limited by" not in made.says
     assert np.isfinite(made.data["prefill"]).all()
+
+
+@pytest.mark.parametrize("layout", [{"tp": 4}, {"pp": 2, "tp": 2}, {}])
+def test_the_parts_of_a_latency_are_all_of_it(layout):
+    """The cache is what a step at the context takes more than one at a single token."""
+    made = Study("llama-3.1-8b", "h100-sxm", prompt=2000, output=300, batch=16, **layout)
+    data = made.plot("parts").data
+    for name in ("ttft", "itl"):
+        assert sum(data[name]) == pytest.approx(float(made.value(name)))
+    cache = data["itl"][list(data["part"]).index("KV cache")]
+    assert cache == pytest.approx(float(made.value("itl") - made.value("itl(context = 1)")))

@@ -273,6 +273,7 @@ def test_any_setting_is_taken_or_refused(name, text):
 int4 | fp16 int8 | fp16
 fp8 | fp16 | fp16
 fp8 | bf16 fp8 | fp8
+fp4 | bf16 fp8 | bf16
 bf16 | fp16 | fp16
 fp64 | fp16 |
 fp32 | fp16 |

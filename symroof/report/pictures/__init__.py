@@ -20,22 +20,26 @@ ENDINGS = ("svg", "pdf", "png")
 KINDS = {
     "roofline": "both phases and their operators under the roof of one device",
     "latency-throughput": "throughput against ITL as the batch grows, with what memory and the target allow",
+    "regimes": "what limits a decode step, over batch and context",
     "pareto": "cost against ITL of the candidates as select ranks them, with the pick marked",
     "memory": "weights and cache of every case against usable memory",
     "tornado": "how far each input moves TTFT, ITL and cost, from its low to its high value",
+    "parts": "the times that TTFT and ITL are the sum of",
     "ttft": "TTFT against the prompt, with the target and where the bound changes",
     "itl": "ITL against the context, with the target and where memory ends",
 }
 """Kind -> what it shows."""
 MODULES = {
-    "roofline": ("roofline",),
+    "limits": ("roofline", "regimes"),
     "batches": ("latency-throughput", "pareto"),
     "bars": ("memory", "tornado"),
+    "latencies": ("parts",),
     "over_input": ("ttft", "itl"),
 }
 """Module -> the kinds that it has a function for."""
 OF_BODY = ("latency-throughput", "pareto", "memory")
-"""The pictures of a review; one with its appendix has all."""
+OF_APPENDIX = tuple(kind for kind in KINDS if kind != "parts")
+"""The pictures of a review, and of one with its appendix."""
 WATERFALL = "waterfall"
 COMPARING = {WATERFALL: "each step from one case's number to another's, with a second side"}
 """Kinds that take a second case, which :func:`bars.waterfall` draws."""
@@ -79,7 +83,7 @@ def of_review(review: Reviewed, full: bool) -> list[Picture]:
     from symroof.report.pictures.draw import draw
 
     pictures = []
-    for kind in KINDS if full else OF_BODY:
+    for kind in OF_APPENDIX if full else OF_BODY:
         with contextlib.suppress(InputError):
             pareto = kind == "pareto"
             made = ranked(review) if pareto else chart_of(kind, review.study, review.subject)

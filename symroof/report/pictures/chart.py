@@ -209,11 +209,11 @@ class Chart:
         look["markeredgecolor"] = own if hollow or shape == "x" else back
         self.marks.append(lambda axes: axes.plot(*made.T, label=label, **look))
 
-    def area(self, points: Points, colour: str, share: float) -> None:
-        """A tinted area."""
+    def area(self, points: Points, colour: str, share: float = 0.16, label: str = "") -> None:
+        """A tinted area, a hatched one where its ``share`` of colour is 0."""
         made = np.array(list(points), dtype=float)
         if len(made) > 2:
-            self.marks.append(lambda axes: axes.fill(*made.T, **_look(colour, share)))
+            self.marks.append(lambda axes: axes.fill(*made.T, label=label, **_look(colour, share)))
 
     def shade(self, low: float, high: float, colour: str, share: float, label: str = "") -> None:
         """The area between two x values."""

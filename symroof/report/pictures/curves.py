@@ -17,8 +17,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Input
 from symroof.errors import InputError
 from symroof.report.pictures.chart import counted
-from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import number
+from symroof.symbolic.expressions import NoValue, number
 from symroof.theory.case import Case
 from symroof.theory.layout import affects_layout
 from symroof.units import plural
@@ -161,14 +160,17 @@ def compared(cases: Sequence[BoundCase], what: str) -> str:
     return ", ".join([*said, what])
 
 
-def at_last_step(subject: BoundCase) -> BoundCase:
-    """The case as requests at the context of a response's last step, where memory and the ITL target are tested: without prompt and output; inputs that are
-    formulas of these are replaced by their numbers.
+def at_last_step(case: BoundCase) -> BoundCase:
+    """The case as requests at the context of a response's last step, where memory and the ITL target are tested.
 
     Raises:
         NoValue: neither a context nor a prompt has a value.
     """
-    context = float(subject.case.value("peak_context"))
+    return at_a_context(case, float(case.case.value("peak_context")))
+
+
+def at_a_context(subject: BoundCase, context: float) -> BoundCase:
+    """The case at a context, without prompt and output; inputs that are formulas of these are replaced by their numbers."""
 
     def made() -> BoundCase:
         inputs = {**subject.given, "context": Input(number(context), "map")}
@@ -181,7 +183,7 @@ def at_last_step(subject: BoundCase) -> BoundCase:
                     inputs[name] = replace(value, setting=number(subject.case.value(name)))
         return subject.with_changes(given=inputs)
 
-    return subject.once("at last step", made)
+    return subject.once(("at context", context), made)
 
 
 def known(case: BoundCase, *names: str) -> bool:
