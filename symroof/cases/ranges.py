@@ -1,8 +1,7 @@
 """Where a quantity can lie when some inputs are ranges.
 
-Every point that is looked at is a scenario of one evaluation: the corners of the box, and a grid inside. Where a quantity moves one way with every
-input its ends are corners; else grids that get finer around its best points find them. Interval arithmetic is not used: ``a/(a + b)`` would get a
-range it never takes.
+Every point that is looked at is a scenario of one evaluation: the corners of the box, where a quantity ends that moves one way with every input, and
+a grid inside. Interval arithmetic is not used: ``a/(a + b)`` would get a range it never takes.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,12 +25,8 @@ from symroof.theory.theory import UnknownName
 from symroof.units import is_whole
 
 Point = Mapping[str, Any]
-Place = tuple[int, ...]
-"""Steps along each axis."""
 Window = tuple[Array, ...]
 """A grid: the steps that are looked at along each axis."""
-Table = tuple[Window, Array]
-"""A grid with the values of a quantity."""
 
 MOST_AXES = 5
 """Ranges of a box that has a grid; of more only corners are looked at."""
@@ -40,32 +35,16 @@ MOST_CORNERS = 4096
 STEPS = 2**26
 """Steps between the ends of an input that counts nothing."""
 GRID = {1: 256, 2: 48, 3: 12, 4: 6, 5: 3}
-"""Steps of the first grid along each axis, by the number of axes."""
+"""Steps of the grid along each axis, by the number of axes."""
 ALONG = 4096
 """Steps along one input that counts things: roundings make teeth of a few each. A quarter of them for each other axis, which is at its ends."""
-ZOOM = {1: 64, 2: 16, 3: 8, 4: 4, 5: 4}
-"""Steps of the grids round a best point, by the number of axes along which it may move."""
 CHOOSING = frozenset(
     name
     for name, quantity in QUANTITIES.items()
     if quantity.search and quantity.search.kind == "largest"
 )
 COARSER = 4
-"""How many times fewer steps the first grid has for quantities that follow a whole number that is searched for at each point."""
-NOISE = 1e-13
-"""A move by less than this share of the largest value is a rounding."""
-ROUNDS = 40
-"""Grids round the best point of a grid."""
-BEYOND = 1000
-"""How many times further than the first grid a quantity may reach; one that goes on has a pole, and no end."""
-
-
-class Extremes(NamedTuple):
-    """The least and the largest value of a quantity over a box, and where they were found: at ``corners`` or on a ``grid``."""
-
-    low: float
-    high: float
-    found: str
+"""How many times fewer steps a grid has for quantities that follow a whole number that is searched for at each point."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +69,6 @@ class BoxAxis:
             made[name] = ends[steps] if self.joint else between
         return made
 
-    def around(self, at: int, span: int, steps: int) -> Array:
-        """Steps on both sides of one, itself among them, as far as the axis goes."""
-        near = _between(max(at - span, 0), min(at + span, self.steps), steps if span else 0)
-        return np.unique(np.append(near, at))
-
 
 @dataclass
 class Ranges:
@@ -107,8 +81,8 @@ class Ranges:
 
     >>> from symroof.analysis.study import Study
     >>> ranges = Study("llama-3-8b", "h100-sxm", prompt="512..4096", mfu="0.4..0.6").first.ranges
-    >>> ranges.bounds("prefill_time").found, float(ranges.bounds("kv_cache_bytes").high), ranges.labels("prefill_bound")
-    ('corners', 536870912.0, ('compute',))
+    >>> ranges.bounds("kv_cache_bytes"), ranges.labels("prefill_bound")
+    ((67108864.0, 536870912.0), ('compute',))
     """
 
     case: Case
@@ -126,28 +100,27 @@ class Ranges:
                 return replace(result, possible=truths if len(truths) > 1 else ())
             if is_label(formula):
                 return replace(result, possible=self.labels(name))
-            found = self.bounds(name)
+            low, high = self.bounds(name)
         except NoValue as error:
             flag = NO_RANGE if isinstance(error, RangeNotFound) else NOT_EVERYWHERE
             return replace(result, flags=(*result.flags, flag))
-        return replace(result, low=found.low, high=found.high, found=found.found)
+        return replace(result, low=low, high=high)
 
-    def bounds(self, name: str) -> Extremes:
+    def bounds(self, name: str) -> tuple[float, float]:
         """The least and the largest value of a number over the box.
 
         Raises:
             RangeNotFound: it takes too long to find them.
             NoValue: it has no value at some point of the box that was looked at.
         """
-        found: Extremes = self._answer(name)
+        found: tuple[float, float] = self._answer(name)
         return found
 
     def truths(self, relation: Expr) -> tuple[bool, ...]:
         """Every outcome a relation takes over the box; errors are those of :meth:`bounds`."""
-        difference = self.bounds(named(relation.lhs - relation.rhs))
-        operator = operator_of(relation)
-        ends = {bool(holds(operator, end, 0.0)) for end in (difference.low, difference.high)}
-        return tuple(sorted(ends, reverse=True))
+        ends = self.bounds(named(relation.lhs - relation.rhs))
+        outcomes = {bool(holds(operator_of(relation), end, 0.0)) for end in ends}
+        return tuple(sorted(outcomes, reverse=True))
 
     def labels(self, name: str) -> tuple[str, ...]:
         """Every label of a quantity at the places looked at, in declared order; errors are those of :meth:`bounds`."""
@@ -161,7 +134,7 @@ class Ranges:
         return tuple(label for label, _ in tree.arms)
 
     def _answer(self, name: str) -> Any:
-        """The ends of a number or the labels that occur; quantities that the same axes move share the work of their first grids."""
+        """The ends of a number or the labels that occur; quantities that the same axes move share the work of their grids."""
         fine = CHOOSING.isdisjoint(self.case.dependencies(name))
         axes = tuple(x for x in self.axes if self.case.moves(name, frozenset(x.ends[0])))
         grid = self._grids.setdefault((axes, fine), BoxGrid(self, axes, fine))
@@ -200,7 +173,7 @@ class BoxGrid:
 
     @cached_property
     def looks(self) -> list[tuple[Window, Case]]:
-        """The first grids: one over the whole box, and one along each input that counts things."""
+        """The grids: one over the whole box, and one along each input that counts things."""
         ends = tuple(axis.places for axis in self.axes)
         free = sum(not axis.joint for axis in self.axes)
         if self.ranges.corners_alone or not free:
@@ -250,53 +223,21 @@ class BoxGrid:
             raise NoValue("a number too large to work with")
         return values
 
-    def answer(self, name: str) -> Extremes | frozenset[str]:
-        """The least and the largest value: at ends of the axes along which the quantity moves one way, searched for along the others; of a label all that occur."""
-        tables = [(window, self.values(name, window, case)) for window, case in self.looks]
+    def answer(self, name: str) -> tuple[float, float] | frozenset[str]:
+        """The least and the largest value; of a label all that occur.
+
+        Raises:
+            NoValue: it has a pole between two points of a grid.
+        """
+        own = self.ranges.case.value(name)  # the case itself may beat all points
+        tables = [self.values(name, window, case) for window, case in self.looks]
         if labels := self.ranges.labelled(name):
-            codes = {int(code) for _, values in tables for code in np.unique(values)}
-            return frozenset((*(labels[code] for code in codes), self.ranges.case.value(name)))
-        seen = [values for _, values in tables]
-        free = []  # the axes along which it moves both ways
-        for k, axis in enumerate(self.axes):
-            if not (axis.joint or self.ranges.corners_alone):
-                moved = [np.diff(x, axis=k).ravel() / (np.abs(x).max() or 1.0) for x in seen]
-                falls, rises = np.concatenate(moved).min(), np.concatenate(moved).max()
-                free += [k] * bool(falls < -NOISE and rises > NOISE)
-        own: float = self.ranges.case.value(name)  # the case itself may beat both
-        low, high = (sign * self._highest(name, sign, tables, free) for sign in (-1, 1))
-        return Extremes(min(low, own), max(high, own), "grid" if free else "corners")
-
-    def _highest(self, name: str, sign: int, tables: Sequence[Table], free: Sequence[int]) -> float:
-        """The highest value of a quantity (of its negative, by the sign): of the places seen, and along the free axes round the best of each grid."""
-        found = [(*_best(window, sign * values), window) for window, values in tables]
-        if not free:
-            return max(value for value, *_ in found)
-        climbed = []
-        for value, place, window in found:
-            spans = [_gap(x) if k in free and len(x) > 2 else 0 for k, x in enumerate(window)]
-            climbed.append(self._climbed(name, sign, value, place, spans))
-        value, reach = max(climbed), max(float(np.abs(values).max()) for _, values in tables)
-        if value > BEYOND * reach and any(self.axes[k].steps == STEPS for k in free):
+            return frozenset((own, *(labels[int(code)] for x in tables for code in np.unique(x))))
+        fine = [k for k, axis in enumerate(self.axes) if axis.steps == STEPS]
+        if any(has_pole(np.moveaxis(values, k, -1)) for values in tables for k in fine):
             raise NoValue("division by zero")
-        return value
-
-    def _climbed(self, name: str, sign: int, best: float, place: Place, spans: list[int]) -> float:
-        """The highest point near one, from grids that get finer round the best point of the one before."""
-        steps = ZOOM[max(sum(map(bool, spans)), 1)]
-        for _ in range(ROUNDS):
-            window = tuple(
-                axis.places if axis.joint else axis.around(at, span, steps)
-                for axis, at, span in zip(self.axes, place, spans, strict=True)
-            )
-            value, reached = _best(window, sign * self.values(name, window, self.scenarios(window)))
-            if value > best:
-                best, place = value, reached
-            elif max(spans) <= 1:
-                break
-            else:
-                spans = [min(span, max(_gap(x), 1)) for span, x in zip(spans, window, strict=True)]
-        return best
+        ends = (*(float(x.min()) for x in tables), *(float(x.max()) for x in tables))
+        return min(own, *ends), max(own, *ends)
 
 
 def _between(first: int, last: int, steps: int) -> Array:
@@ -304,14 +245,12 @@ def _between(first: int, last: int, steps: int) -> Array:
     return np.rint(np.linspace(first, last, min(steps, last - first) + 1)).astype(np.int64)
 
 
-def _gap(steps: Array) -> int:
-    """The widest gap between neighbours."""
-    return int(np.diff(steps).max()) if len(steps) > 1 else 0
+def has_pole(values: Array) -> bool:
+    """Whether values rise towards a change of their sign, on both sides of it.
 
-
-def _best(window: Window, values: Array) -> tuple[float, Place]:
-    """The highest value of a grid, and its place."""
-    inner = np.unravel_index(int(np.argmax(values)), values.shape)
-    return float(values[inner]), tuple(
-        int(steps[i]) for steps, i in zip(window, inner, strict=True)
-    )
+    >>> has_pole(1 / np.linspace(-1, 2, 12)), has_pole(np.linspace(-1, 2, 12))
+    (True, False)
+    """
+    size, flips = np.abs(values), values[..., 1:-2] * values[..., 2:-1] < 0
+    rise = (size[..., 1:-2] > size[..., :-3]) & (size[..., 2:-1] > size[..., 3:])
+    return bool((flips & rise).any())

