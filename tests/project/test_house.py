@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 4495,
     "specs": 4894,
     "checkpoints": 3256,
-    "study": 7081,
+    "study": 7015,
     "select": 2338,
     "simulate": 1827,
     "servers": 1504,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 4924,
     "report": 5094,
     "cli": 3678,
-    "tests": 29823,
+    "tests": 29807,
     "other": 2680,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
