@@ -136,7 +136,6 @@ class Study(core.Study):
             SYMROOF,
             diff,
             resolve_side,
-            split_number_side,
             study_under_preset,
         )
         from symroof.report.pictures import KINDS, WATERFALL, bars, chart_of, checked, over_input
@@ -154,11 +153,8 @@ class Study(core.Study):
         if checked(kind) != WATERFALL:
             hint = "leave against out, or draw a waterfall"
             raise InputError(Problem(kind, "takes no second side", hint=hint))
-        other, name = against, "the other"
-        if not isinstance(against, core.Study):
-            name = os.fspath(against)
-        if not (isinstance(against, str) and split_number_side(against)):
-            other = study_under_preset(SYMROOF, resolve_side(against, study, study))
+        name = "the other" if isinstance(against, core.Study) else os.fspath(against)
+        other = study_under_preset(SYMROOF, resolve_side(against, study, study))
         return bars.waterfall(diff(study, other, quantity), "this study", name)
 
     def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[Any] | None = None) -> Grid:

@@ -204,20 +204,6 @@ def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
     return Waterfall(start, end, tuple(steps), tuple(silent), basis)
 
 
-def waterfall_to_number(bound_case: BoundCase, name: str, target: Any) -> Waterfall:
-    """From a case to a number measured or printed elsewhere: one step, which no change of the case explains.
-
-    >>> from symroof.analysis.study import Study
-    >>> way = waterfall_to_number(Study("llama-3-8b", prompt=1000).first, "kv_cache_bytes", 140e6)
-    >>> [(step.label, int(step.effect)) for step in way.steps], int(way.end.value)
-    ([('not explained', 8928000)], 140000000)
-    """
-    start, target = _number_of(bound_case, name, "the case's"), float(target)
-    steps = (WaterfallStep((REST,), start.value, target),) if start.value != target else ()
-    basis = _basis(bound_case, name)
-    return Waterfall(start, Result(start.symbol, target), steps, (), basis)
-
-
 def _basis(bound_case: BoundCase, name: str) -> tuple[str, ...]:
     """What a value rests on, if on efficiencies; a waterfall has no ranges to speak of."""
     return tuple(line.partition(";")[0] for line in basis_of(bound_case, [name]))

@@ -1,4 +1,4 @@
-"""Compare two cases: studies, what another tool counts for a study, or a number; and the steps that lead from one to the other."""
+"""Compare two cases: studies, or what another tool counts for a study; and a figure that was measured of one."""
 
 import os
 import re
@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.analysis.waterfall import Waterfall, waterfall, waterfall_to_number
+from symroof.analysis.waterfall import Waterfall, waterfall
 from symroof.cases.request import Request
 from symroof.claims.written_number import WrittenNumber, read_written
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.catalogue import SINGULAR, entries, has_entry, is_path
-from symroof.theory.declarations import NONE
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 from symroof.theory.sympy_input import known
@@ -30,7 +29,7 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
 
     Args:
         a: a :class:`Study`, the file or name of one, a preset (``"genz"``), or ``"symroof"`` for the default counting.
-        b: the same. One side may be a number with its unit (``"14.2 ms"``): the difference is then one step, not explained.
+        b: the same.
         quantity: any quantity or input, by name or symbol.
         study: the case that presets count; by default the other side.
 
@@ -39,7 +38,7 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
         ``.without_effect``, ``.as_json()``; a table in a notebook. ``study.plot("waterfall", against=...)`` draws it.
 
     Raises:
-        InputError: an unknown study, preset or quantity, a side without a value, a number of another dimension.
+        InputError: an unknown study, preset or quantity, a side without a value.
 
     >>> case = Study("llama-3-8b", "h100-sxm", prompt=2048)
     >>> way = diff(case, Study("llama-3-8b", "h100-sxm", prompt=4096, batch=8), "kv_cache_bytes")
@@ -47,24 +46,7 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
     ([('prompt: 2,048 tokens -> 4,096 tokens', 2), ('batch: 1 request -> 8 requests', 8)], 16)
     >>> [step.label for step in diff(case, "scaling-book", "kv_cache_bytes").steps]
     []
-    >>> diff(case, "300 MB", "kv_cache_bytes")
-    Waterfall(kv_cache_bytes: 268.4 MB to 300 MB; not explained: +31.56 MB)
     """
-    one, two = (split_number_side(x) if isinstance(x, str) else None for x in (a, b))
-    if one and two:
-        message = "and the other side are both numbers"
-        raise InputError(Problem(str(a), message, hint="one side is a case"))
-    if one or two:
-        number, case = (str(a), b) if one else (str(b), a)
-        name, value = one or two or ("", "")
-        declaring = study or (case if isinstance(case, Study) else None)
-        asked = known(quantity, declaring.declared if declaring else NONE)
-        if name and known(name) != asked:
-            message = f"is a number of {name}, but {asked} was requested"
-            raise InputError(Problem(number, message, hint=f"quantity={name!r}"))
-        name, written = parse_claim(asked, value, value)
-        way = waterfall_to_number(resolve_side(case, study, None).first, name, written.number)
-        return way.reversed() if one else way
     first, second = alike(resolve_side(a, study, b), resolve_side(b, study, a))
     return waterfall(first.first, second.first, quantity)
 
@@ -79,7 +61,8 @@ def resolve_side(side: Side, study: Study | None, other: Side | None) -> Study:
         return side
     text = os.fspath(side)
     if not is_preset(text):
-        return load_study(text)
+        require_study(text)
+        return Study.load(text)
     if study is None and other is not None:
         study = resolve_side(other, None, None)
     if study is None:
@@ -107,16 +90,6 @@ def study_under_preset(preset: str, study: Study) -> Study:
     if preset != SYMROOF:
         other.select(Request(preset=preset))
     return other
-
-
-def load_study(text: str) -> Study:
-    """A study by path or name.
-
-    Raises:
-        InputError: there is none, or something is wrong with it.
-    """
-    require_study(text)
-    return Study.load(text)
 
 
 def require_study(text: str) -> None:
@@ -155,40 +128,32 @@ def is_preset(text: str) -> bool:
     return text == SYMROOF or (not is_file(text) and has_entry("presets", text))
 
 
-NUMBER = re.compile(
-    r"\s*(?:(?P<name>[A-Za-z]\w*)\s*=(?!=)(?P<named>.*)|(?P<plain>(?:~|about )?\s*[\d.].*))",
-    re.DOTALL,
-)
+def measured_figure(text: str) -> tuple[str, WrittenNumber]:
+    """A quantity and its value as measured.
 
-
-def split_number_side(text: str) -> tuple[str, str] | None:
-    """A side that is a number with its unit rather than a case: the quantity it names, empty for none, and the number.
-
-    >>> split_number_side("14.2 ms"), split_number_side("itl = ~14 ms"), split_number_side("genz"), split_number_side("--batch=3")
-    (('', '14.2 ms'), ('itl', '~14 ms'), None, None)
-    """
-    match = NUMBER.fullmatch(text)
-    if match is None or is_file(text):
-        return None
-    return (match["name"] or "", (match["named"] or match["plain"] or "").strip())
-
-
-def parse_claim(name: str, text: str, where: str) -> tuple[str, WrittenNumber]:
-    """The quantity and the number of it that was written.
+    >>> name, value = measured_figure("itl = ~14 ms")
+    >>> name, float(value.number)
+    ('itl', 0.014)
 
     Raises:
-        InputError: no such quantity, no number, another dimension.
+        InputError: no such quantity, no number above zero, another dimension.
     """
-    printed = known(name.strip())
+    name, _, value = (part.strip() for part in text.partition("="))
+    if not name.isidentifier() or not value:
+        message = "is not NAME = VALUE, such as 'itl = 14.2 ms'"
+        raise InputError(Problem("--measured", message, path=text[:80]))
+    printed = known(name)
     symbol = QUANTITIES.get(printed) or INPUTS[printed]
     try:
-        written = read_written(text.strip(), symbol.unit)
+        written = read_written(value, symbol.unit)
     except ValueError as error:
-        raise InputError(Problem(where, f"{printed}: {error}")) from None
-    bare = symbol.unit in ("s", "byte", "USD", "USD/s") and re.fullmatch(r"[~\d.,\s]+", text)
+        raise InputError(Problem("--measured", f"{printed}: {error}")) from None
+    bare = symbol.unit in ("s", "byte", "USD", "USD/s") and re.fullmatch(r"[~\d.,\s]+", value)
     if written.value is None or bare:  # 28 may be milliseconds
-        message = f"{text.strip()[:40]!r} {'has no unit' if bare else 'is not a number'}"
+        message = f"{value[:40]!r} {'has no unit' if bare else 'is not a number'}"
         usual = {"s": "ms", "byte": "GB"}.get(symbol.unit, symbol.unit)
-        as_written = f"{text.strip()[:40] if bare else 14.2} {usual}".strip()
-        raise InputError(Problem(where, message, hint=f"write {printed} = {as_written}"))
+        as_written = f"{value[:40] if bare else 14.2} {usual}".strip()
+        raise InputError(Problem("--measured", message, hint=f"write {printed} = {as_written}"))
+    if written.value <= 0:
+        raise InputError(Problem("--measured", f"{text[:40]!r} is not above zero"))
     return printed, written

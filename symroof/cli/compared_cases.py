@@ -1,4 +1,4 @@
-"""The two sides of a comparison on the command line: studies, presets, cases in quotes, numbers."""
+"""The two sides of a comparison on the command line: studies, presets, cases in quotes."""
 
 from __future__ import annotations
 
@@ -43,26 +43,16 @@ def waterfalls_between(
     Raises:
         InputError: no quantity can be compared.
     """
-    from symroof.claims.case_comparison import diff, is_preset, split_number_side
+    from symroof.claims.case_comparison import diff, is_preset
 
     if len(sides) not in (2, 3):
         message = "give two sides: studies, cases in quotes, or presets (and a study for presets)"
         raise click.UsageError(message)
-    numbers = {x: named for x in sides if isinstance(x, str) and (named := split_number_side(x))}
-    if len(numbers) > 1 or any(side in numbers for side in sides[2:]):
-        raise click.UsageError("one of the two sides is a case; the other may be a number")
     names = list(dict.fromkeys(filter(None, map(str.strip, quantities.split(",")))))
     if not names:
         raise click.BadParameter("names no quantity", param_hint="--quantities")
-    for name, _ in numbers.values():
-        names = [name or names[0]] if quantities == QUANTITIES else names
-        if len(names) > 1 or name not in ("", names[0]):
-            remark = f", {name}, or leave it out" if name else ""
-            raise click.UsageError(f"a number belongs to one quantity: give -q one name{remark}")
     first, second, *common = (
-        study_of_case(side, options)
-        if isinstance(side, str) and side not in numbers and not is_preset(side)
-        else side
+        study_of_case(side, options) if isinstance(side, str) and not is_preset(side) else side
         for side in sides
     )
     cases = [side for side in (*common, second, first) if not isinstance(side, str)]

@@ -39,7 +39,7 @@ def command(
 
     symroof diff chat.yaml '--model llama-3-8b --hardware h200 --prompt 4096' -q itl
 
-    A and B are studies, cases in quotes, numbers such as 'itl = 14.2 ms', or presets: other tools that count the STUDY, or the case of
+    A and B are studies, cases in quotes, or presets: other tools that count the STUDY, or the case of
     the options, in their way (`symroof` counts as symroof does). Options apply to both sides, except where a quoted case says otherwise.
 
     symroof diff --measured 'itl = 28 ms' chat.yaml
@@ -125,18 +125,12 @@ def _diagnose(
 ) -> None:
     """Print which usual cause explains a measured figure, as text or JSON."""
     from symroof.analysis.diagnosis import diagnose
-    from symroof.claims.case_comparison import parse_claim, split_number_side
+    from symroof.claims.case_comparison import measured_figure
     from symroof.report.diagnosis_text import diagnosis_text
 
-    name, text = split_number_side(measured) or ("", "")
-    if not name or not text:
-        message = f"{measured!r} is not NAME = VALUE, such as 'itl = 14.2 ms'"
-        raise click.BadParameter(message, param_hint="--measured")
     if len(sides) > 1:
         raise click.UsageError("--measured takes one study, or a case of the options")
-    printed, written = parse_claim(name, text, measured)
-    if written.number <= 0:
-        raise click.BadParameter(f"{measured!r} is not above zero", param_hint="--measured")
+    printed, written = measured_figure(measured)
     study = study_of_case(sides[0], options) if sides else study_from(None, options)
     found = diagnose(study, printed, written.number)
     if as_json:
