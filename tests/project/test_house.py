@@ -34,21 +34,21 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1854,
+    "top level": 1850,
     "symbolic": 4809,
     "theory": 4495,
     "specs": 4894,
     "checkpoints": 3256,
-    "study": 7015,
+    "study": 7001,
     "select": 2338,
     "simulate": 1827,
     "servers": 1504,
     "sweep": 1130,
     "calibrate": 1240,
-    "check": 4924,
+    "check": 4889,
     "report": 5094,
-    "cli": 3678,
-    "tests": 29807,
+    "cli": 3662,
+    "tests": 29785,
     "other": 2680,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
