@@ -1,4 +1,4 @@
-"""Reads the user-defined entries of a study or a theory file into declarations, with names, units and formulas checked.
+"""User-defined inputs, formulas and thresholds of a study or a theory file: their form, and how they become declarations, with names, units and formulas checked.
 
 >>> made = declared_formulas({"cache_share": FormulaSpec(formula="kv_cache_bytes/memory_bytes", unit="", means="cache of all memory")})
 >>> made.quantities[0].latex
@@ -10,21 +10,26 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import BeforeValidator, Field, WithJsonSchema
 from sympy import Basic
 
 from symroof.errors import InputError, nearest, split_hint
-from symroof.specs.definition_entries import (
-    FormulaSpec,
-    InputSpec,
-    ThresholdSpec,
+from symroof.specs.fields import (
+    Fault,
+    Faults,
+    Spec,
+    build,
+    in_unit,
+    raise_faults,
+    read_at,
+    read_each,
 )
-from symroof.specs.fields import Fault, Faults, Spec, build, in_unit, raise_faults
+from symroof.specs.sources import AnySource
 from symroof.strict_yaml import Document
 from symroof.symbolic import dimensions
 from symroof.symbolic.expressions import (
-    ZERO,
     Expr,
     TooLong,
     inline,
@@ -32,20 +37,112 @@ from symroof.symbolic.expressions import (
     is_number,
     is_relation,
     names,
+    number,
     operator_of,
     parts,
 )
 from symroof.symbolic.nodes import FUNCTIONS
-from symroof.symbolic.reading import FormulaError, as_written, parse, written
-from symroof.theory.declarations import NONE, OWN, THRESHOLDS, Declarations, Threshold
+from symroof.symbolic.reading import LONGEST, FormulaError, as_written, parse, written
+from symroof.theory.declarations import NONE, OWN, Declarations, Threshold
 from symroof.theory.quantities import Quantity, declared_quantity
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
-from symroof.theory.symbols import Symbol, base_unit, declared_symbol
-from symroof.units import Dimension, describe, strict, with_usual_unit
+from symroof.theory.symbols import Symbol, base_unit, declared_symbol, is_spelling
+from symroof.units import (
+    Dimension,
+    Unit,
+    UnitError,
+    describe,
+    parse_unit,
+    strict,
+    with_usual_unit,
+)
 
-MOST_DECLARED = 64
-"""Inputs, formulas or thresholds of one file."""
+Equation = Annotated[str, Field(max_length=LONGEST)]
+Formula = Annotated[
+    Any,
+    BeforeValidator(lambda value: _formula(value)),
+    WithJsonSchema({"anyOf": [{"type": "string", "maxLength": LONGEST}, {"type": "number"}]}),
+]
+Latex = Annotated[str | None, BeforeValidator(lambda value: _latex(value))]
+UnitText = Annotated[str, BeforeValidator(lambda value: _unit(value).text)]
+MOST_DECLARED = Field(max_length=64)
+"""How many inputs, formulas or thresholds a file may have."""
+
+
+def _formula(value: object) -> str | Expr:
+    """A formula as text or as a tree; a bare number is a formula too."""
+    if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
+        return number(Fraction(value))
+    if isinstance(value, str) and len(value) > LONGEST:
+        raise ValueError(f"has {len(value):,} characters; a formula has at most {LONGEST:,}")
+    if not isinstance(value, (str, Basic)):
+        raise ValueError("expected a formula, such as prefill_flops*(1 - hit_rate)")
+    return value
+
+
+def _latex(value: object) -> object:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not is_spelling(value):
+        raise ValueError(
+            r"spells a name in LaTeX with letters, digits, Greek, \mathrm{...}, _ and ^, in up to 64 characters"
+        )
+    return value
+
+
+def _unit(value: object) -> Unit:
+    if not isinstance(value, str):
+        raise ValueError("expected a unit such as FLOP, byte/s or USD; a plain number has ''")
+    try:
+        return parse_unit(value)
+    except UnitError as error:
+        raise ValueError(str(error)) from None
+
+
+class InputSpec(Spec):
+    """A user-defined input; ``counts`` if it counts things, so that answers are integers; ``sign`` if it may be zero or negative, in SymPy's words;
+    ``most: 1`` of a share."""
+
+    unit: UnitText = ""
+    means: str
+    default: Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})] = (
+        None
+    )
+    latex: Latex = None
+    counts: bool = False
+    sign: Literal["positive", "nonnegative", "real"] = "positive"
+    most: Literal[1] | None = None
+    source: AnySource = None
+
+
+class FormulaSpec(Spec):
+    """A user-defined quantity: a formula, checked for its unit."""
+
+    formula: Formula
+    unit: UnitText
+    means: str
+    latex: Latex = None
+    counts: bool = False
+    sign: Literal["positive", "nonnegative", "real"] | None = None
+    source: AnySource = None
+
+
+class ThresholdSpec(Spec):
+    """A user-defined threshold: an equation, its unknown, the meaning of the answer; in a study a name alone is a built-in one."""
+
+    name: str
+    equation: Equation | None = None
+    unknown: str | None = None
+    means: str | None = None
+    kind: Literal["reach", "limit"] = "reach"
+    below: str = ""
+    above: str = ""
+    source: AnySource = None
+
+
+# ------------------------------------------------------------------------------------------------ declarations
+
 MOST_NODES = 4096
 """The most parts of a formula once the definitions it uses are inlined."""
 OWN_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
@@ -63,16 +160,12 @@ def declared_inputs(specs: Mapping[str, InputSpec]) -> Declarations:
     Raises:
         Faults: invalid names, defaults that cannot be read.
     """
-    _check_count(specs)
-    faults: list[Fault] = [((name,), why) for name in specs if (why := _name_fault(name, NONE))]
-    symbols = []
-    for name, spec in specs.items():
-        try:
-            symbols.append(_symbol(name, spec))
-        except ValueError as error:
-            faults.append(((name, "default"), str(error)))
-    raise_faults(faults)
-    return Declarations(inputs=tuple(symbols))
+
+    def read(name: str, spec: InputSpec) -> Symbol:
+        _check_name(name, NONE)
+        return read_at("default", lambda: _symbol(name, spec))
+
+    return Declarations(inputs=tuple(read_each(specs.items(), read).values()))
 
 
 def declared_formulas(specs: Mapping[str, FormulaSpec], known: Declarations = NONE) -> Declarations:
@@ -81,30 +174,18 @@ def declared_formulas(specs: Mapping[str, FormulaSpec], known: Declarations = NO
     Raises:
         Faults: invalid or unknown names, formulas that cannot be read or have another unit, circular definitions.
     """
-    _check_count(specs)
-    raise_faults([((name,), why) for name in specs if (why := _name_fault(name, known))])
-    faults: list[Fault] = []
-    trees = dict.fromkeys(specs, ZERO)
-    for name, spec in specs.items():
-        try:
-            own = spec.formula
-            trees[name] = own if isinstance(own, Basic) else resolved(parse(own))
-        except FormulaError as error:
-            faults.append(((name, "formula"), f"{error.message} (column {error.column})"))
-    unread = {str(place[0]) for place, _ in faults}
+    read_each(specs.items(), lambda name, _: _check_name(name, known))
     fields = {"unit", "means", "latex", "counts", "sign"}
     made = tuple(
         declared_quantity(name, spec.model_dump(include=fields), OWN, str(spec.source or ""))
         for name, spec in specs.items()
     )
     every = Declarations(quantities=made).joined(known)
-    for name, tree in trees.items():
-        mentioned = _mentioned(tree)
-        found = _unknown(mentioned, every)
-        if not found and unread.isdisjoint((name, *mentioned)):
-            found = _wrong_dimension(name, specs[name].formula, tree, every)
-        faults += [((name, "formula"), why) for why in found]
-    raise_faults(faults)
+
+    def read(name: str, spec: FormulaSpec) -> Expr:
+        return read_at("formula", lambda: _definition(name, spec.formula, every))
+
+    trees = read_each(specs.items(), read)
     raise_faults(_circles(trees))
     raise_faults(list(_too_large(trees, known)))
     return Declarations(quantities=made, formulas=tuple(trees.items()))
@@ -116,69 +197,53 @@ def declared_thresholds(specs: Mapping[int, ThresholdSpec], known: Declarations)
     Raises:
         Faults: invalid names, equations that cannot be read, sides of different units, undeclared unknowns.
     """
-    _check_count(specs)
-    faults: list[Fault] = []
-    made: dict[str, Threshold] = {}
-    for place, spec in specs.items():
-        why = _name_fault(spec.name, known) or (
-            "is used by another threshold" if spec.name in made else ""
-        )
-        faults += [((place, "name"), why)] if why else []
-        lacking = [key for key in ("equation", "unknown", "means") if not getattr(spec, key)]
-        faults += [((place, key), "is missing") for key in lacking]
-        if lacking:
-            continue
-        equation, unknown, means = str(spec.equation), str(spec.unknown), str(spec.means)
-        faults += [
-            ((place, key), message) for key, message in _equation_faults(equation, unknown, known)
-        ]
-        source = str(spec.source) if spec.source else ""
-        made[spec.name] = Threshold(
-            OWN,
-            spec.name,
-            equation,
-            printed_name(unknown),
-            spec.kind,
-            means,
-            spec.below,
-            spec.above,
-            reference=source,
-        )
-    raise_faults(faults)
-    return Declarations(thresholds=tuple(made.values()))
+    seen = set()
+
+    def read(_: int, spec: ThresholdSpec) -> Threshold:
+        read_at("name", lambda: _check_name(spec.name, known))
+        if spec.name in seen:
+            raise Faults([(("name",), "is used by another threshold")])
+        seen.add(spec.name)
+        equation, unknown, means = spec.equation or "", spec.unknown or "", spec.means or ""
+        needed = {"equation": equation, "unknown": unknown, "means": means}
+        raise_faults([((key,), "is missing") for key, text in needed.items() if not text])
+        read_at("equation", lambda: _check_equation(equation, known))
+        read_at("unknown", lambda: _check_known([unknown], known))
+        name, ends = printed_name(unknown), (spec.below, spec.above)
+        source = str(spec.source or "")
+        return Threshold(OWN, spec.name, equation, name, spec.kind, means, *ends, reference=source)
+
+    return Declarations(thresholds=tuple(read_each(specs.items(), read).values()))
 
 
-def _check_count(specs: Mapping[Any, Any]) -> None:
-    if len(specs) > MOST_DECLARED:
-        raise Faults([((), f"has {len(specs)} entries; at most {MOST_DECLARED} are read")])
-
-
-def _unknown(mentioned: Iterable[str], known: Declarations) -> list[str]:
-    """What is wrong with names that nothing declares."""
-    return [
-        f"unknown name {name[:40]!r}; {nearest(name, known.known) or DECLARE}"
-        for name in mentioned
-        if known.symbol(printed_name(name)) is None
-    ]
-
-
-def _name_fault(name: str, known: Declarations) -> str:
-    """Why a text cannot be a user-defined name; empty if it can."""
+def _check_name(name: str, known: Declarations) -> None:
+    """Refuse a text that cannot be a user-defined name."""
+    why = ""
     if not isinstance(name, str) or not OWN_NAME.fullmatch(name):
-        return "a name has lower-case letters, digits and '_', begins with a letter, and has up to 48 characters"
-    if name in known:
-        return "is already declared"
-    if name in THRESHOLDS or any(name == own.name for own in known.thresholds):
-        return "is already the name of a threshold"
-    if NONE.symbol(name) is not None:
-        return "is already a name in symroof; choose another"
-    if printed_name(name) != name:
-        return (
-            f"is read as {printed_name(name)} in formulas; choose another name, such as {name}_own"
-        )
-    if name in RESERVED:
-        return "is a reserved word of studies and formulas; choose another name"
-    return ""
+        why = "a name has lower-case letters, digits and '_', begins with a letter, and has up to 48 characters"
+    elif name in known:
+        why = "is already declared"
+    elif known.threshold(name) is not None:
+        why = "is already the name of a threshold"
+    elif NONE.symbol(name) is not None:
+        why = "is already a name in symroof; choose another"
+    elif (other := printed_name(name)) != name:
+        why = f"is read as {other} in formulas; choose another name, such as {name}_own"
+    elif name in RESERVED:
+        why = "is a reserved word of studies and formulas; choose another name"
+    if why:
+        raise ValueError(why)
+
+
+def _check_known(mentioned: Iterable[str], known: Declarations) -> None:
+    """Refuse names that nothing declares."""
+    raise_faults(
+        [
+            ((), f"unknown name {name[:40]!r}; {nearest(name, known.known) or DECLARE}")
+            for name in mentioned
+            if known.symbol(printed_name(name)) is None
+        ]
+    )
 
 
 def _symbol(name: str, spec: InputSpec) -> Symbol:
@@ -194,16 +259,25 @@ def _symbol(name: str, spec: InputSpec) -> Symbol:
     return declared_symbol(name, entry)
 
 
+def _read(formula: str) -> Expr:
+    try:
+        return resolved(parse(formula))
+    except FormulaError as error:
+        raise ValueError(f"{error.message} (column {error.column})") from None
+
+
 def _mentioned(tree: Expr) -> list[str]:
     """Every name of a formula, those at changed inputs included."""
     changed = [key for node in parts(tree) for key, _ in getattr(node, "changes", ())]
     return list(dict.fromkeys((*names(tree), *changed)))
 
 
-def _wrong_dimension(name: str, formula: Any, tree: Expr, known: Declarations) -> list[str]:
-    """Why the dimension of a formula is wrong, naming both units."""
+def _definition(name: str, formula: Any, known: Declarations) -> Expr:
+    """The formula of a declared quantity, with its names and its dimension checked."""
+    tree = formula if isinstance(formula, Basic) else _read(formula)
+    _check_known(_mentioned(tree), known)
     if is_label(tree) or (is_relation(tree) and operator_of(tree) == "="):
-        return ["is not a formula of a number; an equation belongs in thresholds"]
+        raise ValueError("is not a formula of a number; an equation belongs in thresholds")
     own = as_written(formula, printed_name)
     shown = tree if own is None else own
 
@@ -217,9 +291,10 @@ def _wrong_dimension(name: str, formula: Any, tree: Expr, known: Declarations) -
         whole = str(error).startswith(f"{name} is declared as")
         if bare and whole and not dimensions.dimension(shown, lambda inner: strict(of(inner))):
             example = with_usual_unit(Fraction(6), describe(strict(of(name))))
-            return [f"{error}; write the unit after one of its numbers, such as {example}"]
-        return [str(error)]
-    return []
+            hint = f"write the unit after one of its numbers, such as {example}"
+            raise ValueError(f"{error}; {hint}") from None
+        raise ValueError(str(error)) from None
+    return tree
 
 
 def _circles(read: Mapping[str, Expr]) -> list[Fault]:
@@ -247,25 +322,18 @@ def _too_large(read: Mapping[str, Expr], known: Declarations) -> Iterator[Fault]
             yield (name, "formula"), why
 
 
-def _equation_faults(equation: str, unknown: str, known: Declarations) -> list[tuple[str, str]]:
-    try:
-        tree = resolved(parse(equation))
-    except FormulaError as error:
-        return [("equation", f"{error.message} (column {error.column})")]
+def _check_equation(equation: str, known: Declarations) -> None:
+    tree = _read(equation)
     if not is_relation(tree) or operator_of(tree) != "=":
-        return [("equation", "is not of the form lhs = rhs")]
-    if found := _unknown(_mentioned(tree), known):
-        return [("equation", why) for why in found]
-    if found := _unknown([unknown], known):
-        return [("unknown", why) for why in found]
+        raise ValueError("is not of the form lhs = rhs")
+    _check_known(_mentioned(tree), known)
     try:
         dimensions.dimension(
             resolved(written(equation)),
             lambda inner: known.symbol(inner).dimension,  # type: ignore[union-attr]
         )
     except dimensions.DimensionError as error:
-        return [("equation", str(error))]
-    return []
+        raise ValueError(str(error)) from None
 
 
 class _Defined(Spec):
@@ -279,28 +347,20 @@ def redefined(name: str, entry: Mapping[str, Any], known: Declarations) -> Decla
         InputError: an invalid name, a formula that cannot be read or has another unit, circular definitions.
     """
     document = Document("define", {"define": {name: entry}}, {}, (), "")
-    specs = build(document, _Defined).define
-    before = {quantity.name: quantity for quantity in known.quantities}
-    formulas = tuple((other, tree) for other, tree in known.formulas if other != name)
-    quantities = tuple(q for q in known.quantities if q.name != name)
-    others = replace(known, quantities=quantities, formulas=formulas)
-    below = others
-    if name in before and formulas:  # what uses it is read again with it
-        below = Declarations(inputs=known.inputs)
-        specs = {other: _spec_of(before[other], tree) for other, tree in formulas} | specs
+    own = build(document, _Defined).define
+    others = {q.name: _spec_of(q, known) for q in known.quantities if q.name != name}
+    below = Declarations(inputs=known.inputs, thresholds=known.thresholds)
     try:
-        return declared_formulas(specs, below).joined(others)
+        made = declared_formulas(others | own, below)
     except Faults as error:
         at = document.problem
         told = [at(("define", *place), *split_hint(message)) for place, message in error.items]
         raise InputError(told) from None
+    new = tuple(quantity for quantity in made.quantities if quantity.name == name)
+    return replace(made, quantities=new).joined(known)
 
 
-def _spec_of(quantity: Quantity, tree: Expr) -> FormulaSpec:
-    return FormulaSpec(
-        formula=tree,
-        unit=quantity.written_in or quantity.unit,
-        means=quantity.meaning,
-        latex=quantity.latex,
-        counts=quantity.counted,
-    )
+def _spec_of(quantity: Quantity, known: Declarations) -> FormulaSpec:
+    unit = quantity.written_in or quantity.unit
+    formula = known.definitions[quantity.name]
+    return FormulaSpec(formula=formula, unit=unit, means=quantity.meaning)

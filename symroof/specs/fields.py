@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -57,7 +58,10 @@ class Faults(ValueError):
     def __init__(self, items: Sequence[Fault]) -> None:
         self.items = items
         super().__init__(
-            "; ".join(f"{'.'.join(map(str, place))}: {message}" for place, message in items)
+            "; ".join(
+                ": ".join(filter(None, (".".join(map(str, place)), message)))
+                for place, message in items
+            )
         )
 
 
@@ -69,6 +73,19 @@ def raise_faults(faults: Sequence[Fault]) -> None:
 
 MOST_FAULTS = 50
 """Faults of one mapping that are told; the nearest known name is searched for each."""
+
+
+def read_at(place: Any, read: Callable[[], R]) -> R:
+    """Read one field, with its faults below its place.
+
+    Raises:
+        Faults: everything that ``read`` refuses.
+    """
+    try:
+        return read()
+    except ValueError as error:
+        items = error.items if isinstance(error, Faults) else [((), str(error))]
+        raise Faults([((place, *below), message) for below, message in items]) from None
 
 
 def read_each(
@@ -85,22 +102,13 @@ def read_each(
     faults: list[Fault] = []
     for key, value in entries:
         try:
-            made[named(key)] = read(key, value)
-        except ValueError as error:
-            items = error.items if isinstance(error, Faults) else [((), str(error))]
-            faults += [((key, *place), message) for place, message in items]
+            made[named(key)] = read_at(key, partial(read, key, value))
+        except Faults as error:
+            faults += error.items
         if len(faults) >= MOST_FAULTS:
             break
     raise_faults(faults)
     return made
-
-
-def read_at(place: Any, read: Callable[[], R]) -> R:
-    """Read one field, with its faults below its place."""
-    try:
-        return read()
-    except Faults as error:
-        raise Faults([((place, *below), message) for below, message in error.items]) from None
 
 
 def first_error(error: ValidationError) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from symroof.errors import meant_by
-from symroof.specs.definition_entries import ThresholdSpec
+from symroof.specs.definitions import ThresholdSpec
 from symroof.specs.fields import Faults, Spec, in_unit
 from symroof.specs.input_values import Setting, in_domain
 from symroof.specs.study_fields import (

@@ -17,7 +17,13 @@ from pydantic import (
 from pydantic_core import core_schema
 
 from symroof.errors import nearest
-from symroof.specs.definition_entries import FormulaSpec, ThresholdSpec
+from symroof.specs.definitions import (
+    MOST_DECLARED,
+    FormulaSpec,
+    ThresholdSpec,
+    declared_formulas,
+    declared_thresholds,
+)
 from symroof.specs.efficiencies import engine_class
 from symroof.specs.fields import Faults, Spec, read_each
 from symroof.specs.input_values import MOST_VALUES, Setting, device_input, device_setting, settings
@@ -81,20 +87,16 @@ def any_names(
 
 
 class _Declared:
-    """The formulas that a study defines, as declarations over those of its theory (the context); what reads them is loaded for the first."""
+    """The formulas that a study defines, as declarations over those of its theory (the context)."""
 
     def __get_pydantic_core_schema__(
         self, _: object, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
         def read(specs: dict[str, FormulaSpec], info: core_schema.ValidationInfo) -> Declarations:
             theory: Declarations = info.context or NONE
-            if not specs:
-                return theory
-            from symroof.specs.definitions import declared_formulas
+            return declared_formulas(specs, theory).joined(theory) if specs else theory
 
-            return declared_formulas(specs, theory).joined(theory)
-
-        entries = handler.generate_schema(dict[str, FormulaSpec])
+        entries = handler.generate_schema(Annotated[dict[str, FormulaSpec], MOST_DECLARED])
         return core_schema.with_info_after_validator_function(read, entries)
 
 
@@ -104,10 +106,6 @@ Define: TypeAlias = Annotated[Declarations, _Declared()]
 def own_thresholds(named: tuple[ThresholdSpec, ...], known: Declarations) -> Declarations:
     """The thresholds that a study declares, by their places among those that it names."""
     specs = {i: item for i, item in enumerate(named) if item != ThresholdSpec(name=item.name)}
-    if not specs:
-        return NONE
-    from symroof.specs.definitions import declared_thresholds
-
     return declared_thresholds(specs, known)
 
 
@@ -268,6 +266,7 @@ WeightPrecisions = Annotated[Any, BeforeValidator(weight_precisions), Texts]
 ONE_THRESHOLD: dict[str, Any] = {"anyOf": [{"type": "string"}, {"type": "object"}]}
 Thresholds = Annotated[
     tuple[ThresholdSpec, ...],
+    MOST_DECLARED,
     BeforeValidator(_named),
     WithJsonSchema(
         {"anyOf": [{"const": "all", "type": "string"}, {"items": ONE_THRESHOLD, "type": "array"}]}

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 from sympy import Basic
 
 from symroof.errors import InputError
-from symroof.specs.definition_entries import (
+from symroof.specs.definitions import (
+    MOST_DECLARED,
     FormulaSpec,
     InputSpec,
     ThresholdSpec,
+    declared_formulas,
+    declared_inputs,
+    declared_thresholds,
 )
 from symroof.specs.fields import NAME, Spec, build, read_at
 from symroof.specs.sources import AnySource
@@ -38,9 +44,9 @@ class TheorySpec(Spec):
     name: Annotated[str, Field(pattern=NAME)]
     title: str
     source: AnySource = None
-    inputs: dict[str, InputSpec]
-    define: dict[str, FormulaSpec] = {}
-    thresholds: tuple[ThresholdSpec, ...] = ()
+    inputs: Annotated[dict[str, InputSpec], MOST_DECLARED]
+    define: Annotated[dict[str, FormulaSpec], MOST_DECLARED] = {}
+    thresholds: Annotated[tuple[ThresholdSpec, ...], MOST_DECLARED] = ()
     notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")
@@ -55,17 +61,10 @@ class TheorySpec(Spec):
         Raises:
             Faults: everything wrong with its names and formulas.
         """
-        from symroof.specs.definitions import (
-            declared_formulas,
-            declared_inputs,
-            declared_thresholds,
-        )
-
         own = read_at("inputs", lambda: declared_inputs(self.inputs))
         own = read_at("define", lambda: declared_formulas(self.define, own)).joined(own)
-        solvable = read_at(
-            "thresholds", lambda: declared_thresholds(dict(enumerate(self.thresholds)), own)
-        )
+        listed = dict(enumerate(self.thresholds))
+        solvable = read_at("thresholds", lambda: declared_thresholds(listed, own))
         return replace(solvable.joined(own), title=self.title)
 
 
@@ -89,7 +88,10 @@ def from_python(
     data: dict[str, Any] = {**titled, "inputs": entries}
     own = replace(_built(data), symbols=tuple((key.name, key) for key in inputs if is_sympy(key)))
     data["define"], known = _formulas(define, own)
-    data["thresholds"] = [_threshold(name, value, known) for name, value in _pairs(thresholds)]
+    named = thresholds if isinstance(thresholds, Mapping) else {}  # in a list each has its own
+    data["thresholds"] = [
+        _threshold(str(symbol_name(name)), value, known) for name, value in named.items()
+    ] or [_threshold("", value, known) for value in thresholds]
     return replace(_built(data), symbols=own.symbols)
 
 
@@ -103,20 +105,13 @@ def _built(data: dict[str, Any]) -> Declarations:
 
 def _input(name: str, key: Any, value: Any) -> dict[str, Any]:
     """The file form of an input, from a unit or an entry; it takes the sign of its symbol, and an integer symbol counts things."""
-    entry = dict(value) if isinstance(value, Mapping) else {"unit": value or ""}
-    signs = [
-        sign
-        for sign in ("positive", "nonnegative", "real")
-        if is_sympy(key) and getattr(key, f"is_{sign}", None)
-    ]
-    counts = {"counts": True} if is_sympy(key) and key.is_integer else {}
-    return {
-        "means": name,
-        **({"sign": signs[0]} if signs else {}),
-        **counts,
-        **entry,
-        **({"default": _exact(entry["default"])} if "default" in entry else {}),
-    }
+    entry: dict[str, Any] = {"means": name}
+    if is_sympy(key):
+        signs = ("positive", "nonnegative", "real")
+        entry |= next(({"sign": sign} for sign in signs if getattr(key, f"is_{sign}")), {})
+        entry |= {"counts": True} if key.is_integer else {}
+    entry |= value if isinstance(value, Mapping) else {"unit": value or ""}
+    return entry | ({"default": _exact(entry["default"])} if "default" in entry else {})
 
 
 def _exact(value: Any) -> Any:
@@ -128,22 +123,22 @@ def _exact(value: Any) -> Any:
 
 def _formulas(define: Mapping[Any, Any], own: Declarations) -> tuple[dict[str, Any], Declarations]:
     """The file form of definitions, and the declarations with their units; a missing unit is that of the formula."""
-    left = {
+    entries = {
         str(symbol_name(key)): dict(value) if isinstance(value, Mapping) else {"formula": value}
         for key, value in define.items()
     }
-    made: dict[str, Any] = {}
-    while left:
-        ready = [
-            name
-            for name, entry in left.items()
-            if left.keys().isdisjoint(_mentioned_names(entry.get("formula")))
-        ]
-        for name in ready or [*left]:  # a circle, which is reported when all are read
-            made[name] = entry = _formula(name, left.pop(name), own)
-            quantity = declared_quantity(name, {key: entry[key] for key in ("unit", "means")}, OWN)
-            own = Declarations(quantities=(quantity,)).joined(own)
-    return {name: made[name] for name in map(str, map(symbol_name, define))}, own
+    uses = {
+        name: entries.keys() & _mentioned_names(entry.get("formula"))
+        for name, entry in entries.items()
+    }
+    order = list(entries)  # of a circle, which is reported when all are read
+    with suppress(CycleError):
+        order = list(TopologicalSorter(uses).static_order())
+    for name in order:
+        entries[name] = entry = _formula(name, entries[name], own)
+        quantity = declared_quantity(name, {key: entry[key] for key in ("unit", "means")}, OWN)
+        own = Declarations(quantities=(quantity,)).joined(own)
+    return entries, own
 
 
 def _mentioned_names(formula: Any) -> Iterable[str]:
@@ -163,19 +158,11 @@ def _formula(name: str, entry: dict[str, Any], own: Declarations) -> dict[str, A
         try:
             formula = read_expression(formula, own)
         except InputError as error:
-            raise InputError(
-                [
-                    replace(problem, file="theory", path=f"define.{name}.formula")
-                    for problem in error.problems
-                ]
-            ) from None
+            at: dict[str, Any] = {"file": "theory", "path": f"define.{name}.formula"}
+            raise InputError([replace(problem, **at) for problem in error.problems]) from None
     formula = _exact(formula)
-    return {
-        "means": name,
-        **entry,
-        "formula": formula,
-        "unit": unit_of(formula, own) if unit is None else unit,
-    }
+    made = {"formula": formula, "unit": unit_of(formula, own) if unit is None else unit}
+    return {"means": name, **entry, **made}
 
 
 def unit_of(formula: Any, own: Declarations) -> str:
@@ -191,15 +178,6 @@ def unit_of(formula: Any, own: Declarations) -> str:
     except (FormulaError, DimensionError, AttributeError):
         return ""
     return describe(unit) if unit else ""
-
-
-def _pairs(thresholds: Any) -> list[tuple[str, Any]]:
-    """Thresholds by name; in a list each entry has its own name, as in a file."""
-    return (
-        [(str(symbol_name(name)), value) for name, value in thresholds.items()]
-        if isinstance(thresholds, Mapping)
-        else [("", value) for value in thresholds]
-    )
 
 
 def _threshold(name: str, value: Any, own: Declarations) -> dict[str, Any]:
