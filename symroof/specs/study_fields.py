@@ -58,25 +58,12 @@ def _mapped(
     return read_each(value.items(), read, named=canonical)
 
 
-class _Names:
-    """A field that maps the names of a group of inputs to values; its JSON Schema is computed on demand: reading a file needs no meanings of quantities."""
-
-    def __init__(self, group: str, *more: str) -> None:
-        self.known = [*(symbol.name for symbol in GROUPS[group]), *more]
-
-    def read(self, value: object) -> dict[str, tuple[Setting, ...]]:
-        return _mapped(value, self.known, formulas=True)
-
-    def __get_pydantic_core_schema__(self, *_: object) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.read)
-
-    def __get_pydantic_json_schema__(self, *_: object) -> dict[str, Any]:
-        properties = {
-            name: {"description": symbol.meaning}
-            for name in self.known
-            if (symbol := NONE.symbol(name))
-        }
-        return {"type": "object", "properties": properties, "additionalProperties": False}
+def _object(*names: str, **more: Any) -> dict[str, Any]:
+    """The JSON Schema of a mapping of inputs by name."""
+    properties = {
+        name: {"description": symbol.meaning} for name in names if (symbol := NONE.symbol(name))
+    }
+    return {"type": "object", "properties": more | properties, "additionalProperties": False}
 
 
 def any_names(
@@ -230,22 +217,28 @@ def _efficiencies(value: object) -> EfficiencyBlock:
     if isinstance(rest, dict):
         stated = [(key, rest.pop(key)) for key in readers if key in rest]
         words = read_each(stated, lambda key, text: readers[key](str(text)))
-    known = [symbol.name for symbol in GROUPS["efficiency"]]
-    block = EfficiencyBlock(_mapped(rest, known, formulas=False))
+    block = EfficiencyBlock(_mapped(rest, OF_EFFICIENCY, formulas=False))
     block.basis, block.engine = words.get("from", ""), words.get("engine", "")
     return block
 
 
-EFFICIENCIES: dict[str, Any] = {
-    "from": {"enum": list(BASES), "description": "source of those that are not given"},
-    "engine": {"type": "string", "description": "an engine, or a class of engines"},
-    **{symbol.name: {"description": symbol.meaning} for symbol in GROUPS["efficiency"]},
-}
-OF_EFFICIENCY = {"type": "object", "properties": EFFICIENCIES, "additionalProperties": False}
+OF_WORKLOAD, OF_PARALLEL, OF_EFFICIENCY = (
+    [symbol.name for symbol in GROUPS[group]] for group in ("workload", "parallel", "efficiency")
+)
+OF_WORKLOAD.append("context")
+BASIS = {"enum": list(BASES), "description": "source of those that are not given"}
+CLASS = {"type": "string", "description": "an engine, or a class of engines"}
 Efficiency: TypeAlias = Annotated[
     Any,
     BeforeValidator(_efficiencies),
-    WithJsonSchema({"anyOf": [{"enum": list(BASES)}, OF_EFFICIENCY]}),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": list(BASES)},
+                _object(*OF_EFFICIENCY, **{"from": BASIS, "engine": CLASS}),
+            ]
+        }
+    ),
 ]
 Engine = Annotated[
     str,
@@ -283,8 +276,16 @@ Assume = Annotated[
     BeforeValidator(read_assumptions),
     WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}}),
 ]
-Workload: TypeAlias = Annotated[dict[str, tuple[Setting, ...]], _Names("workload", "context")]
-Parallel: TypeAlias = Annotated[dict[str, tuple[Setting, ...]], _Names("parallel")]
+Workload: TypeAlias = Annotated[
+    Any,
+    BeforeValidator(lambda value: _mapped(value, OF_WORKLOAD, formulas=True)),
+    WithJsonSchema(_object(*OF_WORKLOAD)),
+]
+Parallel: TypeAlias = Annotated[
+    Any,
+    BeforeValidator(lambda value: _mapped(value, OF_PARALLEL, formulas=True)),
+    WithJsonSchema(_object(*OF_PARALLEL)),
+]
 
 
 class Precision(Spec):
