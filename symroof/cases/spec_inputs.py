@@ -15,7 +15,7 @@ from symroof.specs.engine_profile import EngineCache
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
-from symroof.specs.precision import is_checkpoint_precision, precision_width, quantization_at
+from symroof.specs.precision import precision_width, quantization_at, whole_checkpoint
 from symroof.specs.preset import PresetSpec
 from symroof.specs.quantization import BITS, Width, compute_precision, peak_precision
 from symroof.specs.spec_files import read_spec
@@ -94,7 +94,7 @@ def preset_for(case: BoundCase) -> Values:
 def _store(case: BoundCase, weights: str | None) -> bool:
     """Store the model as a precision of the weights says, where that is one of a whole checkpoint; whether it is."""
     model = case.model
-    if weights is None or not is_checkpoint_precision(weights):
+    if weights is None or not whole_checkpoint(weights):
         return False
     if model is None or not model.layers:
         narrow = "without a model's layers every parameter counts as narrow"

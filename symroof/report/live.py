@@ -43,12 +43,8 @@ FACTORS = (0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2)
 LEAST_PROMPT, MORE_PROMPT = 128, 8
 """The shortest prompt, and how many times longer than that of the case the longest is."""
 MEMORY = ("memory_bytes", "fits")
-FITS = {
-    PASSES: "Fits",
-    IN_PART: "Fits in a part of the ranges only",
-    FAILS: "Does not fit in memory",
-    "": "Whether it fits is not known",
-}
+WORDS = {PASSES: "met", IN_PART: "met in part", FAILS: "missed", "": ""}
+"""What a mark says of a target, and of memory."""
 
 Grid = Mapping[str, Sequence[float]]
 """The stops of each input."""
@@ -70,18 +66,18 @@ def live(case: BoundCase) -> dict[str, Any] | None:
         symbol = case.case.theory.symbol(name)
         texts = [Result(symbol, stop).plain(DIGITS) for stop in stops]
         inputs.append({"name": name, "label": input_name(name, case), "stops": texts})
-    said = _numbered(_verdicts(case, rows))
     shown = [
         row | {"texts": _numbered(row["texts"]), "marks": "".join(row["marks"])} for row in rows
     ]
-    data = {"inputs": inputs, "start": places, "rows": shown, "said": said}
+    data = {"inputs": inputs, "start": places, "rows": shown, "words": WORDS}
     script = (data_folder("templates") / "live" / "page.js").read_text(encoding="utf-8")
     return {
         "json": json_for_script(data),
         "inputs": inputs,
         "moved": "arrival rates" if "arrival_rate" in grid else "prompts",
         "rows": [
-            [row["label"], row["texts"][start], row["target"], row["marks"][start]] for row in rows
+            [row["label"], row["texts"][start], row["target"], WORDS[row["marks"][start]]]
+            for row in rows
         ],
         "script": script,
         "hash": content_hash(script),
@@ -179,29 +175,6 @@ def _rows(case: BoundCase, grid: Grid) -> list[dict[str, Any]]:
             row |= {"target": case.result("usable_memory").plain(DIGITS), "marks": marks}
         rows.append(row)
     return rows
-
-
-def _verdicts(case: BoundCase, rows: Sequence[dict[str, Any]]) -> list[str]:
-    """At each point, whether it fits and meets its targets, in a sentence."""
-    unknown = "; ".join(f"{name}: {why}" for name, why in unknown_targets(case).items())
-    last = f"; not known whether it meets its target: {unknown}" if unknown else ""
-    last = last or "; meets every target" * bool(case.targets)
-    said = []
-    for marks in zip(*(row["marks"] for row in rows), strict=True):
-        marked = dict[str, list[str]]()
-        for row, mark in zip(rows, marks, strict=True):
-            marked.setdefault("" if row["name"] in MEMORY else mark, []).append(row["label"])
-        fit = FITS[marks[0] if rows[0]["name"] in MEMORY else ""]
-        if fit == FITS[FAILS]:
-            said.append(f"{fit}: no latency, rate or cost below can be reached.")
-        elif FAILS in marked:
-            said.append(f"{fit}; misses its target: {', '.join(marked[FAILS])}.")
-        elif IN_PART in marked:
-            where = "meets its target in a part of the ranges only"
-            said.append(f"{fit}; {where}: {', '.join(marked[IN_PART])}.")
-        else:
-            said.append(f"{fit}{last}.")
-    return said
 
 
 SERVER, REQUEST = listed("shown", "server"), listed("shown", "request")

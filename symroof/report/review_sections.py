@@ -73,17 +73,6 @@ def decision_metrics(case: BoundCase) -> dict[str, str]:
     return {"ttft": "ttft", "itl": last, "rate": "decode_throughput"}
 
 
-def bounds(study: Study, subject: BoundCase) -> list[list[str]]:
-    """The latencies, rate and cost of each case at 100 % of peak; empty if no case assumes less."""
-    rows = []
-    for case in study.cases:
-        if case.at_peak:
-            found = map(case.peak_bound, (*decision_metrics(case).values(), "cost_per_mtok"))
-            cells = [cell(bound) if bound else UNKNOWN for bound in found]
-            rows.append([marked(short_label(case), case), *cells])
-    return rows
-
-
 MOST_INPUTS = 8
 CHANGED = {*column("moving", "assumed")} - {"mfu", "mbu"}
 """Inputs whose defaults people change most often."""
@@ -211,24 +200,6 @@ def derivations(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
             groups.append({"name": name, "heading": heading, "lines": lines})
             known |= set(order)
     return groups
-
-
-OVER_A_RESPONSE = {
-    "itl_first": "first step",
-    "tpot": "mean step (TPOT)",
-    "itl_last": "last step",
-    "response_steps": "steps",
-    "decode_time": "all steps",
-    "response_time": "whole response",
-    "ttft_share": "share before the first token",
-}
-
-
-def itl(study: Study, subject: BoundCase) -> list[list[str]]:
-    """ITL of one request alone from the first step of a response to its last; empty without a response."""
-    if subject.get("tpot") is None:
-        return []
-    return [[words, shown(subject.get(name))] for name, words in OVER_A_RESPONSE.items()]
 
 
 def bound_of(step: str, subject: BoundCase) -> list[str]:

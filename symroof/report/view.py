@@ -165,11 +165,9 @@ def claims(study: Study, subject: BoundCase) -> dict[str, Any] | None:
 
 SECTIONS: dict[str, tuple[Callable[[Study, BoundCase], Any], int]] = {
     "derivations": (review_sections.derivations, FULL),
-    "bounds": (review_sections.bounds, FULL),
     "assumes": (review_sections.assumes, BODY),
     "ledger": (review_sections.ledger, FULL),
     "memory": (review_sections.memory, BODY),
-    "itl": (review_sections.itl, FULL),
     "operators": (review_sections.operators, BODY),
     "defined": (review_sections.defined, FULL),
     "thresholds": (thresholds, FULL),

@@ -44,7 +44,7 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.nodes import FUNCTIONS
 from symroof.symbolic.reading import LONGEST, FormulaError, as_written, parse, written
 from symroof.theory.declarations import NONE, OWN, Declarations, Threshold
-from symroof.theory.quantities import Quantity, declared_quantity
+from symroof.theory.quantities import declared_quantity
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
 from symroof.theory.symbols import Symbol, base_unit, declared_symbol, is_spelling
@@ -348,7 +348,15 @@ def redefined(name: str, entry: Mapping[str, Any], known: Declarations) -> Decla
     """
     document = Document("define", {"define": {name: entry}}, {}, (), "")
     own = build(document, _Defined).define
-    others = {q.name: _spec_of(q, known) for q in known.quantities if q.name != name}
+    others = {
+        quantity.name: FormulaSpec(
+            formula=known.definitions[quantity.name],
+            unit=quantity.written_in or quantity.unit,
+            means=quantity.meaning,
+        )
+        for quantity in known.quantities
+        if quantity.name != name
+    }
     below = Declarations(inputs=known.inputs, thresholds=known.thresholds)
     try:
         made = declared_formulas(others | own, below)
@@ -358,9 +366,3 @@ def redefined(name: str, entry: Mapping[str, Any], known: Declarations) -> Decla
         raise InputError(told) from None
     new = tuple(quantity for quantity in made.quantities if quantity.name == name)
     return replace(made, quantities=new).joined(known)
-
-
-def _spec_of(quantity: Quantity, known: Declarations) -> FormulaSpec:
-    unit = quantity.written_in or quantity.unit
-    formula = known.definitions[quantity.name]
-    return FormulaSpec(formula=formula, unit=unit, means=quantity.meaning)

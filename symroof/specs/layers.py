@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import cycle, islice
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, Union
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union
 
-from pydantic import Field, GetCoreSchemaHandler, create_model, model_validator
-from pydantic_core import CoreSchema
+from pydantic import Field, create_model, model_validator
 
 from symroof.errors import nearest
 from symroof.resources import data_folder
@@ -185,20 +184,11 @@ globals().update({form.__name__: form for form in (*ATTENTION, *MIXERS)})  # whe
 MIXER_KINDS = {kind for entry in BLOCKS["mixer"].values() for kind in entry["kinds"]}
 
 
-class _OneOf:
+def _one_of(forms: list[type[MixingBlock]]) -> Any:
     """A field that holds one of some blocks, told by its ``kind``."""
-
-    def __init__(self, forms: list[type[MixingBlock]]) -> None:
-        self.forms = forms
-
-    def __get_pydantic_core_schema__(self, _: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return handler.generate_schema(
-            Annotated[Union[tuple(self.forms)], Field(discriminator="kind")]  # noqa: UP007
-        )
+    return Annotated[Union[tuple(forms)], Field(discriminator="kind")]  # noqa: UP007
 
 
-Attention: TypeAlias = Annotated[Any, _OneOf(ATTENTION)]
-Mixer: TypeAlias = Annotated[Any, _OneOf(MIXERS)]
 NO_ATTENTION: Any = ATTENTION[-1].model_construct(kind="none")
 
 
@@ -279,8 +269,8 @@ class LayerKind(Spec):
 
     count: Whole
     label: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,15}$")] | None = None
-    attention: Attention = NO_ATTENTION
-    mixer: Mixer | None = None
+    attention: _one_of(ATTENTION) = NO_ATTENTION  # type: ignore[valid-type]
+    mixer: _one_of(MIXERS) | None = None  # type: ignore[valid-type]
     ffn: Annotated[FeedForward | Experts, Field(discriminator="kind")] = (
         FeedForward.model_construct(kind="none")
     )

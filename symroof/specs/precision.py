@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from copy import deepcopy
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from symroof.errors import nearest
@@ -55,14 +56,10 @@ def precision_width(name: str) -> Width:
     >>> precision_width("int4").bytes, float(precision_width("q4_k_m").settings[0][1] * 8)
     (1/2, 4.5)
     """
-    if name in BITS:  # most are, and need nothing of how models are stored
+    if name in BITS:
         return Width(name, _bits(BITS[name]), name)
-    from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, mixture
-
-    if name in MIXTURES:
-        return mixture(name).width()
-    if _is_described(name):
-        return _checkpoint(name).width()
+    if stored := whole_checkpoint(name):
+        return stored.width()
     if match := GROUPED.fullmatch(name):
         settings = (
             ("weight_bits", _bits(BITS[match[1]])),
@@ -73,6 +70,8 @@ def precision_width(name: str) -> Width:
     try:
         read = parse_quantity(name)
     except UnitError:
+        from symroof.specs.checkpoints.gguf_mixtures import MIXTURES
+
         known = (*BITS, *described(), *MIXTURES)
         near = nearest(name.lower(), [*known, *SPELLINGS]) or f"there are: {', '.join(known)}"
         raise ValueError(f"unknown precision {name[:40]!r}; {near}") from None
@@ -106,56 +105,21 @@ def precision_name(name: str) -> str:
 # ------------------------------------------------------------------------------------------------ whole checkpoints
 
 
-def listed_precisions() -> Iterator[tuple[str, Fraction, str]]:
-    """Every precision of a whole checkpoint with the bits of a weight in most of its matrices, their share of the scales included, and what it means."""
-    from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, mixture
-
-    for name, entry in described().items():
-        stored = _checkpoint(name)
-        share = stored.scale_bits.value / stored.scale_group if stored.scale_bits else Fraction(0)
-        yield name, 8 * (stored.bits.value + share), entry["means"]
-    for name, chosen in MIXTURES.items():
-        others = ", some in more" if "ffn_down" in chosen else ""
-        meaning = f"a file of llama.cpp: most matrices in {chosen['most']}{others}"
-        yield name, 8 * mixture(name).bits.value, meaning
-
-
-def is_checkpoint_precision(name: str) -> bool:
-    """Whether a precision is one of a whole checkpoint."""
-    return name not in BITS and (_is_described(name) or _is_mixture(name))
-
-
-def _is_described(name: str) -> bool:
-    """Whether there is a ``quantization_config`` for it."""
-    return name in described() or bool(STORED_IN_GROUPS.fullmatch(name) or OF_MLX.fullmatch(name))
-
-
-def _is_mixture(name: str) -> bool:
-    from symroof.specs.checkpoints.gguf_mixtures import MIXTURES
-
-    return name in MIXTURES
-
-
-def quantization_at(name: str, model: ModelSpec) -> Quantization | None:
-    """How a model is stored at a precision that is one of a whole checkpoint; None at a plain one.
-
-    A model that is published that way is stored as its own file says: gpt-oss in ``mxfp4`` keeps its attention wide.
-    """
-    from symroof.specs.checkpoints.gguf_mixtures import mixture
-
-    if not is_checkpoint_precision(name):
+@lru_cache(maxsize=64)
+def whole_checkpoint(name: str) -> Quantization | None:
+    """How a checkpoint of a precision is stored, whatever the model; None of a plain precision, and of what is none."""
+    if name in BITS:  # most are, and need nothing of how models are stored
         return None
-    if model.quantization is not None and model.quantization.method == name:
-        return model.quantization
-    return mixture(name, model) if _is_mixture(name) else _checkpoint(name)
-
-
-def _checkpoint(name: str) -> Quantization:
+    from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, mixture
     from symroof.specs.checkpoints.quantization_config import read_quantization
 
+    if name in MIXTURES:
+        return mixture(name)
     if match := OF_MLX.fullmatch(name):
         fields: dict[str, Any] = {"bits": int(match[1]), "group_size": 64}
     elif not (match := STORED_IN_GROUPS.fullmatch(name)):
+        if name not in described():
+            return None
         fields = described()[name]["config"]
     elif match[1] == "w4a16":
         fields = deepcopy(described()["w4a16"]["config"])
@@ -163,5 +127,30 @@ def _checkpoint(name: str) -> Quantization:
     else:
         fields = described()[match[1]]["config"] | {"group_size": int(match[2])}
     stored = read_quantization({"quantization_config": fields})
-    assert stored is not None
-    return stored.model_copy(update={"method": name})
+    return stored and stored.model_copy(update={"method": name})
+
+
+def quantization_at(name: str, model: ModelSpec) -> Quantization | None:
+    """How a model is stored at a precision that is one of a whole checkpoint; None at a plain one.
+
+    A model that is published that way is stored as its own file says: gpt-oss in ``mxfp4`` keeps its attention wide.
+    """
+    from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, mixture
+
+    stored, own = whole_checkpoint(name), model.quantization
+    if stored and own and own.method == name:
+        return own
+    return mixture(name, model) if name in MIXTURES else stored
+
+
+def listed_precisions() -> Iterator[tuple[str, Fraction, str]]:
+    """Every precision of a whole checkpoint with the bits of a weight in most of its matrices, their share of the scales included, and what it means."""
+    from symroof.specs.checkpoints.gguf_mixtures import MIXTURES
+
+    meanings = {name: entry["means"] for name, entry in described().items()}
+    for name, chosen in MIXTURES.items():
+        others = ", some in more" if "ffn_down" in chosen else ""
+        meanings[name] = f"a file of llama.cpp: most matrices in {chosen['most']}{others}"
+    for name, meaning in meanings.items():
+        if stored := whole_checkpoint(name):
+            yield name, 8 * stored.plain(), meaning

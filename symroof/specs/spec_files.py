@@ -14,7 +14,7 @@ from symroof.errors import InputError, nearest
 from symroof.specs import catalogue
 from symroof.specs.catalogue import find, has_entry
 from symroof.specs.fields import Spec, build
-from symroof.specs.precision import is_checkpoint_precision, quantization_at
+from symroof.specs.precision import quantization_at, whole_checkpoint
 from symroof.strict_yaml import Document, load
 from symroof.theory.declarations import NONE, Declarations
 
@@ -156,7 +156,7 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
         said.append(
             f"stored in 16 bits, as its name says ({named.stored_word}); its config.json says it better"
         )
-    elif is_checkpoint_precision(named.stored) and (
+    elif whole_checkpoint(named.stored) and (
         own is None or quantization_at(named.stored, spec).format != own.format  # type: ignore[union-attr]
     ):
         doubt = f"stored as {named.stored}, as its name says ({named.stored_word}); its config.json says it better"
@@ -164,7 +164,7 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
         spec = spec.model_copy(
             update={"quantization": stored.model_copy(update={"unread": (*stored.unread, doubt)})}  # type: ignore[union-attr]
         )
-    elif named.stored and named.stored != "fp16" and not is_checkpoint_precision(named.stored):
+    elif named.stored and named.stored != "fp16" and not whole_checkpoint(named.stored):
         from symroof.specs.checkpoints.gguf_mixtures import MIXTURES
 
         near = nearest(named.stored.removeprefix("ud-"), MIXTURES)

@@ -19,10 +19,9 @@
       byId(`live-value-${input.name}`).textContent = input.stops[places[i]];
       sliders[i].setAttribute("aria-valuetext", input.stops[places[i]]);
     });
-    byId("live-says").textContent = page.said.each[page.said.at[at]];
     byId("live-rows").replaceChildren(...page.rows.map(row => {
       const line = document.createElement("tr");
-      line.append(cell(row.label), cell(row.texts.each[row.texts.at[at]], "n"), cell(row.target, "n"), cell(row.marks[at] ?? ""));
+      line.append(cell(row.label), cell(row.texts.each[row.texts.at[at]], "n"), cell(row.target, "n"), cell(page.words[row.marks[at] ?? ""]));
       return line;
     }));
   }

@@ -166,8 +166,7 @@ def test_a_case_that_fits_in_a_part_of_its_ranges_is_flagged():
 
 OF_ALL_CASES = ("Pareto front", "On the front: ", "Throughput against latency", "moves most with")
 """Pictures that compare cases or inputs, and their captions; test_pictures.py checks them."""
-BOUNDS = "Appendix: theoretical minimum"
-SUBJECT_TABLES = {"Quantity", "Operator", "Over the response", "Detail", "Roofline"}
+SUBJECT_TABLES = {"Quantity", "Operator", "Detail", "Roofline"}
 """First header of each table that holds latencies of the reviewed case alone."""
 
 
@@ -189,11 +188,7 @@ def headers(stem, kind, text=None):
 def compared(stem, kind, text=None):
     """The rows of cases, each with whether it fits."""
     made = blocks(text or text_of(stem, kind), kind)
-    memory = [(cells[0], cells[-1]) for cells in rows_under(made, "Memory", "Case")]
-    yield from memory
-    if any(block.section == BOUNDS for block in made):
-        labels = (cells[0] for cells in rows_under(made, BOUNDS, "Case"))
-        yield from zip(labels, (fit for _, fit in memory), strict=False)
+    return [(cells[0], cells[-1]) for cells in rows_under(made, "Memory", "Case")]
 
 
 def wrongly_marked(stem, kind, too_large, text=None):
@@ -235,9 +230,8 @@ def test_a_review_marks_what_does_not_fit(stem, kind):
 def text_blocks(stem, kind):
     """The blocks of a review that speak about its subject: no tables of other cases, no inputs."""
     for block in blocks(text_of(stem, kind), kind):
-        others = block.section == BOUNDS and block.kind == "row"
         captions = any(word in block.text for word in OF_ALL_CASES)
-        if block.section not in SKIPPED and block.kind != "code" and not (others or captions):
+        if block.section not in SKIPPED and block.kind != "code" and not captions:
             yield block
 
 

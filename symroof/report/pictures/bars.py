@@ -178,19 +178,17 @@ def tornado(study: Study, subject: BoundCase) -> Chart:
     metrics = {m: w for m, w in metrics_moved(subject).items() if any(m in s.ends for s in every)}
     shown = every[:MOST_INPUTS]
     names = [input_name(swing.name, subject) for swing in shown]
-    leaders, found = _found_swings(subject, every, metrics)
     chart = Chart(
         "tornado",
         case_title(subject),
         "A bar for each input from what a metric is at its low value to what it is at its high value, the largest swing first.",
-        found,
+        _found_swings(subject, every, metrics),
         Axis("", 0, len(metrics), str, 0),
         rows=[f"{name}\n{span_in_words(subject, s)}" for name, s in zip(names, shown, strict=True)],
         notes=[
             f"Each input alone goes from its low to its high value: the ends of its range, or {STEP * 100:.0f} % down and up where it has none."
         ],
         does_not_fit=subject.does_not_fit,
-        headline=f"What moves most: {'; '.join(leaders)}",
     )
     if weaker := [input_name(swing.name, subject) for swing in every[MOST_INPUTS:]]:
         chart.notes.append(f"Weaker, not drawn: {', '.join(weaker)}.")
@@ -277,21 +275,12 @@ def _panel(
                 chart.text(end, row, Result(symbol, value).plain(3), ha=beside, size=7)
 
 
-def _found_swings(
-    subject: BoundCase, every: list[Swing], metrics: dict[str, str]
-) -> tuple[list[str], list[str]]:
-    """The input that moves each metric most, and those with the largest swings with what it is at their ends."""
-    leaders, found = [], []
+def _found_swings(subject: BoundCase, every: list[Swing], metrics: dict[str, str]) -> list[str]:
+    """The input that moves each metric most."""
+    found = []
     for metric, word in metrics.items():
-        base, symbol = float(subject.case.value(metric)), subject.case.theory.symbol(metric)
+        base = float(subject.case.value(metric))
         own = [swing for swing in every if metric in swing.ends]
-        own.sort(key=lambda swing: -_moved(base, swing.ends[metric]))
-        parts = []
-        for swing in own[:3]:
-            values = swing.ends[metric]
-            ends = [Result(symbol, v).plain(3) if math.isfinite(v) else "no value" for v in values]
-            name = input_name(swing.name, subject)
-            parts.append(f"{name} {span_in_words(subject, swing)} ({' to '.join(ends)})")
-        leaders.append(f"{word} with {input_name(own[0].name, subject).partition(':')[0]}")
-        found.append(f"{word} moves most with {', '.join(parts)}")
-    return leaders, found
+        most = max(own, key=lambda swing: _moved(base, swing.ends[metric]))
+        found.append(f"{word} moves most with {input_name(most.name, subject).partition(':')[0]}")
+    return found

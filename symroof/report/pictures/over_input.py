@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -22,6 +21,7 @@ from symroof.report.pictures.curves import (
     along,
     at_last_step,
     band,
+    counted_in,
     log_spaced,
     next_power_of_two,
     solve_limit,
@@ -35,6 +35,7 @@ from symroof.theory.symbols import SHARES, Symbol
 from symroof.theory.sympy_input import known
 from symroof.units import format_quantity, plural
 
+LATENCIES = ("ttft", "itl")
 REACH = 16
 """The axis spans the input's value divided and multiplied by this factor."""
 GRID = 33
@@ -144,19 +145,21 @@ def over_input(study: Study, quantity: Any, over: Any) -> Chart:
     return _map(drawn) if len(drawn.by) == 2 else _curve(drawn)
 
 
-def _curve(drawn: Drawn, more: Sequence[float] = ()) -> Chart:
-    """Over one input; ``more`` are values that the vertical axis reaches too."""
+def _curve(drawn: Drawn) -> Chart:
+    """Over one input, with its theoretical minimum and its target where it is a latency that has one."""
     subject, name, by, points = drawn.subject, drawn.name, drawn.by[0], drawn.points()
     memory = solve_limit(FULL_MEMORY, subject, by)
     if memory and points[0] < memory.value < points[-1]:
         points = np.unique([*points, memory.value])
     values = along(subject.case, name, by, points)
+    roof = subject.at_peak if name in LATENCIES else None
+    lowest = along(roof.case, name, by, points) if roof else np.empty(0)
     finite = values[np.isfinite(values)]
     if not len(finite):
         raise lacking("plot", subject, name, by)
-    least, most = float(finite.min()), float(finite.max())
-    log = least > 0
-    least, most = min([least, *more]), max([most, *more])
+    goals = [float(subject.targets[name])] if name in subject.targets else []
+    seen = [*finite, *lowest[np.isfinite(lowest)], *goals]
+    least, most, log = float(min(seen)), float(max(seen)), min(finite) > 0
     room = (most - least or abs(most) or 1.0) / 10
     scale = drawn.scale(*((least / 1.3, most * 1.3) if log else (least - room, most + room)), log)
     own, value = subject.result(by).plain(), subject.result(name).plain()
@@ -185,56 +188,50 @@ def _curve(drawn: Drawn, more: Sequence[float] = ()) -> Chart:
     line, edge = np.column_stack([points, values]), memory.value if memory else math.inf
     chart.curve("line", line[points <= edge], "blue", "-", 2.2)
     chart.curve("beyond", line[points >= edge], "faint", "--", 2.0)
+    if roof:
+        under = np.column_stack([points, lowest])
+        chart.curve("bound at 100 % of peak", under, "blue", ":", 1.1, "theoretical minimum")
+    for goal in goals:
+        _target(chart, drawn, goal, edge)
     return chart
+
+
+def _target(chart: Chart, drawn: Drawn, goal: float, edge: float) -> None:
+    """The target of a latency, and up to where along its input it is met."""
+    unit, shown = drawn.across().display_unit, seconds(goal)
+    chart.level("target", goal, "vermilion", "--", f"{drawn.label} target {shown}")
+    met = solve_limit(f"{drawn.name} = {drawn.name}_target", drawn.subject, drawn.by[0])
+    if met:
+        chart.found.append(f"the target of {shown} allows {met.allows(unit)}")
+    if met and met.exists:
+        flag = " †" if met.value > edge else ""
+        label = f"met up to {counted_in(unit, met.count)}{flag}" if chart.x.has(met.value) else ""
+        chart.notes += ["† does not fit in memory."] if flag and label else []
+        chart.spots("target met", [(met.value, goal)], "s", "vermilion", 6.5, label=label)
 
 
 def ttft(study: Study, subject: BoundCase) -> Chart:
     """TTFT of one case against the prompt."""
-    chart = _latency("ttft", subject, "prompt", case_title(subject))
-    chart.y.title = "time to first token"
-    return chart
+    return _latency("ttft", subject, subject, "prompt")
 
 
 def itl(study: Study, subject: BoundCase) -> Chart:
     """ITL of one case against the context, at the last step of a response."""
     there = at_last_step(subject) if has_all(subject, "itl", "peak_context") else subject
-    chart = _latency("itl", there, "context", case_title(subject))
-    chart.y.title = "inter-token latency"
-    return chart
+    return _latency("itl", subject, there, "context")
 
 
-def _latency(metric: str, subject: BoundCase, by: str, title: str) -> Chart:
-    """A latency against a length, with its theoretical minimum and its target.
+def _latency(metric: str, subject: BoundCase, there: BoundCase, by: str) -> Chart:
+    """A latency against a length.
 
     Raises:
         InputError: the case has none, or the length does not move it.
     """
-    if subject.get(metric) is None or by not in subject.case.inputs_used(metric):
+    if there.get(metric) is None or by not in there.case.inputs_used(metric):
         none = f"no {by} moves its {metric.upper()}"
-        raise lacking(metric, subject, metric, by, otherwise=none)
-    drawn, goal = Drawn(subject, metric, (by,), metric.upper()), subject.targets.get(metric)
-    points, roof = drawn.points(), subject.at_peak
-    least = along(roof.case, metric, by, points) if roof else np.empty(0)
-    limits = [] if goal is None else [float(goal)]
-    chart = _curve(drawn, [*least[np.isfinite(least)], *limits])
-    chart.name, chart.case = metric, title
-    if roof:
-        lowest = np.column_stack([points, least])
-        chart.curve("bound at 100 % of peak", lowest, "blue", ":", 1.1, "theoretical minimum")
-    memory = solve_limit(FULL_MEMORY, subject, by)
-    met = solve_limit(f"{metric} = {metric}_target", subject, by)
-    for limit in limits:
-        words = f"{metric.upper()} target {seconds(limit)}"
-        chart.level("target", limit, "vermilion", "--", words)
-        if met:
-            chart.found.append(f"the target of {seconds(limit)} allows {met.allows('token')}")
-        if met and met.exists:
-            flag = " †" if memory and met.value > memory.value else ""
-            label = f"met up to {met.count:,} tokens{flag}" if chart.x.has(met.value) else ""
-            chart.notes += ["† does not fit in memory."] if flag and label else []
-            chart.spots("target met", [(met.value, limit)], "s", "vermilion", 6.5, label=label)
-    if memory:
-        chart.found.append(f"memory holds {memory.allows('token')}")
+        raise lacking(metric, there, metric, by, otherwise=none)
+    chart = _curve(Drawn(there, metric, (by,), metric.upper()))
+    chart.name, chart.case = metric, case_title(subject)
     return chart
 
 
