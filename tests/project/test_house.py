@@ -37,7 +37,7 @@ BUDGETS = {
     "top level": 1850,
     "symbolic": 4809,
     "theory": 4495,
-    "specs": 4894,
+    "specs": 4827,
     "checkpoints": 3256,
     "study": 7001,
     "select": 2338,
@@ -46,9 +46,9 @@ BUDGETS = {
     "sweep": 1130,
     "calibrate": 1240,
     "check": 4889,
-    "report": 5094,
+    "report": 5022,
     "cli": 3662,
-    "tests": 29785,
+    "tests": 29779,
     "other": 2680,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
