@@ -208,7 +208,7 @@ class Study(core.Study):
             seed: of the random numbers.
             users: each sends its next request when the last one has ended (default: the batch for a closed loop, all requests for a burst).
             trace: a file of recorded requests: Azure, BurstGPT, or columns ``arrival,prompt,output``.
-            lengths: ``{"prompt": "lognormal:512,1.2", "output": "choice:64*0.8,1024*0.2"}``; also ``uniform:1..99``, ``exponential:64``, a number.
+            lengths: ``{"prompt": "lognormal:512,1.2", "output": "lognormal:300,0.8"}``; also ``uniform:1..99``, ``exponential:64``, a number.
 
         Returns:
             A result with ``.summary``, ``.rates`` and ``.requests`` (a record array).

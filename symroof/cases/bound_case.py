@@ -148,13 +148,6 @@ class BoundCase(DropsCaches):
         given = {name: own for name, own in {**self.given, **changes}.items() if own is not None}
         return self.with_changes(given=given)
 
-    def with_numbers(self, values: Mapping[str, float | None]) -> BoundCase:
-        """The case with inputs at numbers in place of their ranges."""
-        given = self.given.items()
-        return self.with_given(
-            {n: replace(x, setting=number(values[n])) for n, x in given if n in values}
-        )
-
     def with_switches(self, **switches: str) -> BoundCase:
         """The same case under other counting choices."""
         if self.assumptions.holds(tuple(switches.items())):
@@ -191,7 +184,8 @@ class BoundCase(DropsCaches):
         """The same case with every efficiency at the slow end of its range; the case itself where none is a range, or something else is one too."""
         if self.changed_case or not self.box or not self.box.keys() <= EFFICIENCIES:
             return self
-        return self.with_numbers({n: slow_first(ends, n)[0] for n, ends in self.box.items()})
+        slow = {n: number(slow_first(ends, n)[0]) for n, ends in self.box.items()}
+        return self.with_given({n: replace(self.given[n], setting=x) for n, x in slow.items()})
 
     @cached_property
     def basis(self) -> str:

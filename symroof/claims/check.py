@@ -156,16 +156,18 @@ def _judged(
 ) -> Report:
     """The claims of several files, one after the other."""
     claims: list[Checked] = []
-    every = [*problems, *(problem for source in sources for problem in source.problems)]
-    for source, judged in zip(sources, _in_time(sources, track), strict=True):
+    every = list(problems)
+    for source in sources:
+        judged = _in_time(source, track)
         ids = {claim.id: claim for claim in judged}
-        own = [_settled(source, i, claim, ids) for i, claim in enumerate(judged)]
-        for i, claim in enumerate(own):
+        every += source.problems
+        for i, one in enumerate(judged):
+            claim = _settled(source, i, one, ids)
             if isinstance(claim.error, InputError):
                 faults = _in_their_file(source, i, claim.error.problems)
-                own[i] = replace(claim, reason=why(faults))
+                claim = replace(claim, reason=why(faults))
                 every += faults
-        claims += own
+            claims.append(claim)
     # a fault of a default is one of each claim after it, told once
     told = {(p.file, p.line or 0, p.column or 0, p.message): p for p in every}
     files = tuple(source.document.file for source in sources)
@@ -199,21 +201,17 @@ def _place_of(data: Any, name: str) -> Location:
     return ()
 
 
-def _in_time(sources: list[ClaimFile], track: Track) -> list[list[Checked]]:
-    """The claims of each file judged in their order, until the time of the file is up."""
-    judged: list[list[Checked]] = [[] for _ in sources]
-    places = [(k, i) for k, source in enumerate(sources) for i in range(len(source.spec.claims))]
-    end, late = 0.0, -1
-    for k, i in track(places, "checking claims"):
-        if i == 0:
-            end = process_time() + BUDGET
-        claim = sources[k].spec.claims[i]
-        if claim.form != "unchecked" and process_time() > end:
-            fault = None if late == k else InputError(Problem("", TOO_LATE, hint=TOO_MANY))
-            judged[k].append(Checked(claim, "unchecked", reason=TOO_LATE, error=fault))
-            late = k  # told once in a file
+def _in_time(source: ClaimFile, track: Track) -> list[Checked]:
+    """The claims of a file judged in their order, until its time is up."""
+    judged: list[Checked] = []
+    late: InputError | None = InputError(Problem("", TOO_LATE, hint=TOO_MANY))
+    end = process_time() + BUDGET
+    for i, claim in enumerate(track(source.spec.claims, "checking claims")):
+        if claim.form == "unchecked" or process_time() <= end:
+            judged.append(judge(claim, source.noted[i].shared))
         else:
-            judged[k].append(judge(claim, sources[k].noted[i].shared))
+            judged.append(Checked(claim, "unchecked", reason=TOO_LATE, error=late))
+            late = None  # told once
     return judged
 
 

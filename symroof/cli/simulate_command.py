@@ -51,7 +51,7 @@ def own_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--lengths",
     multiple=True,
     metavar="NAME=DISTRIBUTION",
-    help="prompt=lognormal:MEAN,CV, output=choice:64*0.8,1024*0.2, uniform:LOW..HIGH, exponential:MEAN.",
+    help="prompt=lognormal:MEAN,CV, output=uniform:LOW..HIGH, exponential:MEAN.",
 )
 @all_option
 @study_options

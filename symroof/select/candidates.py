@@ -100,8 +100,7 @@ def _listed(name: str, value: Any) -> list[Any]:
         each = (entry for item in values for entry in _matching(name, str(item)))
         values = list(dict.fromkeys(each))
     if not values:
-        hint = f"{name}={EXAMPLES.get(name, '1,2,4')}"
-        raise InputError(Problem(ORIGIN, "an empty list of candidates", path=name, hint=hint))
+        raise InputError(Problem(ORIGIN, "an empty list of candidates", path=name))
     return values
 
 
@@ -120,14 +119,6 @@ def _split(name: str, text: str) -> list[str]:
         message, hint = f"{text[:40]!r}: a comma separates candidates", text.replace(",", "")[:40]
         raise InputError(Problem(ORIGIN, message, path=name, hint=f"write {hint}"))
     return values
-
-
-EXAMPLES = {
-    "hardware": "all, or hardware=h100-sxm,h200",
-    "model": "llama-3-8b,llama-3-70b",
-    "weights": "fp16,fp8",
-    "kv": "fp16,fp8",
-}
 
 
 def _matching(name: str, item: str) -> list[str]:

@@ -163,7 +163,7 @@ def _traffic(
     if arrivals is None and users is not None:  # who start at once, as those of a benchmark do
         kind = "burst"
     if kind not in ARRIVALS:
-        hint = nearest(kind, [*ARRIVALS])
+        hint = nearest(kind, ARRIVALS)
         raise InputError(Problem("arrivals", "no such kind of arrivals", path=kind[:40], hint=hint))
     read = _lengths({n: told[n] for n in ("prompt", "output") if n in told} | dict(lengths))
     mix = None

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from symroof.errors import InputError, Problem
 from symroof.symbolic.evaluation import NoValue, function, python
@@ -89,8 +88,7 @@ def printed(tree: Expr, free: Sequence[str], functions: Mapping[str, Any]) -> Ca
     return function(python(tree, tuple(free)), functions)
 
 
-@dataclass(frozen=True)
-class Driver:
+class Driver(NamedTuple):
     """A driver of the step as the formula asks for it.
 
     Attributes:
@@ -171,7 +169,6 @@ class StepCost:
         self._drafting = drafting
         self._arrays: Callable[..., Any] | None = None
         self._alone = self.groups == 1 and self.stages == 1
-        self._plan = [(driver.feature, driver.phase, driver.part) for driver in self.drivers]
 
     def _drivers(self) -> list[Driver]:
         """The drivers of the whole step, of a group and of a pass, by the names that the formula has for them."""
@@ -286,7 +283,7 @@ class StepCost:
         last = [max(requests) * self.groups] if self.prefill else []
         prompt, token = sums(prompts), sums(tokens)
         if self._alone:
-            return [[_part(prompt, token, f, phase) for f, phase, _ in self._plan] + last]
+            return [[_part(prompt, token, f, phase) for _, f, phase, _ in self.drivers] + last]
         if self.stages > 1:
             # prompts of a prefill go through the stages one by one
             parts = requests if self.prefill else [self.stages] * len(prompts)
@@ -297,7 +294,9 @@ class StepCost:
         found = []
         for own in zip(prompts, tokens, strict=True):
             sources[GROUP] = own
-            found.append([_part(*sources[part], f, phase) for f, phase, part in self._plan] + last)
+            found.append(
+                [_part(*sources[part], f, phase) for _, f, phase, part in self.drivers] + last
+            )
         return found
 
 

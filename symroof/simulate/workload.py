@@ -12,15 +12,10 @@ import numpy as np
 
 from symroof.errors import InputError, Problem, nearest
 
-ARRIVALS = {
-    "poisson": "independent of each other, at a mean rate",
-    "bursty": "gaps between arrivals follow a gamma distribution with a coefficient of variation of 2, or as the study's traffic says",
-    "uniform": "evenly spaced",
-    "closed-loop": "a fixed number of users who are met in the middle of their work: each sends its next request when the last has ended",
-    "burst": "all at once, to a server that is idle; with --users so many, each of whom sends the next when the last has ended, as a benchmark with a largest concurrency does",
-}
 OPEN = ("poisson", "bursty", "uniform")
-"""Kinds of arrivals that come at a rate, whatever the server does."""
+"""Kinds of arrivals that come at a rate, whatever the server does: independent of each other, with gaps of a gamma distribution, evenly spaced."""
+ARRIVALS = (*OPEN, "closed-loop", "burst")
+"""And of users: met in the middle of their work, each sends the next request when the last has ended; or all at once, to a server that is idle."""
 MOST_REQUESTS, LONGEST = 200_000, 10_000_000
 """Requests of a simulation, tokens of one."""
 WARMUP = 0.1
@@ -35,8 +30,8 @@ class Length:
     """A distribution of token counts.
 
     Attributes:
-        kind: ``fixed``, ``uniform``, ``lognormal``, ``exponential`` or ``choice``.
-        numbers: ``(n,)``; ``(low, high)``; ``(mean, coefficient of variation)``; ``(mean,)``; tokens and their weights by turns.
+        kind: ``fixed``, ``uniform``, ``lognormal`` or ``exponential``.
+        numbers: ``(n,)``; ``(low, high)``; ``(mean, coefficient of variation)``; ``(mean,)``.
 
     >>> Length.read("lognormal:512,1.2"), Length.read("2048")
     (Length(kind='lognormal', numbers=(512.0, 1.2)), Length(kind='fixed', numbers=(2048.0,)))
@@ -58,16 +53,14 @@ class Length:
         kind = kind.strip().lower()
         if kind not in FORMS:
             raise ValueError(f"no distribution {kind[:40]!r}; {nearest(kind, [*FORMS])}")
-        numbers = [_number(part) for part in re.split(SEPARATORS.get(kind, ","), rest)]
-        if len(numbers) != FORMS[kind][0] and (kind != "choice" or len(numbers) % 2):
+        numbers = [_number(part) for part in re.split(r"\.\.|,", rest)]
+        if len(numbers) != FORMS[kind][0]:
             raise ValueError(f"is written {FORMS[kind][1]}")
         made = cls(kind, tuple(numbers))
-        tokens = numbers[::2] if kind in ("choice", "lognormal") else numbers
+        tokens = numbers[:1] if kind == "lognormal" else numbers
         backwards = kind == "uniform" and numbers[0] > numbers[1]
         if min(tokens) < 1 or max(tokens) > LONGEST or min(numbers) < 0 or backwards:
             raise ValueError(f"lengths are from 1 to {LONGEST:,} tokens")
-        if kind == "choice" and not sum(numbers[1::2]) > 0:
-            raise ValueError("weights of all lengths are 0")
         return made
 
     def draw(self, count: int, random: np.random.Generator) -> Numbers:
@@ -81,17 +74,12 @@ class Length:
                 drawn = random.lognormal(math.log(n[0]) - spread / 2, math.sqrt(spread), count)
             case "exponential":
                 drawn = random.exponential(n[0], count)
-            case "choice":
-                weights = np.array(n[1::2])
-                drawn = random.choice(np.array(n[::2]), count, p=weights / weights.sum())
             case _:
                 drawn = np.full(count, n[0])
         return np.clip(np.rint(drawn), 1, LONGEST).astype(np.int64)
 
     def __str__(self) -> str:
         n = [f"{x:g}" for x in self.numbers]
-        if self.kind == "choice":
-            return "choice:" + ",".join(f"{a}*{b}" for a, b in zip(n[::2], n[1::2], strict=True))
         if self.kind == "fixed":
             return n[0]
         return f"{self.kind}:{('..' if self.kind == 'uniform' else ',').join(n)}"
@@ -102,11 +90,8 @@ FORMS = {
     "uniform": (2, "uniform:LOW..HIGH"),
     "lognormal": (2, "lognormal:MEAN,CV"),
     "exponential": (1, "exponential:MEAN"),
-    "choice": (2, "choice:TOKENS*WEIGHT,TOKENS*WEIGHT"),
 }
 """How many numbers a distribution has, and how it is written."""
-SEPARATORS = {"uniform": r"\.\.|,", "choice": r"[,*]"}
-"""What stands between them, where it is no comma alone."""
 
 
 def _number(text: str) -> float:

@@ -61,10 +61,10 @@ def test_a_list_of_devices(study, among, names):
 UNREADABLE = """
 batch | 4,096 | '4,096': a comma separates candidates | write 4096
 batch | 1,02 | '1,02': a comma separates candidates | write 102
-tp | , | an empty list of candidates | tp=1,2,4
-weights | , | an empty list of candidates | weights=fp16,fp8
-model | , | an empty list of candidates | model=llama-3-8b,llama-3-70b
-hardware | | an empty list of candidates | hardware=all, or hardware=h100-sxm,h200
+tp | , | an empty list of candidates |
+weights | , | an empty list of candidates |
+model | , | an empty list of candidates |
+hardware | | an empty list of candidates |
 model | llama-9* | no model is like 'llama-9*' | `symroof list models`
 gpu | h200 | no such name 'gpu' to choose among | did you mean 'hardware'?
 tpp | 1 | no such name 'tpp' to choose among | did you mean 'tp'?
