@@ -130,8 +130,7 @@ def test_lengths_have_their_mean_and_variation(text, mean, variation):
 
 
 NO_LENGTHS = words(
-    "0 -5 1e9 nan x uniform:5 uniform:9..3 lognormal:5 lognormal:5,-1 choice:5 "
-    "gauss:1,2 fixed:1,2"
+    "0 -5 1e9 nan x uniform:5 uniform:9..3 lognormal:5 lognormal:5,-1 choice:5 gauss:1,2 fixed:1,2"
 )
 
 
