@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 4887,
     "report": 5022,
     "cli": 3662,
-    "tests": 29778,
+    "tests": 29777,
     "other": 2680,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
