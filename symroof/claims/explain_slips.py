@@ -186,7 +186,7 @@ def explain(
     if claimed is None or written.operator or claimed <= 0 or true is None or true <= 0:
         return ()
     context = context_of(claim, derived, written.text, steps)
-    every = (prediction for slip in CATALOGUE for prediction in predictions(context, slip))
+    every = (prediction for way in CATALOGUE for prediction in predictions(context, way))
     singles = [p for p in every if _differs(p, context, written) and p.digits <= written.digits]
     found = (
         _of_one_slip(singles, context, written)
@@ -253,7 +253,7 @@ def _of_two_slips(
     """Two slips at once, where the claim is fine enough to tell; in a rough one, a slip in a number
     whose prefix was binary is suggested."""
     fine = written.digits >= PAIRED_DIGITS
-    able = [p for p in reversed(singles) if p.paired and written.low is None]
+    able = [p for p in reversed(singles) if p.way.paired and written.low is None]
     cases = list({p.value: p for p in able if not p.way.result}.values())[::-1]
     results = list({p.value: p for p in able if p.way.result}.values())[::-1]
     tried = itertools.combinations([*cases[:MOST_CHANGES], *results], 2)

@@ -64,11 +64,10 @@ SECONDS = 3.0
 FLOORS = frozenset({"compute_floor_ignored", "memory_floor_ignored"})
 """Mistakes that leave one arm of the roofline out, which is right where the other binds."""
 MISTAKEN = frozenset(
-    (switch, value)
-    for slip in CATALOGUE
-    if slip.name not in OTHER_COUNTS
-    for way in slip.ways
-    for switch, value in way.sets.get("assume", {}).items()
+    choice
+    for way in CATALOGUE
+    if way.slip not in OTHER_COUNTS
+    for choice in way.sets.get("assume", {}).items()
 )
 """Choices that are mistakes with a name of their own rather than another way to count."""
 
@@ -350,36 +349,34 @@ def _slips(sides: Sides, levels: list[Sides]) -> tuple[Sides, tuple[SlipExplanat
         found: dict[str, SlipExplanation] = {}
         more = f", at {level.label}" if level.label else ""
         more += f": ×{text(level.factor)}" if level.factor is not None else ""
-        for slip, way in _possible(level):
-            if slip in found or time.process_time() > end:
+        for way in _possible(level):
+            if way.slip in found or time.process_time() > end:
                 continue
             with suppress(*FAILURES):
                 if equal(
                     level.put(level.claimed, level.inputs), _with_slip(level, way, level.inputs)
                 ):
                     made = text(_with_slip(level, way, frozenset(names(level.claimed))))
-                    found[slip] = SlipExplanation(slip, True, made, 0.0, way.text + more)
+                    explained = SlipExplanation(way.slip, True, made, 0.0, way.text + more)
+                    found[way.slip] = explained
         if found:
             return level, tuple(found.values())
     return sides, ()
 
 
-def _possible(sides: Sides) -> Iterator[tuple[str, Way]]:
+def _possible(sides: Sides) -> Iterator[Way]:
     """Every way of every mistake that can happen in the derived formula."""
     bound, claim = sides.answers, sides.claim
     unit = "" if claim.threshold else bound.case.theory.symbol(sides.name).unit
     context = Context(claim, Fraction(1), unit)
-    for slip in CATALOGUE:
-        for way in slip.ways if not slip.numbers_only else ():
-            if way.result:
-                if can_happen(way, unit, context.known_names):
-                    yield slip.name, way
-            elif any(
-                can_change(context, name, value)
-                for name, value in way.sets.items()
-                if name not in ROLE_INPUT or name in claim.given  # else it is in no formula
-            ):
-                yield slip.name, way
+    for way in CATALOGUE:
+        if way.numbers_only:
+            continue
+        # a precision that nobody states is in no formula
+        sets = {k: v for k, v in way.sets.items() if k not in ROLE_INPUT or k in claim.given}
+        changes = any(can_change(context, name, value) for name, value in sets.items())
+        if can_happen(way, unit, context.known_names) if way.result else changes:
+            yield way
 
 
 def _with_slip(sides: Sides, way: Way, stops: frozenset[str]) -> Expr:

@@ -49,11 +49,16 @@ class Way:
     """One way in which a slip happens; the file says what each field means.
 
     Attributes:
+        slip: its name.
         sets: names set to formulas over the true case, precisions and switches to values.
         result: the derived value, misread or counted differently; then nothing is set.
         symbol: an input in whose place another figure stands (``kind``), or one with few ``digits``.
+        paired: whether it may be one of two slips.
+        common: whether people slip so all the time.
+        numbers_only: whether it happens to figures as they are read and written only, and never to a formula over names.
     """
 
+    slip: str
     text: str = ""
     sets: Mapping[str, Any] = field(default_factory=dict)
     result: str = ""
@@ -62,35 +67,18 @@ class Way:
     symbol: str = ""
     kind: str = ""
     digits: int = 0
-
-
-@dataclass(frozen=True)
-class Slip:
-    """One slip by name and the ways it happens.
-
-    Attributes:
-        paired: whether it may be one of two.
-        numbers_only: whether it happens to figures as they are read and written only, and never to a formula over names.
-        common: whether people slip so all the time.
-    """
-
-    name: str
-    ways: tuple[Way, ...]
     paired: bool = True
     common: bool = False
     numbers_only: bool = False
 
 
-def _catalogue() -> tuple[Slip, ...]:
-    entries = load(data_folder("specs") / "check" / "slips.yaml").data["slips"]
-    return tuple(
-        Slip(name=one.pop("slip"), ways=tuple(Way(**way) for way in one.pop("ways")), **one)
-        for one in map(dict, entries)
-    )
-
-
-CATALOGUE = _catalogue()
-"""Every slip that changes a formula, a figure or a unit, the most specific first."""
+ENTRIES = load(data_folder("specs") / "check" / "slips.yaml").data["slips"]
+CATALOGUE = tuple(
+    Way(**way, **{name: said for name, said in slip.items() if name != "ways"})
+    for slip in ENTRIES
+    for way in slip["ways"]
+)
+"""Every slip that changes a formula, a figure or a unit, in each of its ways, the most specific first."""
 OTHER_COUNTS = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
 """Slips that are another way of counting rather than an error: a claim that one of them explains is
 right under what it leaves out."""
@@ -210,8 +198,6 @@ class SlipPrediction:
         texts: their explanations.
         sets: what is set in the case; nothing for a result that is misread.
         way: the last of their ways.
-        paired: whether it may be one of two.
-        common: whether people slip so all the time.
     """
 
     slips: tuple[str, ...]
@@ -219,8 +205,11 @@ class SlipPrediction:
     value: Fraction
     sets: Settings
     way: Way
-    paired: bool = True
-    common: bool = False
+
+    @property
+    def common(self) -> bool:
+        """Whether people slip so all the time, as they take one variant of a product for another."""
+        return self.way.common or self.way.kind == "siblings"
 
     @property
     def digits(self) -> int:
@@ -228,23 +217,20 @@ class SlipPrediction:
         return LEAST_DIGITS.get(self.way.kind, 1)
 
 
-def predictions(context: Context, slip: Slip) -> Iterator[SlipPrediction]:
-    """Every value a slip leads to."""
-    for way in slip.ways:
-        found: list[tuple[str, Settings]] = []
-        if way.result and not can_happen(way, context.unit, context.known_names):
-            continue
-        with suppress(*FAILURES):  # where the case lacks a name
-            found += [("", {})] if way.result else _set(context, way)
-        for figure, sets in found:
-            decimal, binary = f"{context.prefix}B", f"{context.prefix}iB"
-            text = way.text.format(figure=figure, decimal=decimal, binary=binary)
-            for value in _misread(context, way) if way.result else context.values_with(sets):
-                far = abs(value / context.value - 1) > MOST_ROUNDED
-                if not (way.digits and far):
-                    common = slip.common or way.kind == "siblings"
-                    told = (slip.name,), (text,), value, sets, way, slip.paired
-                    yield SlipPrediction(*told, common)
+def predictions(context: Context, way: Way) -> Iterator[SlipPrediction]:
+    """Every value that a slip leads to in one of its ways."""
+    found: list[tuple[str, Settings]] = []
+    if way.result and not can_happen(way, context.unit, context.known_names):
+        return
+    with suppress(*FAILURES):  # where the case lacks a name
+        found += [("", {})] if way.result else _set(context, way)
+    for figure, sets in found:
+        decimal, binary = f"{context.prefix}B", f"{context.prefix}iB"
+        text = way.text.format(figure=figure, decimal=decimal, binary=binary)
+        for value in _misread(context, way) if way.result else context.values_with(sets):
+            far = abs(value / context.value - 1) > MOST_ROUNDED
+            if not (way.digits and far):
+                yield SlipPrediction((way.slip,), (text,), value, sets, way)
 
 
 def can_happen(way: Way, unit: str, names: frozenset[str]) -> bool:

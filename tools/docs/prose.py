@@ -93,6 +93,6 @@ COUNTED: dict[str, Callable[[], int]] = {
     r"(\d[\d,]*) engines": lambda: len(found("list engines")["entries"]),
     r"(\d[\d,]*) presets": lambda: len(found("list presets")["entries"]),
     r"(\d[\d,]*) counting choices": lambda: len(found("list assumptions")["entries"]),
-    r"(\d[\d,]*) named mistakes": lambda: len(CATALOGUE),
+    r"(\d[\d,]*) named mistakes": lambda: len({way.slip for way in CATALOGUE}),
     r"(\d[\d,]*) public measurements": _measured,
 }
