@@ -101,9 +101,7 @@ def crossings(sides: Sides, axes: Sequence[Axis]) -> list[Crossings]:
         search.leave_out_fading()
         if not search.whole:
             search.look_into_dips()
-        search.look_beside_zeros()
-        if not search.whole:
-            search.part_narrow_zeros()
+        search.settle_zeros()
         return search.answers(axes, spans)
 
 
@@ -113,6 +111,7 @@ class _Search:
     def __init__(self, sides: Sides, axes: Sequence[Axis]) -> None:
         self.sides, self.whole = sides, axes[0].whole
         self.points = np.zeros((4, 0))
+        self.met: list[tuple[float, Any]] = []  # crossings by value and case
         grids = [axis.grid() for axis in axes]
         self.add(np.concatenate(grids), np.repeat(np.arange(len(axes)), [len(g) for g in grids]))
 
@@ -213,7 +212,9 @@ class _Search:
                 (a, b, c), (p, q, r) = self.points[:2, least - 1 : least + 2]
                 left, right = (b - a) * (q - r), (b - c) * (q - p)  # of the parabola through them
                 off = ((b - a) * left - (b - c) * right) / (2 * (left - right))
-                self.put_zero(float(b - off) if left != right else float(b), case)
+                place = self.short(float(b - off) if left != right else float(b), case)
+                self.add(place, case)
+                self.y[(self.x == place) & (self.case == case)] = 0.0
 
     def dips(self) -> Any:
         """The points nearest to zero among their neighbours, unless the gap would have to fall many times as far again."""
@@ -224,51 +225,47 @@ class _Search:
         worth = same & least & (FLAT * (low - here) >= here)
         return np.flatnonzero(worth)[: PLACES * (1 + int(self.case.max(initial=0)))] + 1
 
-    def look_beside_zeros(self) -> None:
-        """Just beside the points where the sides meet: in the same step they may meet again."""
-        differs = self.y != 0
-        alone = np.r_[False, differs[:-1]] | np.r_[differs[1:], False]
-        x, case = np.tile(self.points[[0, 2]][:, ~differs & alone], 2)
-        beside = x + (1.0 if self.whole else NARROW * x) * np.repeat([-1, 1], len(x) // 2)
-        first = np.searchsorted(self.case, case)
-        last = np.searchsorted(self.case, case, side="right") - 1
-        inside = (self.x[first] <= beside) & (beside <= self.x[last])
-        self.add(beside[inside], case[inside])
+    def settle_zeros(self) -> None:
+        """What the points mean at which the sides are equal. A stretch of them is met at its ends; one so narrow that the sides only come too near
+        each other is a crossing, which is still to be found, or its middle where they touch."""
+        zero, one = self.y == 0, self.pairs()
+        first = np.flatnonzero(zero & ~np.r_[False, zero[:-1] & one])
+        last = np.flatnonzero(zero & ~np.r_[zero[1:] & one, False])
+        inside, beside = np.r_[first, last], np.r_[first - 1, last + 1]
+        outside = np.clip(beside, 0, len(zero) - 1)
+        known = (outside == beside) & (self.case[outside] == self.case[inside])
+        known &= ~np.isnan(self.y[outside])
 
-    def part_narrow_zeros(self) -> None:
-        """One point for a stretch of equal sides so narrow that they only come too near each other: the crossing inside it is still to be found,
-        and where they touch it is its middle."""
-        zero = self.y == 0
-        starts = np.flatnonzero(zero & ~np.r_[False, zero[:-1] & self.pairs()])
-        ends = np.flatnonzero(zero & ~np.r_[zero[1:] & self.pairs(), False])
-        kept = np.ones(len(self.x), dtype=bool)
-        further, middles = [], []
-        for first, last in zip(starts, ends, strict=True):
-            if first == 0 or last + 1 == len(zero) or self.case[first - 1] != self.case[last + 1]:
-                continue
-            (low, high), case = self.x[[first - 1, last + 1]], self.case[first]
-            before, after = np.sign(self.y[[first - 1, last + 1]])
-            if high - low > 3 * NARROW * self.x[first] or np.isnan(before * after):
-                continue
-            between = np.linspace(low, high, 8 * SECTIONS + 1)
-            if before * after > 0 and np.any(self.gap(between, case) * before < 0):
-                further.append((between, case))  # two crossings, not one touch
-                continue
-            kept[first : last + 1] = False
-            if before * after > 0:
-                middles.append(((self.x[first] + self.x[last]) / 2, case))
+        def differs(x: Any, case: Any) -> Any:
+            return np.where(self.gap(x, case) != 0, 1.0, -1.0)
+
+        at, ends, beyond = self.case[inside], self.x[inside], np.full(len(inside), np.nan)
+        ends[known], beyond[known] = self.parted(
+            ends[known], self.x[outside[known]], at[known], differs
+        )
+        (low, high), (before, behind), case = (
+            np.split(ends, 2),
+            np.split(beyond, 2),
+            self.case[first],
+        )
+        narrow = ~np.isnan(before + behind) & (high - low <= NARROW * low) & (not self.whole)
+        met = (known | self.whole | np.tile(first == last, 2)) & ~np.tile(narrow, 2)
+        self.met = list(zip(ends[met], at[met], strict=True))
+        touch = narrow.copy()
+        touch[narrow] = (
+            self.gap(before[narrow], case[narrow]) * self.gap(behind[narrow], case[narrow]) > 0
+        )
+        for x, own in zip((low[touch] + high[touch]) / 2, case[touch], strict=True):
+            self.met.append((self.short(x, own), own))
+        kept = ~zero
+        kept[zero] = ~np.repeat(narrow, last - first + 1)
         self.points = self.points[:, kept]
-        for x, case in further:
-            self.add(x, case)
-        for x, case in middles:
-            self.put_zero(x, case)
+        self.add(np.r_[before[narrow], behind[narrow]], np.tile(case[narrow], 2))
 
-    def put_zero(self, x: float, case: Any) -> None:
-        """Say that the sides are equal at a place: at the short number that it is, if they are there."""
+    def short(self, x: float, case: Any) -> float:
+        """The short number that a place is, if the sides are equal there."""
         shorts = (float(f"{x:.{digits}g}") for digits in (6, 9))
-        place = next((short for short in shorts if self.gap(short, case) == 0), x)
-        self.add(place, case)
-        self.y[(self.x == place) & (self.case == case)] = 0.0
+        return next((short for short in shorts if self.gap(short, case) == 0), x)
 
     def answers(
         self, axes: Sequence[Axis], spans: Sequence[tuple[float, float] | None]
@@ -276,7 +273,12 @@ class _Search:
         """The crossings of each axis, or which side stays the larger."""
         changes = np.flatnonzero(self.pairs() & (np.sign(self.y[:-1]) * np.sign(self.y[1:]) < 0))
         a, b, at = self.x[changes], self.x[changes + 1], self.case[changes]
-        roots = self.narrowed(a, b, self.y[changes], at)
+        side = np.sign(self.y[changes])
+
+        def passed(x: Any, case: Any) -> Any:
+            return -self.gap(x, case, exactly=True) * side
+
+        _, roots = self.parted(a, b, at, passed)
         poles = np.zeros(len(roots), dtype=bool)
         if not self.whole:  # the gap beside a pole is far larger than around it
             around = np.maximum(np.abs(self.y[changes]), np.abs(self.y[changes + 1]))
@@ -294,7 +296,7 @@ class _Search:
             return Crossings("none")
         known = (self.case == case) & ~np.isnan(self.y)
         x, y = self.x[known], self.y[known]
-        met = [*roots, *self.zeros(x, y, case)]
+        met = [*roots, *(x for x, own in self.met if own == case)] if np.any(y) else []
         if axis.whole and axis.low <= 0 and x[0] == 1:  # the share of the first step
             none, one = self.gap(np.array([0.0, 1.0]), case)
             met += [none / (none - one)] * bool(none * one < 0)
@@ -315,61 +317,28 @@ class _Search:
         alike = off <= ROUNDED or (off <= 10 * SAME and self.gap(short, case) == 0)
         return short if alike else float(x)
 
-    def narrowed(self, a: Any, b: Any, before: Any, case: Any) -> Any:
-        """The crossing between each two points, all together: the stretches are parted evenly, and around where a secant meets zero.
+    def parted(self, a: Any, b: Any, case: Any, value: Callable[[Any, Any], Any]) -> Any:
+        """The last place where a value is below zero and the first where it is not, between each two points, all together.
 
-        A secant comes so near a smooth crossing that points around it close the bracket within a few turns; a jump takes one turn a
-        digit. Of whole numbers it is the first behind the change.
+        The stretches are parted evenly, and around where a secant meets zero. It comes so near a smooth crossing that points around it close the
+        bracket within a few turns; a jump takes one turn a digit.
         """
-        if not len(a):
-            return a
-        side, rows = np.sign(before), np.arange(len(a))
-        ya, yb = before, self.gap(b, case, exactly=True)
-        shares = np.linspace(0, 1, SECTIONS + 1)[1:-1, None]
+        rows, shares = np.arange(len(a)), np.linspace(0, 1, SECTIONS + 1)[1:-1, None]
         beside = np.r_[0, [sign * 10.0**-k for k in (2, 4, 6, 8) for sign in (-1, 1)]][:, None]
-        for _ in range(60):
-            width = b - a
-            if np.all(width <= (1 if self.whole else 4e-16 * np.abs(b))):
-                break
-            secant = np.where(ya != yb, a + width * ya / (ya - yb), (a + b) / 2)
-            points = np.clip(np.concatenate([a + width * shares, secant + width * beside]), a, b)
-            points = np.floor(points) if self.whole else points
-            points = np.sort(np.where(np.isnan(points), (a + b) / 2, points), axis=0)
-            y = self.gap(points, case, exactly=True)
-            beyond = (y * side <= 0) & (points > a)
-            place = np.where(beyond.any(axis=0), np.argmax(beyond, axis=0), len(points))
-            points, y = np.vstack([a, points, b]), np.vstack([ya, y, yb])
-            a, b = points[place, rows], points[place + 1, rows]
-            ya, yb = y[place, rows], y[place + 1, rows]
-            ya, yb = np.where(np.isnan(ya), side, ya), np.where(np.isnan(yb), -side, yb)
-            b = np.maximum(a, b)
-        return b
-
-    def zeros(self, x: Any, y: Any, case: int) -> list[float]:
-        """Points of an axis where the sides are equal; of a stretch of them its ends, but those of the axis only if it is of whole numbers."""
-        marks = np.diff(np.r_[0, (y == 0).astype(int), 0]) if np.any(y) else np.zeros(0)
-        ends: list[float] = []
-        firsts, lasts = np.flatnonzero(marks == 1), np.flatnonzero(marks == -1) - 1
-        for first, last in zip(firsts, lasts, strict=True):
-            if first == last:
-                ends.append(float(x[first]))
-                continue
-            for inside, outside in ((first, first - 1), (last, last + 1)):
-                if 0 <= outside < len(x):
-                    ends.append(self.end(x[outside], x[inside], case))
-                elif self.whole:
-                    ends.append(float(x[inside]))
-        return ends
-
-    def end(self, outside: float, inside: float, case: int) -> float:
-        """The last point of a stretch of equal sides on the way to a point where they differ."""
-        while True:
-            points = np.linspace(inside, outside, 4 * SECTIONS + 1)
-            points = np.rint(points) if self.whole else points
-            differs = np.flatnonzero(self.gap(points, case) != 0)
-            place = differs[0] if len(differs) else len(points) - 1
-            before, behind = points[max(place - 1, 0)], points[place]
-            near = 1 if self.whole else 4e-16 * abs(inside)
-            if abs(behind - before) <= near or {before, behind} == {inside, outside}:
-                return float(before)
-            inside, outside = before, behind
+        before, behind = value(a, case), value(b, case)
+        while np.any(np.abs(b - a) > (1 if self.whole else 4e-16 * np.abs(b))):
+            secant = a + (b - a) * before / (before - behind)
+            points = np.vstack([a + (b - a) * shares, secant + (b - a) * beside])
+            points = np.where(
+                np.isnan(points), (a + b) / 2, np.rint(points) if self.whole else points
+            )
+            points = np.clip(points, np.minimum(a, b), np.maximum(a, b))
+            points = np.take_along_axis(points, np.argsort(np.abs(points - a), axis=0), axis=0)
+            values = np.vstack([before, value(points, case), behind])
+            points, beyond = np.vstack([a, points, b]), values >= 0
+            beyond[0], beyond[-1] = False, True
+            place = np.argmax(beyond, axis=0)
+            a, b, before, behind = (
+                each[at, rows] for each in (points, values) for at in (place - 1, place)
+            )
+        return a, b
