@@ -20,9 +20,8 @@ from symroof.symbolic.expressions import (
     substitute,
     symbol,
 )
-from symroof.symbolic.polynomials import NoClosedForm, fraction, negated, sign, tidied
 from symroof.symbolic.reading import parse
-from symroof.symbolic.roots import Form
+from symroof.symbolic.roots import Form, NoClosedForm, fraction, negated, sign, tidied
 from symroof.theory.quantities import QUANTITIES
 
 MOST_VALUES = 8
@@ -100,7 +99,7 @@ def forms_at_crossings(equation: Equation, values: tuple[float, ...]) -> Branche
 def form_far_out(equation: Equation, far: float) -> Branches:
     """The closed form that a crossing far out would have, with the condition that fails: of sides that never meet."""
     try:
-        placed = [(form, root if root > 0 else far) for form, root in equation.placed(far)]
+        placed = [(form, root if root > 0 else far) for form, root in equation.forms_at(far)]
         return Branches(tuple(_branch(equation, form, place) for form, place in placed))
     except (NoClosedForm, ArithmeticError) as error:
         return Branches((), str(error))
@@ -111,7 +110,8 @@ def _branch(
 ) -> Branch:
     """A form for readers, and whether its conditions hold with the unknown at a place."""
     case, unknown = equation.bound_case.case, equation.unknown
-    times = equation.times_compared if form.arms else {}
+    moved = any(equation.x in given.free_symbols for given in form.conditions)
+    times = equation.times_compared if moved else {}
 
     def condition(given: Any) -> Condition:
         whole, met = form.whole(given), None
@@ -122,7 +122,7 @@ def _branch(
         tree = relation(operator_of(whole), *map(written, whole.args))
         return Condition(tree, met, relation(operator_of(given), *shown))
 
-    conditions = list(map(condition, (*form.exists, *form.arms)))
+    conditions = list(map(condition, form.conditions))
     if place is not None and (end := domain_formulas(unknown)[1]):
         tree, (_, high) = relation("<=", symbol(unknown), parse(end)), domain(unknown, case)
         inside = high is None or place <= high * (1 + ROUNDING)

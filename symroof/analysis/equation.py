@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +14,7 @@ import numpy as np
 import sympy
 
 from symroof.cases.bound_case import BoundCase
-from symroof.symbolic.closed_forms import candidates
+from symroof.symbolic.closed_forms import forms_at
 from symroof.symbolic.crossings import SAME, Axis, Crossings, Sides, crossings
 from symroof.symbolic.expressions import (
     ZERO,
@@ -34,9 +34,8 @@ from symroof.symbolic.expressions import (
     symbol,
 )
 from symroof.symbolic.expressions import relation as compared
-from symroof.symbolic.polynomials import NoClosedForm
 from symroof.symbolic.reading import parse
-from symroof.symbolic.roots import Form
+from symroof.symbolic.roots import Form, NoClosedForm
 from symroof.symbols import symbol as public_symbol
 from symroof.theory.case import MOST_NODES, Case
 from symroof.theory.declarations import DropsCaches, neutral_default
@@ -224,22 +223,17 @@ class Equation(DropsCaches):
         for value in values:
             roots: list[float] = []
             with suppress(NoClosedForm, ArithmeticError):
-                roots = [root for _, root in self.placed(value)]
+                roots = [root for _, root in self.forms_at(value)]
             found.add(next((root for root in roots if value - 1 < root <= value), value))
         return tuple(sorted(found))
 
-    def placed(self, place: float) -> Iterator[tuple[Form, float]]:
-        """The closed forms on the arms that win at a place, each with where it puts the crossing: the place itself where that is nowhere.
+    def forms_at(self, place: float) -> list[tuple[Form, float]]:
+        """The closed forms on the arms that win at a place, each with the crossing that it gives.
 
         Raises:
             NoClosedForm: there is none.
         """
-        evaluate = self.bound_case.case.evaluate
-        for form in candidates(self.difference, self.x, evaluate, place):
-            try:
-                yield form, float(evaluate(form.whole(form.root)))
-            except ArithmeticError:
-                yield form, place
+        return forms_at(self.difference, self.x, self.bound_case.case.evaluate, place)
 
     @cached_property
     def bounds_sum(self) -> bool:

@@ -30,8 +30,8 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.expressions import symbol as named_formula
 from symroof.symbolic.from_sympy import UnsupportedExpression, to_core
 from symroof.symbolic.nodes import Max, halves
-from symroof.symbolic.polynomials import NoClosedForm, fraction, sign
 from symroof.symbolic.random_points import RandomPoint
+from symroof.symbolic.roots import NoClosedForm, fraction, sign
 from symroof.symbols import expressions, symbol
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name

@@ -27,8 +27,8 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.expressions import (
     relation as compared,
 )
-from symroof.symbolic.polynomials import NoClosedForm
 from symroof.symbolic.reading import FormulaError, as_written, parse
+from symroof.symbolic.roots import NoClosedForm
 from symroof.theory.declarations import NONE, THRESHOLDS, Declarations, MissingInput
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import assume

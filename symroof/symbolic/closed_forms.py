@@ -5,6 +5,7 @@ The arms are those of maxima, minima and choices that the unknown moves.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -16,16 +17,16 @@ from sympy import Ge, Gt, Le, Symbol
 
 from symroof.symbolic.expressions import symbol, total
 from symroof.symbolic.nodes import OfLargest, Total
-from symroof.symbolic.polynomials import (
+from symroof.symbolic.roots import (
     Evaluate,
+    Form,
     NoClosedForm,
-    added_up,
     fraction,
+    roots,
     sign,
     terms_size,
     vanishes,
 )
-from symroof.symbolic.roots import Form, roots
 
 AGREE = 1e-9
 """How near a closed form comes to the crossing that was found by numbers."""
@@ -39,32 +40,35 @@ def form_at(difference: Any, x: Symbol, numbers: Evaluate, root: float) -> Form:
     Raises:
         NoClosedForm: none of readable size gives it.
     """
-    reason, tried = "no closed form of readable size exists", set[Any]()
+    reason = "no closed form of readable size exists"
     for near in (root * (1 - AGREE), root * (1 + AGREE), root):
         try:
-            settled, conditions = settled_at(difference, x, numbers, near)
-            if settled in tried:
-                continue
-            tried.add(settled)
-            forms = roots(settled, x, numbers)
+            forms = forms_at(difference, x, numbers, near)
         except NoClosedForm as error:
             reason = str(error)
             continue
-        for form in forms:
-            with suppress(ArithmeticError):
-                if abs(numbers(form.whole(form.root)) - root) <= AGREE * abs(root):
-                    return replace(form, arms=conditions)
+        for form, value in forms:
+            if abs(value - root) <= AGREE * abs(root):
+                return form
     raise NoClosedForm(reason)
 
 
-def candidates(difference: Any, x: Symbol, numbers: Evaluate, place: float) -> list[Form]:
-    """The closed forms on the arms that win at a place, whether or not they give a crossing.
+def forms_at(
+    difference: Any, x: Symbol, numbers: Evaluate, place: float
+) -> list[tuple[Form, float]]:
+    """The closed forms on the arms that win at a place, each with the crossing that it gives, NaN where it has no value.
 
     Raises:
         NoClosedForm: there are none.
     """
-    settled, conditions = settled_at(difference, x, numbers, place)
-    return [replace(form, arms=conditions) for form in roots(settled, x, numbers)]
+    settled, arms = settled_at(difference, x, numbers, place)
+    found = []
+    for form in roots(settled, x, numbers):
+        value = math.nan
+        with suppress(ArithmeticError):
+            value = float(numbers(form.whole(form.root)))
+        found.append((replace(form, conditions=(*form.conditions, *arms)), value))
+    return found
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ def every_form(difference: Any, x: Symbol, within: Sequence[Any] = ()) -> Answer
     >>> import sympy
     >>> a, b, c, x = sympy.symbols("a b c x", positive=True)
     >>> every_form(a*x - b*x - c, x).forms[0]
-    Form(root=c/(a - b), exists=(a - b > 0,), named=(), arms=())
+    Form(root=c/(a - b), conditions=(a - b > 0,), named=())
     """
     if difference == 0:
         return Answer("identical")
@@ -109,9 +113,9 @@ def every_form(difference: Any, x: Symbol, within: Sequence[Any] = ()) -> Answer
         found = roots(settled, x)
         more = more or found.beyond
         forms += [
-            Form(form.root, form.exists, form.named, (*conditions, *found.nonzero, *within))
+            replace(form, conditions=(*form.conditions, *conditions, *found.nonzero, *within))
             for form in found
-            if not any(_fails(condition, form) for condition in form.exists)
+            if not any(_fails(condition, form) for condition in form.conditions)
         ]
         sides.add(found.side)
     if not sides:
@@ -120,7 +124,7 @@ def every_form(difference: Any, x: Symbol, within: Sequence[Any] = ()) -> Answer
         return Answer("identical")
     if not forms and not more and sides in ({1}, {-1}):
         return Answer("lhs_above" if sides == {1} else "lhs_below")
-    sure = any(not (form.exists or form.arms) for form in forms)
+    sure = not all(form.conditions for form in forms)
     return Answer("crosses" if sure else "conditional", tuple(forms), more)
 
 
@@ -229,6 +233,27 @@ class _Arms:
         return sympy.Add(
             *(total(c / under[0], node.index, first, last) * self.x**k for k, c in over.items())
         )
+
+
+def added_up(body: Any, index: Symbol, first: Any, last: Any) -> Any:
+    """The sum of a polynomial of degree 2 or less in its index.
+
+    Raises:
+        NoClosedForm: it is no such polynomial.
+
+    >>> a, j, n = sympy.symbols("a j n")
+    >>> added_up(a*j, j, sympy.Integer(1), n)
+    a*n*(n + 1)/2
+    """
+    over, under = fraction(body, index)
+    if set(under) != {0} or max(over) > 2:
+        raise NoClosedForm("a sum that has no closed form")
+
+    def upto(n: Any) -> tuple[Any, ...]:
+        return n, n * (n + 1) / 2, n * (n + 1) * (2 * n + 1) / 6
+
+    ends = list(zip(upto(last), upto(first - 1), strict=True))
+    return sympy.Add(*(c / under[0] * (ends[k][0] - ends[k][1]) for k, c in over.items()))
 
 
 def _duels(

@@ -1,29 +1,24 @@
-"""The formulas at which an expression without choices is zero: roots of polynomials, inverses of what hides the unknown, or SymPy's ``solve``."""
+"""The formulas at which an expression without choices is zero: roots of polynomials, inverses of what hides the unknown, or SymPy's ``solve``.
+
+The coefficients of polynomials are left as they are written: never expanded, they stay readable.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import sympy
 from sympy import Ge, Gt, Lt, Symbol
 
 from symroof.symbolic.nodes import OfLargest, Total, ceiling, floor
-from symroof.symbolic.polynomials import (
-    Evaluate,
-    NoClosedForm,
-    Powers,
-    abbreviated,
-    fraction,
-    is_zero,
-    negated,
-    reason,
-    sign,
-    tidied,
-    vanishes,
-)
+from symroof.symbolic.random_points import RandomPoint
 
+LARGEST_POWER = 16
 COEFFICIENTS = {2: "c2", 1: "c1", 0: "c0"}
 """The names of the coefficients of a long quadratic: ``c2*x**2 + c1*x + c0``."""
 LONGEST_INLINE = 20
@@ -35,6 +30,17 @@ ZERO = 1e-13
 CHOICES = (sympy.Max, sympy.Min, OfLargest)
 ROUNDED = (sympy.ceiling, sympy.floor)
 
+Evaluate = Callable[..., float]
+"""The number of a formula, some names of which may be set for it: ``Case.evaluate``. It raises an ArithmeticError where there is none."""
+
+
+class NoClosedForm(ValueError):
+    """Why there is none."""
+
+
+Powers = dict[int, Any]
+"""Power of the unknown -> coefficient."""
+
 
 @dataclass(frozen=True)
 class Form:
@@ -42,15 +48,13 @@ class Form:
 
     Attributes:
         root: the formula, in named coefficients where it is long.
+        conditions: what has to hold for the root to be one, in the same coefficients, and the comparisons of the arms it was solved on.
         named: what those coefficients are.
-        exists: what has to hold for the root to be one, in the same coefficients.
-        arms: the comparisons of the arms it was solved on; they may contain the unknown.
     """
 
     root: Any
-    exists: tuple[Any, ...] = ()
+    conditions: tuple[Any, ...] = ()
     named: tuple[tuple[Any, Any], ...] = ()
-    arms: tuple[Any, ...] = ()
 
     def whole(self, expr: Any) -> Any:
         """An expression of this form, or a relation, with the coefficients written out."""
@@ -107,16 +111,13 @@ def _polynomial_roots(over: Powers, x: Symbol, numbers: Evaluate | None) -> list
         return []
     low = min(over)
     p = {k - low: c for k, c in over.items()}
-
-    def known(c: Any) -> int:
-        return sign(c) if numbers is None else int((value := numbers(c)) > 0) - int(value < 0)
-
+    known = partial(sign, numbers=numbers)
     if set(p) == {0, 1, 2}:
         p = {k: negated(c) for k, c in p.items()} if known(p[2]) < 0 else p
         long = sum(1 for c in p.values() for _ in sympy.preorder_traversal(c)) > LONGEST_INLINE
         short = {k: Symbol(COEFFICIENTS[k], real=True) if long else c for k, c in p.items()}
         named = tuple((short[k], p[k]) for k in sorted(p, reverse=True)) if long else ()
-        return [Form(root, exists, named) for root, exists in _two_roots(p, short, known)]
+        return [Form(*root, named) for root in _two_roots(p, short, known)]
     if len(p) > 2:
         return []
     power = max(p)
@@ -175,7 +176,7 @@ def _hidden_roots(
     """Where one rounding, root, power or logarithm holds all of the unknown it is solved for, and taken back; everything else is SymPy's."""
     node = _hiding(difference, x)
     y = sympy.Dummy("y", positive=True)
-    outer = _replaced(difference, node, y)
+    outer = difference.xreplace({node: y})
     if x in outer.free_symbols:
         return _by_sympy(difference, x, numbers, why)
     if numbers is None and isinstance(node, ROUNDED):
@@ -184,10 +185,10 @@ def _hidden_roots(
     forms = []
     for form in (*roots(outer, y, numbers), *zero):
         inside, levels = _undone(node, x, form.whole(form.root))
-        exists = tuple(form.whole(condition) for condition in form.exists)
+        exists = tuple(map(form.whole, form.conditions))
         for level in levels:
             for back in roots(inside - level, x, numbers):
-                forms.append(Form(back.root, (*exists, *back.exists), back.named))
+                forms.append(Form(back.root, (*exists, *back.conditions), back.named))
     return forms
 
 
@@ -218,40 +219,28 @@ def _undone(node: Any, x: Symbol, value: Any) -> tuple[Any, tuple[Any, ...]]:
     raise NoClosedForm(reason(node, x))
 
 
-def _replaced(expr: Any, part: Any, by: Any) -> Any:
-    """One part replaced everywhere, nothing else rebuilt."""
-    if expr == part:
-        return by
-    if not expr.args or not expr.has(part):
-        return expr
-    return expr.func(*(_replaced(arg, part, by) for arg in expr.args))
-
-
 def _by_sympy(
     difference: Any, x: Symbol, numbers: Evaluate | None, why: NoClosedForm
 ) -> list[Form]:
-    """The roots that ``solve`` finds of the equation in few terms, each with one coefficient."""
-    named: dict[Any, Any] = {}
-
-    def dummy(part: Any) -> Any:
-        positive = sign(part) > 0 if numbers is None else numbers(part) > 0
-        return sympy.Dummy(positive=positive or None, real=True)
-
-    short = sympy.expand(abbreviated(difference, x, named, dummy, inside=True))
+    """The roots that ``solve`` finds of the equation in few terms, each with one coefficient whose sign it knows."""
+    still: dict[Any, Any] = {}
+    short = sympy.expand(abbreviated(difference, x, still, inside=True))
     if short.has(Total, *CHOICES, *ROUNDED):
         raise why
-    back = {dummy: part for part, dummy in named.items()}
-    by_moving: dict[Any, list[Any]] = {}
+    back, by_moving = {dummy: part for part, dummy in still.items()}, dict[Any, list[Any]]()
     for term in sympy.Add.make_args(short):
-        still, moving = term.as_independent(x, as_Add=False)
-        by_moving.setdefault(moving, []).append(still)
-    if len(by_moving) > MOST_TERMS:
-        raise why
-    equation, coefficients = sympy.S.Zero, dict[Any, Any]()
+        coefficient, moving = term.as_independent(x, as_Add=False)
+        by_moving.setdefault(moving, []).append(coefficient)
+    equation = sympy.S.Zero
     for moving, parts in by_moving.items():
-        coefficient = sympy.Add(*parts).xreplace(back)
-        equation += moving * _coefficient(coefficient, numbers, coefficients)
-    if equation.count_ops() > MOST_OPERATIONS:
+        value = sympy.Add(*parts).xreplace(back)
+        known = sign(value, numbers)
+        if not value.is_number:
+            name = sympy.Dummy(positive=True) if known else sympy.Dummy(real=True)
+            back[name] = negated(value) if known < 0 else value
+            value = -name if known < 0 else name
+        equation += moving * value
+    if len(by_moving) > MOST_TERMS or equation.count_ops() > MOST_OPERATIONS:
         raise why
     try:
         found = sympy.solve(equation, x, check=False, simplify=False)
@@ -259,16 +248,149 @@ def _by_sympy(
         raise why from None
     if numbers is None and any(root.has(sympy.LambertW) for root in found):
         raise why  # which of its branches it is turns on the numbers
-    back |= coefficients
     found = [root.xreplace(back) for root in found if not root.has(x, sympy.I)]
     return [Form(root, () if sign(root) > 0 else (Gt(root, 0, evaluate=False),)) for root in found]
 
 
-def _coefficient(value: Any, numbers: Evaluate | None, named: dict[Any, Any]) -> Any:
-    """A name for a coefficient, with its sign where that is known."""
-    if value.is_number:
-        return value
-    known = sign(value) if numbers is None else bool(numbers(value) > 0) * 2 - 1
-    name = sympy.Dummy(positive=True) if known else sympy.Dummy(real=True)
-    named[name] = negated(value) if known < 0 else value
-    return -name if known < 0 else name
+# --------------------------------------------------------------------------------------------- polynomials and signs
+
+
+def fraction(expr: Any, x: Symbol) -> tuple[Powers, Powers]:
+    """Numerator and denominator in powers of ``x``, coefficients left as they are.
+
+    Raises:
+        NoClosedForm: it is no quotient of polynomials in ``x``.
+
+    >>> a, b, x = sympy.symbols("a b x")
+    >>> fraction(a*(b*x + 1)/x - b, x)
+    ({1: a*b - b, 0: a}, {1: 1})
+    """
+    still: dict[Any, Any] = {}
+    whole = sympy.fraction(sympy.together(abbreviated(expr, x, still)))
+    back = {dummy: part for part, dummy in still.items()}
+    over, under = (
+        {k: c.xreplace(back) for (k,), c in sympy.Poly(part, x).terms()} for part in whole
+    )
+    over = {k: c for k, c in over.items() if c != 0} or {0: sympy.S.Zero}
+    low = min(*over, *under)  # common powers of the unknown are cancelled
+    return {k - low: c for k, c in over.items()}, {k - low: c for k, c in under.items()}
+
+
+def abbreviated(expr: Any, x: Symbol, still: dict[Any, Any], inside: bool = False) -> Any:
+    """The expression with a symbol for each part without the unknown, which SymPy would expand; ``inside`` functions of the unknown, too."""
+
+    def go(part: Any) -> Any:
+        if x not in part.free_symbols:
+            positive = sign(part) > 0 or None
+            name = sympy.Dummy(positive=positive, real=True)
+            return part if part.is_Number else still.setdefault(part, name)
+        if part == x:
+            return x
+        if part.is_Add or part.is_Mul:
+            moving = [arg for arg in part.args if x in arg.free_symbols]
+            rest = go(part.func(*(arg for arg in part.args if x not in arg.free_symbols)))
+            if part.is_Mul:
+                return sympy.Mul(rest, *map(go, moving))
+            powers: dict[Any, list[Any]] = {}
+            for term in map(go, moving):
+                coefficient, power = term.as_independent(x, as_Add=False)
+                powers.setdefault(power, []).append(coefficient)
+            back = {dummy: own for own, dummy in still.items()}
+            added = (go(sympy.Add(*own).xreplace(back)) * p for p, own in powers.items())
+            return sympy.Add(rest, *added)
+        if part.is_Pow and part.exp.is_Integer and abs(part.exp) <= LARGEST_POWER:
+            return go(part.base) ** part.exp
+        if not inside:
+            raise NoClosedForm(reason(part, x))
+        if part.is_Pow and x not in part.base.free_symbols and not part.base.is_Number:
+            return still.setdefault(part.base, sympy.Dummy(positive=True)) ** go(part.exp)
+        return part.func(*map(go, part.args))
+
+    return go(expr)
+
+
+def reason(expr: Any, x: Symbol) -> str:
+    if (isinstance(expr, sympy.Pow) and x in expr.exp.free_symbols) or isinstance(expr, sympy.exp):
+        return "the unknown is in an exponent"
+    if isinstance(expr, sympy.Pow) and not expr.exp.is_Rational:
+        return "the unknown is raised to a power that is no number"
+    names = {"ceiling": "ceil", "Max": "max", "Min": "min", "Pow": "sqrt", "Total": "sum"}
+    return f"the unknown is an argument of {names.get(type(expr).__name__, type(expr).__name__)}()"
+
+
+def tidied(over: Powers, x: Symbol) -> tuple[Powers, int]:
+    """The polynomial without common factors and denominators of its coefficients, which do not move its roots, and the sign of these.
+
+    A factor of all terms of one coefficient is written once.
+
+    >>> a, b, c, x = sympy.symbols("a b c x", positive=True)
+    >>> tidied({1: a/b, 0: -a/c}, x)
+    ({1: c, 0: -b}, 1)
+    """
+    terms = [term * x**k for k, c in over.items() for term in sympy.Add.make_args(c)]
+    whole = sympy.gcd_terms(sympy.Add(*terms))
+    factors = sympy.Mul.make_args(whole)
+    inner = next((part for part in factors if x in part.free_symbols and part.is_Add), None)
+    if inner is None:
+        return fraction(whole, x)[0], 1
+    shared = sign(sympy.Mul(*(part for part in factors if part is not inner and part != x)))
+    made, _ = fraction(inner if shared >= 0 else -inner, x)
+    return {k: sympy.gcd_terms(c) if c.is_Add else c for k, c in made.items()}, abs(shared)
+
+
+def sign(expr: Any, numbers: Evaluate | None = None) -> int:
+    """The sign of an expression by its shape, its symbols having theirs; 0 where the shape does not decide. With ``numbers`` that of its value.
+
+    >>> a, b = sympy.symbols("a b", positive=True)
+    >>> sign(a + b), sign(-a*b), sign(a - b)
+    (1, -1, 0)
+    """
+    if numbers is not None:
+        return int((value := numbers(expr)) > 0) - int(value < 0)
+    if expr.is_number:
+        return bool(expr > 0) - bool(expr < 0) if expr.is_real else 0
+    if expr.is_Symbol:
+        positive = expr.is_positive or (expr.is_nonnegative and not expr.is_zero)
+        return bool(positive) - bool(expr.is_negative)
+    if expr.is_Add:
+        signs = {sign(term) for term in expr.args}
+        return signs.pop() if len(signs) == 1 else 0
+    if expr.is_Mul:
+        return math.prod(map(sign, expr.args))
+    if expr.is_Pow:
+        return int(sign(expr.base) > 0 or expr.exp == sympy.Rational(1, 2))
+    if isinstance(expr, Total):
+        return sign(expr.body)
+    kept = isinstance(expr, (sympy.Max, sympy.Min, sympy.ceiling, sympy.floor))
+    return int(all(sign(arg) > 0 for arg in expr.args) if kept else isinstance(expr, sympy.exp))
+
+
+def negated(expr: Any) -> Any:
+    """The negative, by turning the terms of a sum among its factors where it has one: ``b*(1 - a)`` is ``b*(a - 1)``."""
+    for factor in expr.args if expr.is_Mul and not expr.args[0].is_Number else ():
+        if factor.is_Add:
+            return sympy.Mul(*(-part if part is factor else part for part in expr.args))
+    return -expr
+
+
+def vanishes(expr: Any) -> bool:
+    """Whether an expression is zero whatever its symbols, as random points show, of one size: nothing vanishes beside another."""
+    if expr.is_Number or not expr.is_Add:
+        return bool(expr == 0)
+    known = False
+    for seed in "abc":
+        with suppress(ArithmeticError):
+            if not is_zero(expr, RandomPoint(seed, 0, whole=False).evaluate, 1e-9):
+                return False
+            known = True
+    return known
+
+
+def terms_size(expr: Any, numbers: Evaluate, at: Mapping[str, float] | None = None) -> float:
+    """The sum of the sizes of a formula's terms: what rounding is a share of."""
+    return sum(abs(numbers(term, at)) for term in sympy.Add.make_args(expr))
+
+
+def is_zero(expr: Any, numbers: Evaluate, share: float) -> bool:
+    """Whether a number is so small a share of its terms that it is nothing but their rounding."""
+    return abs(numbers(expr)) <= share * terms_size(expr, numbers)

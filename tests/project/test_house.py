@@ -189,8 +189,7 @@ def test_one_place_prints():
 RULES_OF_NODES = {
     "symbolic/evaluation.py": "the text of a function, which is run over any kind of number",
     "symbolic/dimensions.py": "dimensions, and whether it counts things",
-    "symbolic/polynomials.py": "a polynomial in one unknown, and its sign by its shape",
-    "symbolic/roots.py": "what the unknown is where it is hidden in a function",
+    "symbolic/roots.py": "a polynomial in one unknown, its sign by its shape, or what the unknown is where it is hidden in a function",
     "theory/operator_table.py": "how many widths that devices share are in each term",
 }
 """Modules with rules for each kind of node of a formula, each with what a formula becomes there; values come from its source alone."""

@@ -7,14 +7,14 @@ import pytest
 import sympy
 from sympy import Rational, exp, log, sqrt
 
-from symroof.symbolic.closed_forms import candidates, every_form, form_at, holds
+from symroof.symbolic.closed_forms import every_form, form_at, forms_at, holds
 from symroof.symbolic.crossings import Axis, crossings
 from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.expressions import symbol, total
 from symroof.symbolic.nodes import Max, Min, ceiling
-from symroof.symbolic.polynomials import NoClosedForm, vanishes
 from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
+from symroof.symbolic.roots import NoClosedForm, vanishes
 
 from .texts import Values
 
@@ -59,8 +59,7 @@ def test_the_form_of_a_crossing(difference, root):
     place = NUMBERS(root)
     form = form_at(difference, X, NUMBERS, place)
     assert NUMBERS(form.whole(form.root)) == pytest.approx(place, rel=1e-12)
-    assert all(holds(c, NUMBERS, {X.name: place}, 1e-9) for c in form.arms)
-    assert all(holds(form.whole(c), NUMBERS, {}) for c in form.exists)
+    assert all(holds(form.whole(c), NUMBERS, {X.name: place}, 1e-9) for c in form.conditions)
     assert parse(text(form.root)) == form.root
 
 
@@ -75,8 +74,8 @@ def test_what_has_no_form_says_why():
 
 
 def test_sides_that_never_meet_show_the_condition_that_fails():
-    (form,) = candidates(A * X + D - C * X * 0 + B * X, X, NUMBERS, 1e9)
-    assert not all(holds(condition, NUMBERS, {}) for condition in form.exists)
+    ((form, _),) = forms_at(A * X + D - C * X * 0 + B * X, X, NUMBERS, 1e9)
+    assert not all(holds(condition, NUMBERS, {}) for condition in form.conditions)
 
 
 @pytest.mark.sample(10)
@@ -97,7 +96,7 @@ def test_without_numbers_those_that_hold_are_the_crossings(seed):
                 root = numbers(form.whole(form.root))
             except ArithmeticError:
                 continue
-            conditions = (*map(form.whole, form.exists), *form.arms)
+            conditions = [*map(form.whole, form.conditions)]
             at = {X.name: root}
             if 1e-3 < root < 1e3 and all(holds(c, numbers, at, 1e-9) for c in conditions):
                 met.append(root)
