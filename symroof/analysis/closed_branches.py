@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy
 
 from symroof.analysis.equation import Equation, domain, domain_formulas, solvable
-from symroof.symbolic.closed_forms import every_form, form_at, holds
+from symroof.symbolic.closed_forms import Candidates, every_form, form_at, holds
 from symroof.symbolic.expressions import (
     Expr,
     is_relation,
@@ -60,28 +60,7 @@ class Branch:
         return self.value is not None
 
 
-@dataclass(frozen=True)
-class Branches:
-    """The candidates of an equation.
-
-    Attributes:
-        because: why a crossing has no closed form, or the equation none.
-        more: whether there are further choices of arms, or powers that no root undoes.
-        verdict: of an equation without numbers, what can be said of it.
-    """
-
-    every: tuple[Branch, ...] = ()
-    because: str = ""
-    more: bool = False
-    verdict: str = ""
-
-    @property
-    def method(self) -> str:
-        open_ = self.because and any(b.holds and b.closed_form is None for b in self.every)
-        return "numeric" if open_ else "closed_form"
-
-
-def forms_at_crossings(equation: Equation, values: tuple[float, ...]) -> Branches:
+def forms_at_crossings(equation: Equation, values: tuple[float, ...]) -> Candidates:
     """The closed form of each crossing that was found."""
     branches, because = [], ""
     for value in values[:MOST_VALUES]:
@@ -93,16 +72,16 @@ def forms_at_crossings(equation: Equation, values: tuple[float, ...]) -> Branche
             branches.append(Branch(None, value=value))
             because = because or str(error)
     branches += [Branch(None, value=value) for value in values[MOST_VALUES:]]
-    return Branches(tuple(branches), because)
+    return Candidates(tuple(branches), because=because)
 
 
-def form_far_out(equation: Equation, far: float) -> Branches:
+def form_far_out(equation: Equation, far: float) -> Candidates:
     """The closed form that a crossing far out would have, with the condition that fails: of sides that never meet."""
     try:
         placed = [(form, root if root > 0 else far) for form, root in equation.forms_at(far)]
-        return Branches(tuple(_branch(equation, form, place) for form, place in placed))
+        return Candidates(tuple(_branch(equation, form, place) for form, place in placed))
     except (NoClosedForm, ArithmeticError) as error:
-        return Branches((), str(error))
+        return Candidates(because=str(error))
 
 
 def _branch(
@@ -133,7 +112,7 @@ def _branch(
     return Branch(whole, tuple(conditions), value, shown, named)
 
 
-def forms_without_numbers(equation: Equation) -> Branches:
+def forms_without_numbers(equation: Equation) -> Candidates:
     """The closed forms on every choice of arms.
 
     Raises:
@@ -155,8 +134,7 @@ def forms_without_numbers(equation: Equation) -> Branches:
         if is_relation(tree)
     ]
     found = every_form(equation.difference, equation.x, conditions)
-    branches = tuple(_branch(equation, form) for form in found.forms)
-    return Branches(branches, "", found.more, found.verdict)
+    return replace(found, every=tuple(_branch(equation, form) for form in found.every))
 
 
 def written(expr: Any) -> Expr:
@@ -184,8 +162,7 @@ def solved_condition(condition: Condition, equation: Equation) -> Expr | None:
     for name in NATURAL:
         posed = Equation(tree, name, equation.bound_case, equation.missing)
         with suppress(NoClosedForm):
-            moves = name != unknown and any(mentions(side, name) for side in posed.opened_sides)
-            solved = _as_bound(posed) if moves else None
+            solved = _as_bound(posed) if name != unknown and posed.moves else None
             if solved is not None:
                 return solved
     return None

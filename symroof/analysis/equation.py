@@ -79,18 +79,16 @@ class Equation(DropsCaches):
             NoClosedForm: it would be longer than a person reads.
         """
         case, moves = self.bound_case.case, self.bound_case.once("moves", dict)
-        complete = not self.missing
-        kept = {*names(tree)}
+        complete, kept = not self.missing, names(tree)
 
         def moving(name: str, keys: frozenset[str]) -> bool:
             place = (name, keys, complete)
-            if name not in keys and place not in moves:
-                moves[place] = False  # to a circular definition it stays still
+            if place not in moves:
+                moves[place] = name in keys  # to a circular definition it stays still
                 inner = case.formula_or_name(name, complete=complete, changed=keys)
-                if inner != symbol(name):
-                    within = names(inner) + changed_inputs(inner)
-                    moves[place] = any(moving(each, keys) for each in within)
-            return name in keys or moves[place]
+                within = names(inner) + changed_inputs(inner)
+                moves[place] = name in keys or any(moving(each, keys) for each in within)
+            return moves[place]
 
         def formula(name: str, changed: frozenset[str]) -> Expr:
             keys = changed | {self.unknown}
@@ -122,19 +120,9 @@ class Equation(DropsCaches):
         """Left and right as they are posed."""
         return self.relation.lhs, self.relation.rhs
 
-    @property
-    def opened_sides(self) -> tuple[Expr, Expr]:
-        """Both sides, opened.
-
-        Raises:
-            NoClosedForm: they would be longer than a person reads.
-        """
-        if self._opened is None:
-            raise NoClosedForm(TOO_LONG)
-        return self._opened
-
     @cached_property
-    def _opened(self) -> tuple[Expr, Expr] | None:
+    def opened_sides(self) -> tuple[Expr, Expr] | None:
+        """Both sides, opened; None where they would be longer than a person reads."""
         with suppress(NoClosedForm):
             return self.opened(self.relation.lhs), self.opened(self.relation.rhs)
         return None
@@ -153,9 +141,10 @@ class Equation(DropsCaches):
         """
         if self.searched:
             raise NoClosedForm(self.because_searched)
-        if sum(map(size, self.opened_sides)) > MOST_NODES:
+        sides = self.opened_sides
+        if sides is None or sum(map(size, sides)) > MOST_NODES:
             raise NoClosedForm(TOO_LONG)
-        left, right = (solvable(side, self.bound_case) for side in self.opened_sides)
+        left, right = (solvable(side, self.bound_case) for side in sides)
         return left - right
 
     @cached_property
@@ -175,7 +164,8 @@ class Equation(DropsCaches):
     @property
     def moves(self) -> bool:
         """Whether a side depends on the unknown in this case; of one that is too long to be written out it is assumed."""
-        return self._opened is None or any(mentions(side, self.unknown) for side in self._opened)
+        sides = self.opened_sides
+        return sides is None or any(mentions(side, self.unknown) for side in sides)
 
     # ------------------------------------------------------------------------------------------------ in numbers
 

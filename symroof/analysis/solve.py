@@ -5,12 +5,12 @@ from typing import Any
 
 from sympy import Symbol
 
-from symroof.analysis.closed_branches import Branches
 from symroof.analysis.equation import REACH
 from symroof.analysis.solution import Solution
 from symroof.analysis.verdict import under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
+from symroof.symbolic.closed_forms import Candidates
 from symroof.symbolic.crossings import Crossings
 from symroof.symbolic.dimensions import DimensionError, check_counts, dimension
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
@@ -20,7 +20,6 @@ from symroof.symbolic.expressions import (
     changed_inputs,
     is_condition_or_label,
     is_relation,
-    mentions,
     names,
     operator_of,
 )
@@ -111,7 +110,7 @@ def _cancelled(answer: Solution) -> Solution:
         if holds:
             met = tuple(replace(c, holds=True) for c in branch.conditions)
             settled = replace(branch, closed_form=form, value=value, conditions=met)
-            cancelled = Crossings("crosses", (value,)), Branches((settled,))
+            cancelled = Crossings("crosses", (value,)), Candidates((settled,))
             return replace(answer, missing=None, cancelled=cancelled)
     return answer
 
@@ -124,8 +123,8 @@ def _without_numbers(answer: Solution, equation: str, missing: str) -> Solution:
         message = f"has no symbolic answer: {answer.because_searched}, and {missing} is missing for one with numbers"
         raise refused(equation, message, give, NoValueHere)
     try:
-        left, right = answer.opened_sides
-        if left != right and not (mentions(left, unknown) or mentions(right, unknown)):
+        left, right = answer.opened_sides or answer.sides
+        if left != right and not answer.moves:
             message = f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"
             raise refused(equation, message, of=NoValueHere)
         return _cancelled(answer)

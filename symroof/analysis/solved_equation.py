@@ -11,9 +11,10 @@ from typing import Any, Self
 import sympy
 
 from symroof.analysis import closed_branches, in_sympy
-from symroof.analysis.closed_branches import Branch, Branches, Condition, solved_condition
+from symroof.analysis.closed_branches import Branch, Condition, solved_condition
 from symroof.analysis.equation import LIMIT, MOST_DEGREES, REACH, Equation, to_whole
 from symroof.cases.values import Result
+from symroof.symbolic.closed_forms import Candidates
 from symroof.symbolic.crossings import Crossings
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, changed_inputs, is_relation, names
@@ -45,7 +46,7 @@ class SolvedEquation(Equation):
     asked: Any = None
     kind: str = REACH
     threshold: Threshold | None = None
-    cancelled: tuple[Crossings, Branches] | None = None
+    cancelled: tuple[Crossings, Candidates] | None = None
 
     def __hash__(self) -> int:
         return hash((self.relation, self.unknown))
@@ -91,7 +92,8 @@ class SolvedEquation(Equation):
     @property
     def method(self) -> str:
         """``closed_form``, or ``numeric`` where a crossing has none of readable size."""
-        return self.candidates.method
+        numeric = any(b.holds and b.closed_form is None for b in self.candidates.every)
+        return "numeric" if self.candidates.because and numeric else "closed_form"
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -222,7 +224,7 @@ class SolvedEquation(Equation):
     # ------------------------------------------------------------------------------------------- closed forms
 
     @cached_property
-    def candidates(self) -> Branches:
+    def candidates(self) -> Candidates:
         """The closed forms with their conditions, as formulas; found when they are first asked for."""
         if self.cancelled:
             return self.cancelled[1]
@@ -231,7 +233,7 @@ class SolvedEquation(Equation):
         if self.values:
             return closed_branches.forms_at_crossings(self, self.values)
         if self.verdict == "identical":
-            return Branches()
+            return Candidates()
         return closed_branches.form_far_out(self, self.found.searched[1])
 
     @property

@@ -203,10 +203,8 @@ class Study:
 
     def __eq__(self, other: object) -> bool:
         """Whether both ask for the same: the same choices and declarations, by the same file or none. What has been computed is no part of it."""
-        return isinstance(other, Study) and (self.request, self.document) == (
-            other.request,
-            other.document,
-        )
+        mine = (self.request, self.document)
+        return isinstance(other, Study) and mine == (other.request, other.document)
 
     def __hash__(self) -> int:
         return hash(self.request)
@@ -299,11 +297,7 @@ class Study:
         if isinstance(result.value, (bool, str)):
             several = len(result.possible) > 1 and self.first.box != self.first.measured_box
             return result.possible if several else result.value
-        try:
-            return Number(result)
-        except OverflowError:
-            problem = Problem(result.name, "is beyond the numbers that a float holds")
-            raise InputError(problem) from None
+        return Number(result)
 
     def derive(self, name: Any) -> Derivation:
         """Derive a quantity: definition, expansion to inputs, numbers and value. It stays symbolic if inputs are missing.

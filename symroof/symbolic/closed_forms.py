@@ -72,20 +72,23 @@ def forms_at(
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What can be said without numbers: every root that some combination of arms has.
+class Candidates:
+    """The closed forms that an equation may have.
 
     Attributes:
-        verdict: ``crosses`` where a root needs no condition, ``identical``, ``lhs_above``, ``lhs_below``, else ``conditional``.
+        every: the forms, or what a reader has of them.
+        verdict: without numbers, ``crosses`` where a root needs no condition, ``identical``, ``lhs_above``, ``lhs_below``, else ``conditional``.
         more: whether there are more combinations than a reader can use, of which none is listed, or powers that no root undoes.
+        because: why a crossing has no closed form, or the equation none.
     """
 
-    verdict: str
-    forms: tuple[Form, ...] = ()
+    every: tuple[Any, ...] = ()
+    verdict: str = ""
     more: bool = False
+    because: str = ""
 
 
-def every_form(difference: Any, x: Symbol, within: Sequence[Any] = ()) -> Answer:
+def every_form(difference: Any, x: Symbol, within: Sequence[Any] = ()) -> Candidates:
     """The roots on every combination of arms that can hold; ``within`` are bounds of the unknown.
 
     Raises:
@@ -93,14 +96,14 @@ def every_form(difference: Any, x: Symbol, within: Sequence[Any] = ()) -> Answer
 
     >>> import sympy
     >>> a, b, c, x = sympy.symbols("a b c x", positive=True)
-    >>> every_form(a*x - b*x - c, x).forms[0]
+    >>> every_form(a*x - b*x - c, x).every[0]
     Form(root=c/(a - b), conditions=(a - b > 0,), named=())
     """
     if difference == 0:
-        return Answer("identical")
+        return Candidates((), "identical")
     chosen = list(islice(combinations(difference, x), MOST_BRANCHES + 1))
     if len(chosen) > MOST_BRANCHES:
-        return Answer("conditional", more=True)
+        return Candidates((), "conditional", more=True)
     forms: list[Form] = []
     sides, more, zero = set(), False, True
     for settled, conditions in chosen:
@@ -121,11 +124,11 @@ def every_form(difference: Any, x: Symbol, within: Sequence[Any] = ()) -> Answer
     if not sides:
         raise NoClosedForm("it divides by zero, whatever the symbols")
     if zero:
-        return Answer("identical")
+        return Candidates((), "identical")
     if not forms and not more and sides in ({1}, {-1}):
-        return Answer("lhs_above" if sides == {1} else "lhs_below")
+        return Candidates((), "lhs_above" if sides == {1} else "lhs_below")
     sure = not all(form.conditions for form in forms)
-    return Answer("crosses" if sure else "conditional", tuple(forms), more)
+    return Candidates(tuple(forms), "crosses" if sure else "conditional", more)
 
 
 def _fails(condition: Any, form: Form) -> bool:

@@ -185,19 +185,13 @@ class Case(CaseFormulas):
         found: float = self.value(DerivativeName.of(name, by))
         return found
 
-    def slopes(self, name: str, inputs: Collection[str]) -> dict[str, float]:
-        """The partial derivatives of a quantity by some inputs; those without one are left out."""
-        found = {}
-        for by in inputs:
-            with suppress(NoValue):
-                found[by] = self.slope(name, by)
-        return found
-
     def elasticities(self, name: str, inputs: Collection[str]) -> dict[str, float]:
         """Percent change of a quantity per percent change of an input; inputs without one, such as bounds of sums, are left out."""
-        value = self.value(name)
-        slopes = self.slopes(name, inputs) if np.any(value) else {}
-        return {by: slope * self.value(by) / value for by, slope in slopes.items()}
+        value, found = self.value(name), {}
+        for by in inputs if np.any(value) else ():
+            with suppress(NoValue):
+                found[by] = self.slope(name, by) * self.value(by) / value
+        return found
 
     # ------------------------------------------------------------------------------------------- formulas of what has a value
 

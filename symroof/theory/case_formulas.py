@@ -287,19 +287,16 @@ class CaseFormulas(DropsCaches, ABC):
             self._dependencies_of[name] = reached
         return self._dependencies_of[name]
 
-    def moves(self, name: str, keys: frozenset[str], given: frozenset[str] | None = None) -> bool:
-        """Whether a name depends on one of the changed ones, by the formulas of this case. The ``given`` names, by default the changed ones,
-        have values from elsewhere, so those that are not changed depend on nothing."""
-        given = given or keys
-        if (name, given) not in self._reached:
+    def moves(self, name: str, keys: frozenset[str]) -> bool:
+        """Whether a name depends on one of the changed ones, which have values from elsewhere, by the formulas of this case."""
+        if (name, keys) not in self._moved:
             reached, left = {name}, [name]
-            while left:
-                at = left.pop()
-                new = () if at in given else set(self._mentioned(at, given)) - reached
+            while left and keys.isdisjoint(reached):
+                new = set(self._mentioned(left.pop(), keys)) - reached
                 reached.update(new)
                 left += new
-            self._reached[name, given] = frozenset(reached)
-        return not keys.isdisjoint(self._reached[name, given])
+            self._moved[name, keys] = not keys.isdisjoint(reached)
+        return self._moved[name, keys]
 
     def _mentioned(self, name: str, given: frozenset[str]) -> tuple[str, ...]:
         """The names that the value of a name directly depends on, where some have values from elsewhere."""
@@ -311,13 +308,15 @@ class CaseFormulas(DropsCaches, ABC):
             else:
                 with suppress(NoValue):
                     formula = self.formula(name, given)
-                    found += tuple(inner for inner in names(formula) if inner != name)
-                    found += tuple(key for key in changed_inputs(formula) if key in given)
+                    found += (
+                        *names(formula),
+                        *(key for key in changed_inputs(formula) if key in given),
+                    )
             self._direct[name, given] = found
         return self._direct[name, given]
 
     @cached_property
-    def _reached(self) -> dict[tuple[str, frozenset[str]], frozenset[str]]:
+    def _moved(self) -> dict[tuple[str, frozenset[str]], bool]:
         return {}
 
     @cached_property

@@ -91,7 +91,7 @@ def test_without_numbers_those_that_hold_are_the_crossings(seed):
         A * X**2 - B * X - C,
     ):
         met = []
-        for form in every_form(difference, X).forms:
+        for form in every_form(difference, X).every:
             try:
                 root = numbers(form.whole(form.root))
             except ArithmeticError:
