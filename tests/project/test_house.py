@@ -35,11 +35,11 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1850,
-    "symbolic": 4809,
-    "theory": 4495,
+    "symbolic": 4737,
+    "theory": 4488,
     "specs": 4827,
     "checkpoints": 3256,
-    "study": 6995,
+    "study": 6951,
     "select": 2329,
     "simulate": 1811,
     "servers": 1504,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 4870,
     "report": 5022,
     "cli": 3662,
-    "tests": 29779,
+    "tests": 29777,
     "other": 2680,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
