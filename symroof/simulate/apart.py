@@ -27,9 +27,7 @@ class Paused(Server):
             super().decode()
         else:
             decoding = sum(group.decoding for group in self.groups)
-            seconds = self.seconds([self.cost.nothing] * len(self.groups))
-            self.clock += seconds
-            self.decode_time += seconds
+            self.decode_once()
             self.gap(self.clock - self.last, decoding - len(self.fresh))
             for first in self.fresh:
                 self.gap(self.clock - first, 1)

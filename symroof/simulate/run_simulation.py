@@ -19,7 +19,6 @@ from symroof.simulate.apart import Disaggregated, Exclusive
 from symroof.simulate.server import Rules, Server
 from symroof.simulate.simulation import FIELDS, METRICS, Simulation
 from symroof.simulate.step_cost import StepCost, over_floats, request_share
-from symroof.simulate.traces import read_trace
 from symroof.simulate.workload import (
     ARRIVALS,
     MOST_REQUESTS,
@@ -27,6 +26,7 @@ from symroof.simulate.workload import (
     Traffic,
     Workload,
     checked,
+    read_trace,
 )
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case

@@ -305,16 +305,12 @@ class Server:
         steps = min(
             MOST_STEPS, *(group.events[0][0] - self.steps for group in self.groups if group.events)
         )
-        limit = self.interrupted()
         decoding = sum(group.decoding for group in self.groups)
-        nothing = [self.cost.nothing] * len(self.groups)
         if steps < WORTH_ARRAYS:
-            seconds = self.seconds(nothing)
-            self.clock += seconds
-            self.decode_time += seconds
-            self.gap(seconds, decoding)
+            self.gap(self.decode_once(), decoding)
             self.advance(1)
             return
+        limit, nothing = self.interrupted(), [self.cost.nothing] * len(self.groups)
         index = np.arange(steps, dtype=float)
         features = [
             [
@@ -333,6 +329,13 @@ class Server:
         self.decode_time += float(ends[done - 1]) - self.clock
         self.clock = float(ends[done - 1])
         self.advance(done)
+
+    def decode_once(self) -> float:
+        """One step without prompts, and its time."""
+        seconds = self.seconds([self.cost.nothing] * len(self.groups))
+        self.clock += seconds
+        self.decode_time += seconds
+        return seconds
 
     def gap(self, seconds: float, count: int) -> None:
         """Note the time between tokens of some requests; those of a verification share it."""

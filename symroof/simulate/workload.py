@@ -1,11 +1,15 @@
-"""The requests of a simulation: when each comes, how long it is, which of its tokens are cached, and whose end it waits for."""
+"""The requests of a simulation: when each comes, how long it is, which of its tokens are cached, and whose end it waits for; drawn, or read from a recorded trace."""
 
 from __future__ import annotations
 
+import csv
 import math
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -128,28 +132,6 @@ class Workload:
     def __len__(self) -> int:
         return len(self.prompt)
 
-    @classmethod
-    def of(
-        cls,
-        arrival: Any,
-        prompt: Any,
-        output: Any,
-        cached: Any = 0,
-        says: Sequence[str] = (),
-    ) -> Workload:
-        """Requests that come at known times, and no other after them.
-
-        >>> len(Workload.of([0.0, 1.5], [100, 200], [10, 10]))
-        2
-        """
-        count = len(prompt)
-        tokens, written, held = (
-            np.broadcast_to(np.asarray(x, dtype=np.int64), (count,)).copy()
-            for x in (prompt, output, cached)
-        )
-        arrival, held = np.asarray(arrival, dtype=float), np.clip(held, 0, tokens - 1)
-        return cls(arrival, tokens, written, held, says=tuple(says))
-
 
 @dataclass(frozen=True)
 class Traffic:
@@ -252,3 +234,151 @@ def checked(traffic: Traffic) -> Traffic:
     if problems:
         raise InputError(problems)
     return traffic
+
+
+LARGEST_FILE, MOST_PROBLEMS = 1 << 30, 20
+"""Bytes of a file, faults that are told; the reader itself bounds the length of a field."""
+
+OURS = ("arrival", "prompt", "output")
+TABLES = (
+    ("timestamp", "contexttokens", "generatedtokens"),
+    ("timestamp", "request tokens", "response tokens"),
+    OURS,
+)
+"""The columns that tell a table of requests: Azure's, BurstGPT's, ours."""
+FORMS_TOLD = (
+    "TIMESTAMP,ContextTokens,GeneratedTokens (Azure); Timestamp,Model,Request tokens,Response tokens (BurstGPT); or \
+arrival,prompt,output[,cached_prefix], in seconds and tokens"
+)
+
+
+def read_trace(path: str | os.PathLike[str], requests: int | None = None) -> Workload:
+    """The requests of a trace file, from its first on.
+
+    Azure's LLM inference traces (2023 and 2024), BurstGPT, and columns ``arrival,prompt,output`` with ``cached_prefix`` where it is there. Requests without a token of prompt or output (failed ones) are left out and counted in ``says``.
+
+    Args:
+        requests: read no more than so many.
+
+    Raises:
+        InputError: what cannot be read, as ``FILE:LINE``; a file that is too large.
+        OSError: the file cannot be opened.
+    """
+    file = os.fspath(path)
+    if os.path.isfile(file) and os.path.getsize(file) > LARGEST_FILE:
+        raise InputError(Problem(file, f"is larger than {LARGEST_FILE >> 30} GiB"))
+    with open(file, encoding="utf-8-sig", errors="replace", newline="") as lines:
+        return parse_trace(lines, file, requests)
+
+
+def parse_trace(
+    lines: Iterable[str], file: str = "<trace>", requests: int | None = None
+) -> Workload:
+    r"""The requests in the lines of a trace.
+
+    >>> trace = parse_trace(["TIMESTAMP,ContextTokens,GeneratedTokens\n", "2023-11-16 18:15:46.6805900,374,44\n", "2023-11-16 18:15:50.9951690,396,109\n"])
+    >>> trace.arrival.round(3).tolist(), trace.prompt.tolist()
+    ([0.0, 4.315], [374, 396])
+    """
+    reader = csv.reader(lines, strict=True)
+    rows: list[tuple[float, int, int, int]] = []  # arrival, prompt, output, cached
+    problems: list[Problem] = []
+    names: list[str] = []
+    empty = 0
+    while len(problems) < MOST_PROBLEMS and (requests is None or len(rows) < requests):
+        try:
+            cells = next(reader, None)
+            if cells is None:
+                break
+            if not "".join(cells).strip():
+                continue
+            if not names:
+                names = _header(cells, file, reader.line_num)
+                continue
+            row = _row(names, cells)
+        except (ValueError, csv.Error) as error:
+            problems.append(Problem(file, str(error), reader.line_num, 1))
+            continue
+        if len(rows) >= MOST_REQUESTS:
+            message = f"has more than {MOST_REQUESTS:,} requests: --requests reads the first"
+            raise InputError(Problem(file, message, reader.line_num, 1))
+        if row[1] and row[2]:
+            rows.append(row)
+        else:
+            empty += 1
+    if not problems and not rows:
+        message = "has no requests" if names else "is empty"
+        problems.append(Problem(file, message, hint=f"a trace has {FORMS_TOLD}"))
+    if problems:
+        raise InputError(problems)
+    rows.sort(key=itemgetter(0))
+    arrival, prompt, output, cached = map(np.array, zip(*rows, strict=True))
+    arrival = arrival - arrival[0]
+    says = [f"{len(rows):,} requests of {os.path.basename(file)} over {arrival[-1]:.4g} s"]
+    if empty:
+        says.append(f"{empty:,} recorded requests without a prompt or a response are left out")
+    # the last token of a prompt is never cached
+    return Workload(arrival, prompt, output, np.minimum(cached, prompt - 1), says=tuple(says))
+
+
+def _header(cells: list[str], file: str, line: int) -> list[str]:
+    """The names of the columns, those of a known form.
+
+    Raises:
+        InputError: they are not.
+    """
+    names = [name.strip().lower() for name in cells]
+    message, hint = "", ""
+    if not any({*each} <= {*names} for each in TABLES):
+        message, hint = "is no trace of a known form", f"there are {FORMS_TOLD}"
+    elif doubled := [name for name in names if name and names.count(name) > 1]:
+        message = f"the column {doubled[0]} is there twice"
+    if message:
+        raise InputError(Problem(file, message, line, 1, source=",".join(cells), hint=hint))
+    return names
+
+
+def _row(names: list[str], cells: list[str]) -> tuple[float, int, int, int]:
+    """A row of a table: when, tokens of the prompt and of the response, and what only our own has."""
+    if len(cells) != len(names):
+        raise ValueError(f"has {len(cells)} fields, not {len(names)}")
+    values = dict(zip(names, cells, strict=True))
+    columns = next(each for each in TABLES if {*each} <= {*names})
+    when, prompt, output = values[columns[0]], *(_tokens(values[name]) for name in columns[1:])
+    if columns != OURS:
+        return _moment(when), prompt, output, 0
+    cached = _tokens(values.get("cached_prefix") or "0", "cached_prefix")
+    if cached > prompt:
+        raise ValueError(f"cached_prefix {cached:,} is more than the prompt, {prompt:,}")
+    return _seconds(when), prompt, output, cached
+
+
+def _tokens(value: str, name: str = "tokens") -> int:
+    """A whole number of tokens."""
+    number = _seconds(value, name)
+    if number != int(number) or not 0 <= number <= LONGEST:
+        raise ValueError(f"{name} are whole numbers up to {LONGEST:,}, not {value[:40]}")
+    return int(number)
+
+
+def _seconds(value: str, name: str = "timestamp") -> float:
+    try:
+        number = float(value) if value.isascii() else math.nan
+    except ValueError:
+        number = math.nan
+    if not abs(number) < 1e15:
+        raise ValueError(f"{name} {value[:40]!r} is not a number")
+    return number
+
+
+def _moment(text: str) -> float:
+    """Seconds of a date and time, whatever digits its seconds have; also plain seconds."""
+    text = text.strip()
+    parts = re.fullmatch(r"([^.]*)\.(\d+)(.*)", text)
+    whole, digits, zone = parts.groups() if parts else (text, "0", "")
+    try:
+        moment = datetime.fromisoformat(whole + zone)
+    except ValueError:
+        return _seconds(text)
+    start = datetime(1970, 1, 1, tzinfo=moment.tzinfo)
+    return (moment - start).total_seconds() + float(f"0.{digits[:12]}")

@@ -167,9 +167,8 @@ def test_sums_over_a_batch_are_a_loop_over_its_requests(model, rate):
     count = 60
     arrival = np.cumsum(random_.exponential(1 / rate, count))
     prompts = random_.integers(1, 900, count) + random_.integers(0, 2, count) * 7800
-    work = Workload.of(
-        arrival, prompts, random_.integers(1, 300, count), random_.integers(0, 500, count)
-    )
+    outputs, cached = random_.integers(1, 300, count), random_.integers(0, 500, count)
+    work = Workload(arrival, prompts, outputs, np.minimum(cached, prompts - 1))
     server = Server(cost, Rules(12, 300), work)
     server.run(count)
     first, last = by_requests(cost, 12, 300, work)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from symroof.errors import InputError
-from symroof.simulate.traces import parse_trace, read_trace
-from symroof.simulate.workload import Length, Traffic, checked
+from symroof.simulate.workload import Length, Traffic, checked, parse_trace, read_trace
 
 from ..tables import table, words
 
@@ -92,11 +91,11 @@ def test_bounds_of_a_file(tmp_path, monkeypatch):
     path = tmp_path / "trace.csv"
     path.write_text("arrival,prompt,output\n" + "1,2,3\n" * 50, encoding="utf-8")
     assert len(read_trace(path)) == 50
-    monkeypatch.setattr("symroof.simulate.traces.MOST_REQUESTS", 20)
+    monkeypatch.setattr("symroof.simulate.workload.MOST_REQUESTS", 20)
     with pytest.raises(InputError, match="more than 20 requests"):
         read_trace(path)
     assert len(read_trace(path, requests=20)) == 20
-    monkeypatch.setattr("symroof.simulate.traces.LARGEST_FILE", 100)
+    monkeypatch.setattr("symroof.simulate.workload.LARGEST_FILE", 100)
     with pytest.raises(InputError, match="larger"):
         read_trace(path)
     with pytest.raises(InputError, match=r"t:1:1: field larger"):
