@@ -41,14 +41,14 @@ BUDGETS = {
     "checkpoints": 3256,
     "study": 6951,
     "select": 2329,
-    "simulate": 1811,
+    "simulate": 1761,
     "servers": 1504,
     "sweep": 1130,
     "calibrate": 1240,
     "check": 4870,
     "report": 5022,
     "cli": 3662,
-    "tests": 29777,
+    "tests": 29775,
     "other": 2680,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
