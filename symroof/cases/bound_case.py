@@ -23,7 +23,7 @@ from symroof.cases.values import (
     slow_first,
 )
 from symroof.specs.efficiencies import DEFAULT_ENGINE
-from symroof.specs.engine_profile import EngineProfile
+from symroof.specs.engine_profile import EngineSpec
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.preset import PresetSpec
@@ -73,7 +73,7 @@ class BoundCase(DropsCaches):
     given: dict[str, Input] = field(default_factory=dict)
     precisions: dict[str, str] = field(default_factory=dict)
     compute: str | None = None
-    engine: EngineProfile | None = None
+    engine: EngineSpec | None = None
     warnings: tuple[str, ...] = ()
     varied: tuple[tuple[str, str], ...] = ()
     several_models: bool = False

@@ -157,7 +157,7 @@ def check_engine(case: BoundCase) -> None:
     engine, given = case.engine, case.given
     if engine is None:
         return
-    if case.model and engine.spec.name == "vllm":
+    if case.model and engine.name == "vllm":
         case.warn(*case.model.padded_caches(case.assumptions["window_cache"] == "full"))
     tp, groups = (number_of(given, name) or 1.0 for name in ("tp", "attention_dp"))
     cut = engine.label == IDEAL or engine.kind == "ggml"
@@ -166,7 +166,7 @@ def check_engine(case: BoundCase) -> None:
             message = f"tp {tp:g} does not divide {heads} query heads, which {engine.said} refuses"
             hint = f"{_divisors(heads)}; or --engine ideal"
             raise InputError(Problem(given["tp"].source, message, path="tp", hint=hint))
-    inside = engine.spec.data_parallel == "inside" and not tp % groups
+    inside = engine.data_parallel == "inside" and not tp % groups
     advised = any(given[name].source == VARIANT for name in ("tp", "attention_dp") if name in given)
     if inside and tp != 1 and groups != 1 and not advised:
         alike = f"tp {tp // groups:g}, attention_dp {groups:g}"

@@ -24,7 +24,7 @@ from symroof.specs.efficiencies import (
     tile_share,
     unit_of,
 )
-from symroof.specs.engine_profile import DEFAULT, IDEAL, EngineProfile, engine_profile
+from symroof.specs.engine_profile import DEFAULT, IDEAL, EngineSpec, engine_profile
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.quantization import BITS, peak_precision
@@ -52,7 +52,7 @@ WIDE = "bf16"
 """The precision of attention where products run in fewer bits."""
 
 
-def profile_of(request: Request, case: BoundCase) -> EngineProfile | None:
+def profile_of(request: Request, case: BoundCase) -> EngineSpec | None:
     """The engine of a case; None where neither a model nor a device is named. A model alone, and presets of tools and tutorials, stand on physics.
 
     Raises:
@@ -65,14 +65,14 @@ def profile_of(request: Request, case: BoundCase) -> EngineProfile | None:
     return engine_profile(request.engine or (IDEAL if physics else DEFAULT))
 
 
-def assumed(request: Request, profile: EngineProfile | None) -> Assumptions:
+def assumed(request: Request, profile: EngineSpec | None) -> Assumptions:
     """The counting choices of a request, over those of the engine, which count as defaults."""
     chosen, engine = assume(**request.assume), profile.assume if profile else {}
     own = {name: entry.value for name, entry in engine.items() if chosen.defaulted(name)}
     return Assumptions(chosen.replaced(**own).values, chosen.chosen)
 
 
-def add_engine_defaults(case: BoundCase, profile: EngineProfile) -> None:
+def add_engine_defaults(case: BoundCase, profile: EngineSpec) -> None:
     """Complete the inputs of a case, and its counting choices, by what its engine decides."""
     device, given = case.hardware, case.given
     memory, name_of = number_of(given, "mem_capacity"), device.name if device else ""
@@ -120,7 +120,7 @@ def _add_larger_steps(own: int, given: dict[str, Input]) -> None:
     given["memory_reserve"] = replace(reserve, setting=reserve.setting + more, source=source)
 
 
-def _widen_attention(case: BoundCase, profile: EngineProfile, device: HardwareSpec) -> None:
+def _widen_attention(case: BoundCase, profile: EngineSpec, device: HardwareSpec) -> None:
     """Attention runs in 16 bits where products run in fewer, unless somebody says otherwise."""
     wide: Any = peak_precision(WIDE, list(device.peaks))
     chosen = not case.assumptions.defaulted("attention_arithmetic")
@@ -235,7 +235,7 @@ def add_measured_efficiencies(case: BoundCase) -> None:
     elsewhere = device.family == "apple" and engine != "ggml"
     if elsewhere:
         case.warn(
-            f"{profile.spec.title} does not run on Apple GPUs: add --engine llama.cpp or --engine mlx, whose efficiencies are used here"
+            f"{profile.title} does not run on Apple GPUs: add --engine llama.cpp or --engine mlx, whose efficiencies are used here"
         )
     sending = link_group(number_of(given, "tp", defaults=True), exchanges)
     for name in FITTED:
@@ -256,8 +256,8 @@ def add_measured_efficiencies(case: BoundCase) -> None:
         width = math.exp(reach * float(shipped_efficiencies().scatter["mbu"].value))
         beside = beside | {"verify_slowdown": _between(1, 1, width, OF_DRAFTS)}
     beside = beside | (OF_GROUPS if spread and groups else {}) | (OF_NETWORK if grouped else {})
-    for name, entry in profile.spec.measured.items():  # times that its servers were seen to take
-        source = f"measured: {profile.spec.source_of(entry)}"
+    for name, entry in profile.measured.items():  # times that its servers were seen to take
+        source = f"measured: {profile.source_of(entry)}"
         beside[name] = Input(entry.range_of(name), source, measured=True)
     case.add(beside)
 

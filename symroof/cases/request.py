@@ -226,8 +226,8 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
         InputError: everything wrong with the file, with places and hints.
     """
     if is_theory(document):
-        return None, Request(own=read_theory(document)[1])
-    spec, declared = read_study(document)
+        return None, Request(own=read_theory(document).declared)
+    spec = read_study(document)
     base = Path(document.file).resolve().parent
     check_names(document, spec, base)
     limits = {name: target for name, target in spec.targets if target is not None}
@@ -252,7 +252,7 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
         efficiency=spec.efficiency.basis,
         engine=profile,
         engine_class=spec.efficiency.engine or kind,
-        own=declared,
+        own=spec.declared,
         of_devices=of_devices,
         statistics={name: statistic for name, (statistic, _) in limits.items()},
         prefill=spec.prefill,

@@ -173,17 +173,11 @@ def quantities() -> Rows:
     from symroof.theory.theory import theory
 
     definitions = theory().definitions
+    names = ("name", "latex", "unit", "meaning", "reference")
     return [
-        _fields(
-            q,
-            "name",
-            "latex",
-            "unit",
-            "meaning",
-            "reference",
-            definition=text(definitions[q.name]) if q.name in definitions else None,
-            search=str(q.search) if q.search else None,
-        )
+        _fields(q, *names)
+        | {"definition": text(definitions[q.name]) if q.name in definitions else None}
+        | {"search": str(q.search) if q.search else None}
         for q in QUANTITIES.values()
     ]
 
@@ -218,16 +212,9 @@ def precisions() -> Rows:
 def inputs() -> Rows:
     from symroof.theory.symbols import INPUTS
 
+    names = ("name", "latex", "default", "meaning")
     return [
-        _fields(
-            s,
-            "name",
-            "latex",
-            "default",
-            "meaning",
-            unit=s.written_in or s.unit,
-            aliases=list(s.aliases),
-        )
+        _fields(s, *names, unit=s.written_in or s.unit, aliases=list(s.aliases))
         for s in INPUTS.values()
     ]
 

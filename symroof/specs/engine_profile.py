@@ -7,8 +7,6 @@ and which class of efficiencies the engine is of. ``ideal`` sets nothing: it is 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 
@@ -139,7 +137,7 @@ class EarlierVersion(OneVersion):
     """What versions before one did otherwise."""
 
     before: Version
-    engine_class: Annotated[EngineClass | None, Field(alias="class")] = None
+    kind: Annotated[EngineClass | None, Field(alias="class")] = None
 
 
 class EngineSpec(SourcedFile, OneVersion):
@@ -150,50 +148,34 @@ class EngineSpec(SourcedFile, OneVersion):
     aliases: tuple[str, ...] = ()
     version: Version | None = None
     date: Annotated[str, BeforeValidator(str)] | None = None
-    engine_class: Annotated[EngineClass, Field(alias="class")] = "compiled"
+    kind: Annotated[EngineClass, Field(alias="class")] = "compiled"
     measured: dict[str, EngineMeasurement] = {}
     caches: tuple[EngineCache, ...] = ()
     data_parallel: Literal["copies", "groups", "inside"] = "copies"
     versions: tuple[EarlierVersion, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class EngineProfile:
-    """One engine at one version, with what holds there; ``kind`` is the class of its efficiencies.
-
-    >>> profile = engine_profile("vllm@0.11")
-    >>> profile.label, profile.spec.title, profile.inputs["memory_share"].value
-    ('vllm@0.11', 'vLLM', Fraction(9, 10))
-    """
-
-    spec: EngineSpec
-    version: str = ""
-    kind: EngineClass = field(default="compiled", compare=False)
-    inputs: Mapping[str, EngineValue] = field(default_factory=dict, compare=False)
-    assume: Mapping[str, EngineChoice] = field(default_factory=dict, compare=False)
-    arithmetic: Mapping[str, EngineArithmetic] = field(default_factory=dict, compare=False)
+    _asked: str = ""
 
     @property
     def label(self) -> str:
-        return f"{self.spec.name}@{self.version}" if self.version else self.spec.name
+        return f"{self.name}@{self._asked}" if self._asked else self.name
 
     @property
     def said(self) -> str:
         """Name and version as texts write it: ``vLLM 0.33``."""
-        version = self.version or self.spec.version
-        return f"{self.spec.title} {version}" if version else self.spec.title
+        version = self._asked or self.version
+        return f"{self.title} {version}" if version else self.title
 
     def cache(self, kind: str, device: str) -> EngineCache | None:
         """How it stores the caches of a kind of model on a device; None where it has no way of its own."""
-        for own in self.spec.caches:
+        for own in self.caches:
             if own.of == kind and (not own.only or any(part in device for part in own.only)):
                 return own
         return None
 
     def quoted(self, entry: Sourced) -> str:
         """What the engine says and where that is written, as the source of an input."""
-        return f"{self.said}: {self.spec.source_of(entry)}"
+        return f"{self.said}: {self.source_of(entry)}"
 
     def tree(self, name: str, memory: float | None, device: str) -> Expr | None:
         """The value or formula of an input on a device; None where the profile leaves it open."""
@@ -228,25 +210,27 @@ def chosen_engine(name: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=64)
-def engine_profile(name: str) -> EngineProfile:
-    """The profile of an engine by its name or an alias, at a version where one follows.
+def engine_profile(name: str) -> EngineSpec:
+    """The profile of an engine by its name or an alias, as it stands at a version where one follows.
 
     Raises:
         InputError: no such engine.
 
-    >>> engine_profile("vLLM 0.9.1").label, engine_profile("sglang").label
-    ('vllm@0.9.1', 'sglang')
+    >>> engine_profile("vLLM 0.9.1").label, engine_profile("sglang").inputs["memory_share"].value
+    ('vllm@0.9.1', Fraction(87, 100))
     """
     base, version = named_version(name)
     spec = build(catalogue.find("engines", base), EngineSpec)
-    kind, inputs, assume, arithmetic = spec.engine_class, spec.inputs, spec.assume, spec.arithmetic
+    laid: dict[str, Any] = {}
     # of the entries for versions before several, the lowest is the nearest, and laid over the others
     for earlier in sorted(spec.versions, key=lambda each: version_key(each.before), reverse=True):
         if version and version_key(version) < version_key(earlier.before):
-            kind = earlier.engine_class or kind
-            inputs, assume = inputs | earlier.inputs, assume | earlier.assume
-            arithmetic = arithmetic | earlier.arithmetic
-    return EngineProfile(spec, version, kind, inputs, assume, arithmetic)
+            laid["kind"] = earlier.kind or laid.get("kind", spec.kind)
+            for part in OneVersion.model_fields:
+                laid[part] = laid.get(part, getattr(spec, part)) | getattr(earlier, part)
+    profile = spec.model_copy(update=laid)
+    profile._asked = version
+    return profile
 
 
 def named_version(name: str) -> tuple[str, str]:

@@ -73,22 +73,27 @@ class MeasuredRow(Spec):
     note: str | None = None
 
 
-class Measurement(MeasuredRow):
-    """A static batch that was served alone, or a closed loop: no queue, no padding, all requests alike.
+class OfModel(MeasuredRow):
+    """A measurement of a model: ``model`` and ``device`` are the source's words, ``spec`` and ``hardware`` the entries of the catalogue that they are,
+    where it has them."""
 
-    ``model`` and ``device`` are the source's words, ``spec`` and ``hardware`` the entries of the catalogue that they are, where it has them;
-    ``weights`` is how symroof takes what the source calls ``stored``; ``accumulate`` that the engine sums products in 16 bits.
-    """
-
-    class_: EngineClass | None = Field(default=None, alias="class")
     model: str
     spec: Annotated[str, Field(pattern=NAME)] | None = None
     hardware: Annotated[str, Field(pattern=NAME)] | None = None
     weights: Precision
-    stored: str | None = None
     activations: Precision | None = None
-    accumulate: Literal["fp16"] | None = None
     kv: Precision
+
+
+class Measurement(OfModel):
+    """A static batch that was served alone, or a closed loop: no queue, no padding, all requests alike.
+
+    ``weights`` is how symroof takes what the source calls ``stored``; ``accumulate`` that the engine sums products in 16 bits.
+    """
+
+    class_: EngineClass | None = Field(default=None, alias="class")
+    stored: str | None = None
+    accumulate: Literal["fp16"] | None = None
     tp: Whole = 1
     pp: Whole = 1
     attention_dp: Whole = 1
@@ -156,19 +161,13 @@ class Measurement(MeasuredRow):
         return value
 
 
-class ServedRate(MeasuredRow):
+class ServedRate(OfModel):
     """Output tokens per second of all devices of a server under load: requests come as fast as they are served, prefills included.
 
     ``prompt`` and ``output`` are mean lengths. Degrees that the source does not name are left out: any layout may stand behind the figure.
     ``concurrency`` is how many requests the server had at once, where that is published.
     """
 
-    model: str
-    spec: Annotated[str, Field(pattern=NAME)] | None = None
-    hardware: Annotated[str, Field(pattern=NAME)] | None = None
-    weights: Precision
-    activations: Precision | None = None
-    kv: Precision
     devices: Whole
     tp: Whole | None = None
     pp: Whole | None = None

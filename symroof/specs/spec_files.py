@@ -199,29 +199,26 @@ def is_theory(document: Document) -> bool:
     return isinstance(document.data, dict) and "inputs" in document.data
 
 
-def read_theory(document: Document) -> tuple[TheorySpec, Declarations]:
-    """A theory file and what it declares.
+def read_theory(document: Document) -> TheorySpec:
+    """A theory file.
 
     Raises:
         InputError: everything wrong with it.
     """
     from symroof.specs.user_theory import TheorySpec
 
-    spec = build(document, TheorySpec)
-    return spec, spec.declared
+    return build(document, TheorySpec)
 
 
-def read_study(document: Document) -> tuple[StudySpec, Declarations]:
-    """A study and what it declares, the names of its theory included.
+def read_study(document: Document) -> StudySpec:
+    """A study; what it declares includes the names of its theory.
 
     Raises:
         InputError: everything wrong with it, or with its theory.
     """
     from symroof.specs.study import StudySpec
 
-    theory = _theory_of(document)
-    spec = build(document, StudySpec, theory)
-    return spec, spec.declared
+    return build(document, StudySpec, _theory_of(document))
 
 
 def declared_in(name: str) -> Declarations:
@@ -231,7 +228,7 @@ def declared_in(name: str) -> Declarations:
         InputError: no such file or name, everything wrong with it.
     """
     document = find("theories", name)
-    return read_theory(document)[1] if is_theory(document) else read_study(document)[1]
+    return (read_theory if is_theory(document) else read_study)(document).declared
 
 
 def _theory_of(document: Document) -> Declarations:
@@ -240,7 +237,7 @@ def _theory_of(document: Document) -> Declarations:
     if not isinstance(name, str):
         return NONE
     try:
-        return read_theory(find("theories", name, Path(document.file).resolve().parent))[1]
+        return read_theory(find("theories", name, Path(document.file).resolve().parent)).declared
     except InputError as error:
         first = error.problems[0]
         if first.line is not None:  # a fault inside the file has a place of its own

@@ -30,8 +30,8 @@ from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.layout import SHAPING
 from symroof.theory.quantities import Quantity
 from symroof.theory.switches import SWITCHES
-from symroof.theory.symbols import ALIASES, SHARES, Symbol, canonical
-from symroof.units import NUMBER, UnitError, parse_number, with_usual_unit
+from symroof.theory.symbols import ALIASES, Symbol, canonical
+from symroof.units import NUMBER, UnitError, parse_number
 
 LABELLED = {
     "model": "model",
@@ -268,15 +268,13 @@ def _progression(symbol: Symbol, text: str, own: Declarations) -> Numbers:
         raise ValueError(f"{text[:60]!r} is not a range; write {FORMS}")
     written = re.match(rf"{NUMBER}\s*", parts[1])
     unit = parts[1][written.end() :] if written else ""
-    if not unit and needs_unit(symbol) and re.fullmatch(NUMBER, parts[1]):
-        last_one = with_usual_unit(parse_number(parts[1]), symbol.unit, symbol.written_in)
-        spelled = ":".join((parts[0], last_one, *(parts[2:] or ["+1"])))
-        raise ValueError(f"write the unit behind the last number; write '{spelled}'")
     first, last = _single(symbol, _with_unit(parts[0], unit), own), _single(symbol, parts[1], own)
     if first > last:
         turned = ":".join((parts[1], parts[0], *parts[2:]))
         raise ValueError(f"{text[:60]!r} runs backwards; write {turned}")
-    step = parts[2] if len(parts) == 3 else _plain_step(symbol, parts)
+    if len(parts) == 2 and not symbol.counted:
+        raise ValueError(f"{text!r} needs a step: {text}:x2 times two, or {text}:+1 plus one")
+    step = parts[2] if len(parts) == 3 else "1"
     if factor := re.fullmatch(r"[x×*]\s*(.*)", step):
         values = _times(first, last, factor[1])
     else:
@@ -295,15 +293,6 @@ def _progression(symbol: Symbol, text: str, own: Declarations) -> Numbers:
 def _with_unit(text: str, unit: str) -> str:
     """``2`` of ``2:8 TB/s`` is in TB/s."""
     return f"{text} {unit}" if unit and re.fullmatch(NUMBER, text) else text
-
-
-def _plain_step(symbol: Symbol, ends: list[str]) -> str:
-    """The step of ``a:b``: 1, where steps are whole."""
-    bare = all(re.fullmatch(r"\+?\d+", end) for end in ends)
-    if symbol.counted or (bare and symbol.name not in SHARES):
-        return "1"
-    text = ":".join(ends)
-    raise ValueError(f"{text!r} needs a step: {text}:x2 times two, or {text}:+1 plus one")
 
 
 def _amount(symbol: Symbol, text: str, unit: str) -> Fraction:

@@ -86,7 +86,7 @@ def prefill_command(one: Purchase | None) -> str | None:
 def _vllm_line(one: Purchase, degrees: Mapping[str, int], layout: Mapping[str, str]) -> str | None:
     """``vllm serve`` of the model of a purchase in its precisions, with the degrees and the flags of a layout."""
     case = one.case
-    if not (case.model and case.engine and case.engine.spec.name == VLLM.name):
+    if not (case.model and case.engine and case.engine.name == VLLM.name):
         return None
     flags: dict[str, str] = {}
     if case.precisions.get("weights") == "fp8" and case.model.quantization is None:

@@ -32,8 +32,7 @@ KINDS = {
 MODULES = {
     "limits": ("roofline", "regimes"),
     "batches": ("latency-throughput", "pareto"),
-    "bars": ("memory", "tornado"),
-    "latencies": ("parts",),
+    "bars": ("memory", "tornado", "parts"),
     "over_input": ("ttft", "itl"),
 }
 """Module -> the kinds that it has a function for."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,17 +44,12 @@ WORDS = {
 """Names of steps, other than their own."""
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(NamedTuple):
     """A phase or an operator: intensity, and FLOP/s of one device under the roofline."""
 
     name: str
     intensity: float
     rate: float
-
-    @property
-    def at(self) -> tuple[float, float]:
-        return self.intensity, self.rate
 
 
 def roofline(study: Study, subject: BoundCase) -> Chart:
@@ -94,8 +88,8 @@ def roofline(study: Study, subject: BoundCase) -> Chart:
         colour, shape = LOOKS.get(step.name, OTHER)
         words = WORDS.get(step.name, step.name)
         words += f": {significant(step.intensity, DIGITS)} FLOP/byte"
-        chart.spots(step.name, [step.at], shape, colour, 10, label=words)
-        name, points = f"operators of {step.name}", [spot.at for spot in spots]
+        chart.spots(step.name, [step[1:]], shape, colour, 10, label=words)
+        name, points = f"operators of {step.name}", [spot[1:] for spot in spots]
         chart.spots(name, points, shape, colour, 5, True, name if points else "")
     _roof(chart, subject, peak, bandwidth)
     return chart

@@ -23,7 +23,6 @@ from symroof.specs.checkpoints.family import (
     model_fields,
     refused,
     table,
-    wrappers,
 )
 from symroof.specs.checkpoints.json_text import LARGEST_FILE, JsonDocument, kind_of_value, load_json
 from symroof.specs.checkpoints.quantization_config import FIELDS, read_quantization
@@ -170,8 +169,8 @@ def read_config(
         InputError: a field that is missing or not what it should be, a type that is not in the table, a family assumed that leaves structure unread.
     """
     place, data = _language_model(document)
-    own = _own_type(document, place, data)
-    name, family = _family(document, place, data, own, assume_family)
+    outer, own, wrapper = _types(document, place, data)
+    name, family = _family(document, place, outer, own, assume_family)
     if paired := next((field for field in table()["paired"] if data.get(field) is True), None):
         raise document.error(
             (*place, paired),
@@ -182,7 +181,8 @@ def read_config(
     caveats += _left_aside(document, data)
     c = family.config(document, place, data)
     fields, kinds = model_fields(family, c)
-    fields |= _around(document, place, c)
+    if place and wrapper.get("tied") is not None:
+        fields["tied_embeddings"] = _tied(document, c, wrapper)
     caveats += _unread(c, family, name, assumed=own != name)
     fields |= {
         "name": spec_name(title_of(document)),
@@ -247,40 +247,39 @@ def _type(document: JsonDocument, place: Location, data: Mapping[str, Any]) -> s
     return kind or None
 
 
-def _own_type(document: JsonDocument, place: Location, data: Mapping[str, Any]) -> str | None:
-    """The type of the language model that the file names, or the one that its wrapper has."""
+def _types(
+    document: JsonDocument, place: Location, data: Mapping[str, Any]
+) -> tuple[str | None, str | None, Mapping[str, Any]]:
+    """The type of the file, that of its language model as it is named or as its wrapper has it, and the wrapper's entry: empty where it is none."""
     own, outer = _type(document, place, data), _type(document, (), document.data)
     if own is None and outer is None:
         untyped = table()["untyped"].items()
         own = next((kind for kind, keys in untyped if set(keys) <= data.keys()), None)
-    wrapper = wrappers().get(outer or "")
-    # text fields may be at the top level (Qwen2-VL)
-    return wrapper.family if wrapper and (own is None or not place) else own
+    wrapper = table()["wrappers"].get(outer, {})
+    if wrapper and (own is None or not place):  # text fields may be at the top level (Qwen2-VL)
+        own = wrapper["family"]
+    return outer, own, wrapper
 
 
 def _family(
     document: JsonDocument,
     place: Location,
-    data: Mapping[str, Any],
+    outer: str | None,
     own: str | None,
     assumed: str | None,
 ) -> tuple[str, Family]:
     """The type that a language model is read as, and its family."""
-    outer = _type(document, (), document.data)
     unreadable = next((kind for kind in (outer, own) if kind in refused()), None)
     if assumed is None and unreadable is not None:
-        raise document.error(
-            () if unreadable == outer else (*place, "model_type"),
-            f"{unreadable} is not read: {refused()[unreadable]}",
-        )
+        at = () if unreadable == outer else (*place, "model_type")
+        raise document.error(at, f"{unreadable} is not read: {refused()[unreadable]}")
     name = assumed if assumed is not None else own
     family = family_of(name) if name is not None else None
     if name is not None and family is not None:
         return name, family
     if assumed is not None:
-        raise document.error(
-            (), f"no such family {assumed[:40]!r}", nearest(assumed, known_types())
-        )
+        hint = nearest(assumed, known_types())
+        raise document.error((), f"no such family {assumed[:40]!r}", hint)
     message = "is missing" if own is None else f"no family {own[:60]!r} is known"
     near = (difflib.get_close_matches(own or "", known_types(), n=1) or ["llama"])[0]
     hint = f"`--assume-family {near}` reads it, if its layers are built alike; else {OWN_SPEC}"
@@ -304,21 +303,16 @@ def _left_aside(document: JsonDocument, data: Mapping[str, Any]) -> list[str]:
     return caveats
 
 
-def _around(document: JsonDocument, place: Location, c: Config) -> dict[str, Any]:
-    """What the file around a nested language model decides: whether the embeddings are tied."""
-    wrapper = wrappers().get(_type(document, (), document.data) or "")
-    if not place or wrapper is None or wrapper.tied is None:
-        return {}
-    around = Config(
-        document, (), document.data, {"tie_word_embeddings": wrapper.tied}, {}, "its class", {}
-    )
-    tied = around.flag("tie_word_embeddings")
-    if not tied and wrapper.forwards and c.flag("tie_word_embeddings"):
-        return {"tied_embeddings": True}
-    decides = around.filled.get("tie_word_embeddings")
-    c.filled.pop("tie_word_embeddings", None)
-    c.filled.update({"tie_word_embeddings": decides} if decides else {})
-    return {"tied_embeddings": tied}
+def _tied(document: JsonDocument, c: Config, wrapper: Mapping[str, Any]) -> bool:
+    """Whether the embeddings are tied, which the file around a nested language model decides."""
+    name = "tie_word_embeddings"
+    around = Config(document, (), document.data, {name: wrapper["tied"]}, {}, "its class", {})
+    tied = around.flag(name)
+    if not tied and wrapper.get("forwards") and c.flag(name):
+        return True
+    c.filled.pop(name, None)
+    c.filled.update(around.filled)
+    return tied
 
 
 def title_of(document: JsonDocument) -> str:

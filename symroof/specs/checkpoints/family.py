@@ -202,26 +202,6 @@ def model_fields(family: Family, c: Config) -> tuple[dict[str, Any], list[int]]:
     return fields, kinds
 
 
-@dataclass(frozen=True)
-class Wrapper:
-    """A multimodal type: the family of its language model where the file does not name one.
-
-    Attributes:
-        family: the ``model_type`` of the language model by default.
-        tied: the class's default for tying the embeddings; None where the language model's own holds.
-        forwards: whether a language model that says it is tied makes the whole so (older files say it there).
-    """
-
-    family: str
-    tied: bool | None = None
-    forwards: bool = False
-
-
-@lru_cache(maxsize=1)
-def wrappers() -> Mapping[str, Wrapper]:
-    return {name: Wrapper(**fields) for name, fields in table()["wrappers"].items()}
-
-
 @lru_cache(maxsize=1)
 def refused() -> Mapping[str, str]:
     """Types that transformers can load and that are not read, with the reason."""

@@ -271,23 +271,16 @@ def kv_heads(c: Config, i: int = 0) -> int:
 
 
 @function
-def even_share(c: Config, i: int) -> int:
-    """``hidden_size // num_attention_heads``, with an error where it does not come out even."""
+def even_share(c: Config, i: int, rounded: bool = False) -> int:
+    """``hidden_size // num_attention_heads``; where it does not come out even ``rounded`` down, or an error."""
     width, n_heads = c.whole("hidden_size"), c.whole("num_attention_heads")
-    if width % n_heads:
+    if width % n_heads and not rounded:
         message = f"{width} is not a multiple of num_attention_heads {n_heads}"
         c.fail("hidden_size", f"{message}, and no head_dim is given")
-    c.fill("head_dim", width // n_heads, "hidden_size / num_attention_heads")
-    return width // n_heads
-
-
-@function
-def own_share(c: Config, i: int) -> int:
-    """The same in classes that round it down."""
-    width, n_heads = c.whole("hidden_size"), c.whole("num_attention_heads")
     if width < n_heads:
         message = f"{n_heads} heads leave nothing of hidden_size {width} for one"
         c.fail("num_attention_heads", message)
-    rounded = ", rounded down" if width % n_heads else ""
-    c.fill("head_dim", width // n_heads, f"hidden_size // num_attention_heads{rounded}")
+    down = ", rounded down" if width % n_heads else ""
+    why = f"hidden_size // num_attention_heads{down}"
+    c.fill("head_dim", width // n_heads, why if rounded else "hidden_size / num_attention_heads")
     return width // n_heads

@@ -121,7 +121,7 @@ mamba2_width() | expand: 2, hidden_size: 12, num_heads: 4, mamba_head: auto | 24
 given('wide', '4 * hidden_size') | hidden_size: 12 | 48
 given('wide', '4 * hidden_size') | wide: 7 | 7
 even_share() | {HEADS}: 4 | 16
-own_share() | {HEADS}: 3 | 21
+even_share(1) | {HEADS}: 3 | 21
 each('wide') | wide: [1, 2, 3, 4, 5, 6] | 1
 each('wide') | wide: 9 | 9
 """
