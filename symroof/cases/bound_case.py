@@ -185,7 +185,8 @@ class BoundCase(DropsCaches):
         if self.changed_case or not self.box or not self.box.keys() <= EFFICIENCIES:
             return self
         slow = {n: number(slow_first(ends, n)[0]) for n, ends in self.box.items()}
-        return self.with_given({n: replace(self.given[n], setting=x) for n, x in slow.items()})
+        made = self.with_given({n: replace(self.given[n], setting=x) for n, x in slow.items()})
+        return replace(made, prefill_case=self.prefill_case and self.prefill_case.slow_end)
 
     @cached_property
     def basis(self) -> str:

@@ -144,7 +144,7 @@ def add_drafts(case: BoundCase) -> None:
         case.warn(f"{without}: latencies, rates and costs under load are those without drafts")
     elif case.request.draft is not None:
         case.warn(
-            "--draft alone drafts nothing, and all numbers are those without drafts: add "
+            "--draft alone drafts nothing, and times, rates and costs are those without drafts: add "
             "--set draft_tokens=3 --set acceptance=0.6..0.8 (the share of drafts that is accepted)"
         )
 

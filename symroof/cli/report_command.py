@@ -67,7 +67,8 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     among = pairs(options.pop("among"), "--among")
     made = study_from(study, options)
     asked = with_candidates(made, among, True)
-    named = (made.first.model, made.first.hardware)  # of a case, so that another keeps its own
+    # of a case, so that another keeps its own; several devices are one question
+    named = (made.first.model, made.first.hardware if len(made.request.hardware) < 2 else None)
     name = slug(Path(study).stem) if study else "case"
     own = slug(name if study else "-".join(each.name for each in named if each))
     folder = Path(out) if out else _own_folder(own)

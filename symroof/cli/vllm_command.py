@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from symroof.analysis.case_summary import DIGITS, case_title, case_warnings, compact, unused_inputs
+from symroof.analysis.case_summary import (
+    DIGITS,
+    case_title,
+    case_warnings,
+    compact,
+    endless,
+    unused_inputs,
+)
 from symroof.analysis.solution import solution_json
 from symroof.analysis.verdict import efficiency_basis, findings, target_warnings, unjudged
 from symroof.cases.bound_case import BoundCase
@@ -162,21 +169,19 @@ def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
 
 def _rows(advised: Review) -> list[list[str]]:
     """What the line gives as it is, and as recommended."""
-    rate = "arrival_rate" in advised.served.study.first.given
+    first, rows = advised.served.study.first, []
+    rate = "arrival_rate" in first.given
     names = [name for name in listed("shown", "line") if rate or name != "sustained_itl"]
     if "loaded_itl" not in advised.facts and "loaded_ttft" not in advised.facts:
         names += listed("shown", "line_alone")
-    rows = [
-        [
-            WORDS[name],
-            *(
-                compact(found[name], DIGITS) if name in found else ""
-                for found in (advised.facts, advised.gives)
-            ),
-        ]
-        for name in names
-    ]
-    return [row if advised.line else row[:2] for row in rows if any(row[1:])]
+    for name in names:
+        given, gives = (
+            compact(found[name], DIGITS) if name in found else ""
+            for found in (advised.facts, advised.gives)
+        )
+        given = given or "unbounded" * endless(first, name)
+        rows.append([WORDS[name], given, *([gives] if advised.line else [])])
+    return [row for row in rows if any(row[1:])]
 
 
 def _replicas(advised: Review) -> str:

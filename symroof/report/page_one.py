@@ -290,7 +290,8 @@ def _instead(review: Reviewed, one: Purchase) -> tuple[list[str], list[list[str]
             price = usd((at_rate and other.usd_per_month) or spent)
             ratio = significant(spent / mine, 2) if mine else ""
         fewer = review.shown.as_predicted(other) if at_rate else None
-        rows.append([labelled(other), price, ratio, named(fewer) if fewer else "", other.lacks])
+        cheaper = f"{named(fewer)}, {usd(fewer.usd_per_month or 0)} USD" if fewer else ""
+        rows.append([labelled(other), price, ratio, cheaper, other.lacks])
     head = "USD/month" if at_rate else "USD per million tokens"
     header = ["candidate", head, "× the price of the pick", "at the predicted values", "misses"]
     kept = [i for i in range(len(header)) if i < 3 or any(row[i] for row in rows)]
@@ -381,11 +382,11 @@ def _next(review: Reviewed, one: Purchase) -> list[Text]:
         said += [["Serve each prefill instance:", Code(prefill)]] if prefill else []
     load = f"with {_requests(one.batch)}"
     if one.load is not None:
-        rate = float(one.case.case.value("arrival_rate")) * one.copies_of / one.copies
+        rate = float(one.case.case.value("arrival_rate")) * one.whole / one.copies
         whole = "one replica"
         if one.prefill:
             many = one.prefill["instances"] // one.replicas
-            whole = f"{one.copies_of} decode and {many} prefill instances"
+            whole = f"{one.whole} decode and {many} prefill instances"
         load = f"of {whole} at {significant(rate, DIGITS)} requests/s"
     said.append([f"Measure the time to first token and between tokens {load}."])
     fit = Code(f"symroof calibrate measured.csv {file}".rstrip())

@@ -58,7 +58,7 @@ def up_to(batch: int) -> str:
 
 def instances(one: Purchase) -> tuple[int, int, int, int]:
     """How many instances decode and of how many devices each is; the same of those that only prefill."""
-    own, count = one.group["decode"] // one.copies_of, (one.prefill or {}).get("instances", 0)
+    own, count = one.group["decode"] // one.whole, (one.prefill or {}).get("instances", 0)
     other = one.replicas * one.group["prefill"] // count if count else own
     return one.copies, own, count, other
 
@@ -150,7 +150,7 @@ def _purchase_row(
         each = others // one.replicas
         beside = f" + {each:,} × {other} prefill" * bool(others)
         count, paid, load = "", "", ""
-        layout = f"{one.copies_of} × {own}{beside}"
+        layout = f"{one.whole} × {own}{beside}"
     count = f"{count} {brackets}".strip()
     return (name, count, layout, f"{one.batch:,}", chunk, paid, *times, load, one.lacks)
 

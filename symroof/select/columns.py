@@ -266,12 +266,18 @@ class Group:
 
     def met(self, at: Points, waiting: bool = True) -> Array:
         """Whether there is a steady state and every target is met at every slow corner; without ``waiting`` those aside that hold a wait."""
+        return np.asarray(self.strain(at, waiting) <= 1 + CLOSE)
+
+    def strain(self, at: Points, waiting: bool = True) -> Array:
+        """The largest share of its limit that a target takes up at a slow corner; infinite where there is no steady state."""
         found = self.all_of(at, self.worst) if waiting else self.called(self.quick, at, self.worst)
-        met = (found[LOAD] < 1).all(axis=0) if self.rate else np.True_
+        most = np.zeros(at.batch.shape)
         for name, metric in self.metrics.items():
             if metric in found:
-                met = met & self.within(found[metric], name, at.rows)
-        return np.asarray(np.broadcast_to(met, at.batch.shape))
+                share = np.nan_to_num(found[metric], nan=np.inf).max(axis=0)
+                most = np.maximum(most, share / self.limits[name][at.rows])
+        steady = (found[LOAD] < 1).all(axis=0) if self.rate else np.True_
+        return np.where(steady, most, np.inf)
 
     def judged(self, at: Points) -> Judged:
         """Quantities and shares of the limits as expected, and how far they reach over the ranges."""

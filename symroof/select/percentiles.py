@@ -27,7 +27,8 @@ PARTS = 4
 DEVICES = 4
 """Devices of which something cheaper passes, and a dearer device is not simulated."""
 TRIED = 8
-"""Candidates of one combination that are simulated at most."""
+"""Candidates of one combination and one kind of scheduling that are simulated at most."""
+SCHEDULINGS = ("chunked", "exclusive", "disaggregated")
 
 Key = Callable[[Purchase], Any]
 """The smaller, the better."""
@@ -55,9 +56,11 @@ def decide(
         if limit is not None and best.state == "passes" and key(best) >= limit:
             found.append(replace(best, unsimulated=tuple(percentiles)))
             continue
-        each = screen([[candidate] for candidate in candidates])
+        each = screen([[candidate] for candidate in candidates], finer=False)
         left = sorted((one for one in each if _left(one, percentiles)), key=key)
-        one = _decided(left[:TRIED], percentiles, key, limit) or best
+        kinds = ([one for one in left if one.scheduling == kind] for kind in SCHEDULINGS)
+        tried = sorted((one for kind in kinds for one in kind[:TRIED]), key=key)
+        one = _decided(tried, percentiles, key, limit) or best
         found.append(one)
         if one.simulated and one.state == "passes":
             cheapest[name] = min(key(one), cheapest.get(name, key(one)))
@@ -67,14 +70,16 @@ def decide(
 def _decided(
     candidates: Sequence[Purchase], percentiles: Mapping[str, str], key: Key, best: Any
 ) -> Purchase | None:
-    """The cheapest candidate that meets the percentiles, and is cheaper than ``best``; else the nearest."""
+    """The cheapest candidate that meets the percentiles, and is cheaper than ``best``; else the nearest. With it what would do at the predicted values."""
     tried: list[Purchase] = []
+    least = math.inf
     for one in candidates:
         if tried and best is not None and key(one) >= best:
             break
-        tried.append(replace(_enough(one, percentiles), window=None))
+        tried.append(replace(_enough(one, percentiles, least), window=None))
         if tried[-1].state == "passes":
             best = key(tried[-1]) if best is None else min(best, key(tried[-1]))
+            least = min(least, tried[-1].devices)
     return min(tried, key=key, default=None)
 
 
@@ -86,8 +91,9 @@ def _left(one: Purchase, percentiles: Mapping[str, str]) -> bool:
     return all(percentiles.get(name) == "p50" and shares[name] <= MEDIAN_OFF for name in missed)
 
 
-def _enough(one: Purchase, percentiles: Mapping[str, str]) -> Purchase:
-    """The configuration, simulated: where it misses with more replicas if their number is open, else with a smaller batch if nobody chose it; as it is if no change is enough."""
+def _enough(one: Purchase, percentiles: Mapping[str, str], least: float) -> Purchase:
+    """The configuration, simulated: where it misses with more replicas if their number is open, fewer than ``least`` devices, else with a smaller batch if nobody
+    chose it; as it is if no change is enough."""
     met = dict[int, Purchase]()
     by, of = ("dp", one.copies_of) if "arrival_rate" in one.own.given else ("batch", 1)
 
@@ -103,11 +109,15 @@ def _enough(one: Purchase, percentiles: Mapping[str, str]) -> Purchase:
     if by == "dp":
         bad, fixed = one.copies // of, by in one.own.given
         numbers = [] if fixed else [math.ceil(bad * times) for times in MORE_COPIES]
+        if math.isfinite(
+            least
+        ):  # of those that are cheaper than what passes the most are looked at first
+            numbers = [] if fixed else [math.ceil(least * bad / one.devices) - 1]
     else:
         bad = one.batch
         numbers = [] if one.chosen else [bad >> halved for halved in range(1, SMALLER + 1)]
     for number in numbers:
-        if number and number != bad and meets(number):
+        if number and number != bad and (by == "batch" or number > bad) and meets(number):
             break
         bad = number
     else:

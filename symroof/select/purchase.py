@@ -74,12 +74,18 @@ class Purchase(Configuration):
     @property
     def replicas(self) -> int:
         """Copies of the smallest whole: with prefill instances that several decoding ones share, of all these together."""
-        return self.copies // self.copies_of
+        return self.copies // self.whole
+
+    @property
+    def whole(self) -> int:
+        """Decoding instances of a replica; all of them where the number of prefill instances is given."""
+        given = self.own.request.prefill.keys() & {"instances", "devices"}
+        return self.copies if given else self.copies_of
 
     @cached_property
     def group(self) -> dict[str, int]:
         """Devices of one replica, by role."""
-        decode = round(float(self._number("instance_devices"))) * self.copies_of
+        decode = round(float(self._number("instance_devices"))) * self.whole
         prefill = self.devices // self.replicas - decode
         return {"decode": decode} | ({"prefill": prefill} if prefill else {})
 

@@ -112,7 +112,7 @@ class Recommendation:
     def together(self) -> Purchase | None:
         """The best layout of the pick's device whose instances all prefill and decode, where the pick has some that only prefill."""
         pick = self.pick if self.searched else None
-        if pick is None or pick.scheduling != "disaggregated":
+        if pick is None or pick.scheduling != "disaggregated" or pick.simulated:
             return None
         space = [
             x for x in self._space(pick) if x.bound_case.assumptions["scheduling"] == "chunked"

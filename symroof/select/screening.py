@@ -44,8 +44,10 @@ BATCHES = np.array([1, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 """Shares of the largest batch that are tried: a smaller one leaves more of a step to prompts."""
 BEYOND = np.array([1.25, 2, 4])
 """At a rate larger ones of the best layout as well: not all slots are taken then, and the ITL of full ones decides nothing."""
-NEAR = 0.02
+NEAR = 0.05
 """Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner."""
+FINER_LAYOUTS, FINER_PRICE, FINER_PREFILLS = 3, 1.1, 6
+"""Layouts of a case, and how much dearer than its best, of which other numbers of prefill instances are tried, and how many of these for each number that decodes."""
 ARGUMENTS = SHARED | {"batch"}
 """Inputs whose numbers do not tell functions apart."""
 SCREENED = (
@@ -61,11 +63,15 @@ SCREENED = (
 
 
 def screen(
-    cases: Sequence[Sequence[Candidate]], listed: bool = False, intervals: bool = True
+    cases: Sequence[Sequence[Candidate]],
+    listed: bool = False,
+    intervals: bool = True,
+    finer: bool = True,
 ) -> list[Purchase]:
     """The best of the candidates of each case, at its own batch where one is chosen; where a size is not known the case as it is.
 
-    ``listed``: the study lists batches, so that no window of them is said. Without ``intervals`` measured efficiencies are as expected.
+    ``listed``: the study lists batches, so that no window of them is said. Without ``intervals`` measured efficiencies are as expected; without ``finer``
+    numbers of prefill instances are those of the candidates alone.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, chunk=2048, targets={"itl": "20 ms"})
@@ -96,6 +102,12 @@ def screen(
         for (i, _), (point, rank) in _larger(group, ones).items():
             prices = (known for (_, known, _), at, _ in ones if group.owners[at.rows[0]] == i)
             if rank[1] < min(prices):
+                each[i].append((rank, point, group))
+    others = [(one, i) for i, answers in each.items() if finer for one in _finer(answers)]
+    for group in _groups(others, intervals):
+        if len((points := _points(group)).rows):
+            most = {i: min(rank for rank, *_ in answers)[1] for i, answers in each.items()}
+            for (i, _), (point, rank) in _cheapest(group, _tries(group, points), most).items():
                 each[i].append((rank, point, group))
     best: dict[Group, dict[int, tuple[Points, Rank]]] = {}
     for i, answers in each.items():
@@ -182,6 +194,31 @@ def _larger(group: Group, answers: Sequence[Answer]) -> dict[Place, tuple[Points
     return _cheapest(group, _tries(group, tried.at(np.flatnonzero(met)))) if met.any() else {}
 
 
+def _finer(answers: Sequence[Answer]) -> list[Candidate]:
+    """The best layouts of a case with other numbers of instances that decode and that prefill, fewer devices in all; none where prefills are not apart."""
+    made: dict[tuple[int, Fraction], Candidate] = {}
+    ranked = sorted(answers, key=lambda one: one[0])
+    for (missed, price, _), point, group in ranked[:FINER_LAYOUTS]:
+        one = group.candidates[point.rows[0]]
+        if missed or not group.apart or not one.columns or price > ranked[0][0][1] * FINER_PRICE:
+            continue
+        case = one.bound_case.case
+        size, apart = (
+            int(case.value(name)) for name in ("instance_devices", "prefill_instance_devices")
+        )
+        copies = int(point.copies[0]) if group.open_copies else int(case.value("dp"))
+        ratio = one.columns["prefill_devices"] / apart
+        most = copies * (size + ratio * apart)
+        for decode in range(max(copies // 2, 1), 2 * copies + 1) if group.open_copies else [copies]:
+            near = sorted(range(1, math.ceil((most - decode * size) / apart)), reverse=True)
+            for prefill in near[:FINER_PREFILLS]:
+                share = Fraction(prefill, decode)
+                made[id(case), share] = Candidate(
+                    one.bound_case, {"prefill_devices": share * apart}, share.denominator
+                )
+    return list(made.values())
+
+
 def _batches(group: Group, rows: Array, shares: Array) -> Points:
     """Points at shares of the largest batch of each row, within its memory."""
     batch = np.maximum(np.ceil(group.largest[rows][:, None] * shares), 1)
@@ -237,9 +274,10 @@ def _cheapest(
         met = group.met(at) if in_time is None else in_time & group.met(at, waiting=False)
         price = _price(group, at)
         ratio = load[now] / at.copies if group.open_copies else load[now]
+        if group.apart:  # at the same price no prefill apart: of it nothing was measured
+            ratio = 1 + group.strain(at)
         for i in np.flatnonzero(met):
-            # at the same price no prefill apart: of it nothing was measured
-            rank = (0, _rounded(price[i]), group.apart + _rounded(ratio[i]))
+            rank = (0, _rounded(price[i]), _rounded(ratio[i]))
             place = places[now[i]]
             if place not in found or rank < found[place][1]:
                 found[place] = at.at(np.array([i])), rank

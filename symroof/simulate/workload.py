@@ -296,6 +296,8 @@ def parse_trace(
                 names = _header(cells, file, reader.line_num)
                 continue
             row = _row(names, cells)
+        except InputError:  # of the head, without which no row can be read
+            raise
         except (ValueError, csv.Error) as error:
             problems.append(Problem(file, str(error), reader.line_num, 1))
             continue

@@ -127,17 +127,21 @@ def read_assumptions(value: object) -> dict[str, str]:
     return expand_detail(choices)
 
 
-def precision_names(value: object) -> tuple[str, ...]:
-    """One precision or a list of them; ``weights`` means the same as the weights.
+def precision_names(value: object, of_weights: bool = False) -> tuple[str, ...]:
+    """One precision or a list of them, of a cache or of activations; ``weights`` means the same as the weights.
 
     Raises:
-        ValueError: no such precision.
+        ValueError: no such precision, or one of weights alone.
     """
     values = value if isinstance(value, (list, tuple)) else [value]
     texts = tuple(precision_name(str(item)) for item in values)
     for text in texts:
         if text != "weights":
             precision_width(text)
+        if not of_weights and text.startswith(("awq", "gptq", "w4a16", "w8a16", "mlx-")):
+            raise ValueError(
+                f"{text} is a format of weights; a cache is stored in fp8, int8, fp16 …"
+            )
     return texts
 
 
@@ -150,7 +154,7 @@ def weight_precisions(value: object) -> tuple[str, ...]:
     Raises:
         ValueError: no such precision, or ``weights``.
     """
-    texts = precision_names(value)
+    texts = precision_names(value, of_weights=True)
     if "weights" in texts:
         raise ValueError(
             "'weights' means the precision of the weights; name a precision, such as fp8"

@@ -15,6 +15,7 @@ from symroof.errors import InputError
 from symroof.select.candidates import DEGREES, domain, starts, whole_experts
 from symroof.select.purchase import Purchase
 from symroof.select.recommend import Recommendation, recommend
+from symroof.select.screening import NEAR
 from symroof.specs import catalogue
 from symroof.specs.catalogue import HUB
 from symroof.vllm.command_line import VARIABLE
@@ -87,6 +88,8 @@ def _vllm_line(one: Purchase, degrees: Mapping[str, int], layout: Mapping[str, s
     """``vllm serve`` of the model of a purchase in its precisions, with the degrees and the flags of a layout."""
     case = one.case
     if not (case.model and case.engine and case.engine.name == VLLM.name):
+        return None
+    if case.hardware and case.hardware.family == "apple":  # on which vLLM does not run
         return None
     flags: dict[str, str] = {}
     if case.precisions.get("weights") == "fp8" and case.model.quantization is None:
@@ -278,17 +281,19 @@ def review(served: ServedCase) -> Review:
     study.select(served.study.request.without([name for name in opened if name not in chosen]))
     counts = [_devices(served)]
     if served.line.engine is not LLAMA and first.case.value("pp") <= 1:
-        # where nothing passes on them powers of two above, within what links join
+        # at a rate, or where nothing passes on them, powers of two above, within what links join
         larger = (2**i for i in range(counts[0].bit_length(), 11))
         counts += [count for count in larger if count <= domain(first)]
-    for count in counts:
+    # at a rate fewer replicas of more devices may be the cheaper
+    for together in [counts] if queues(first.case) else [[count] for count in counts]:
+        layouts = tuple(layout for count in together for layout in _layouts(served, count))
         try:
-            made.found = recommend(study, layouts=tuple(_layouts(served, count)))
+            made.found = recommend(study, layouts=layouts)
         except InputError as error:
             made.warnings.append(f"no command line is recommended: {error.problems[0].message}")
             return made
         if made.pick:
-            made.advice = _advice(served, made.pick, count, why)
+            made.advice = _advice(served, made.pick, why)
             made.line = recommended_line(served, {item.flag: item.value for item in made.advice})
             return made
         for near in made.found.best[:1]:
@@ -328,12 +333,12 @@ def _layouts(served: ServedCase, devices: int) -> Iterator[dict[str, int]]:
                 yield made if experts else {"tp": tp, "dp": groups}
 
 
-def _advice(served: ServedCase, pick: Purchase, devices: int, why: str) -> list[Advice]:
+def _advice(served: ServedCase, pick: Purchase, why: str) -> list[Advice]:
     """The flags that say what was found, each with what decided it; ``why``: what the command's own devices lack."""
-    copies = pick.copies_of if queues(pick.case.case) else pick.copies
-    flags = layout_flags(pick, served.line.engine, copies)
+    rate, devices = queues(pick.case.case), pick.devices // pick.replicas
+    flags = layout_flags(pick, served.line.engine, pick.copies_of if rate else pick.copies)
     word = f"{devices} GPUs" if devices > 1 else "one GPU"
-    laid = why or f"the cheapest parallelism on {word}"
+    laid = why or f"the cheapest parallelism {'at this rate' if rate else f'on {word}'}"
     because = {
         "data-parallel-size": f"DP ranks that fill {word}",
         "attention-dp": "DP attention",
@@ -351,7 +356,7 @@ def _batch_because(pick: Purchase) -> str:
     window = pick.window
     stopped = window.stopped_by if window else ()
     if window and pick.batch < window.most:
-        near = "the lowest TTFT within 2 % of the lowest cost"
+        near = f"the lowest TTFT within {100 * NEAR:g} % of the lowest cost"
         found = "as given" if pick.chosen else near
         return f"{found}; up to {window.most:,} pass"
     if MEMORY in stopped:

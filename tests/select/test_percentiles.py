@@ -7,6 +7,7 @@ import pytest
 
 from symroof import Study, select
 from symroof.errors import InputError
+from symroof.simulate.run_simulation import simulate
 from symroof.specs.study import split_statistic
 from symroof.symbolic.expressions import fraction
 
@@ -135,3 +136,23 @@ def test_traffic_that_is_none(tmp_path, traffic, word):
     path.write_text(f"model: llama-3.1-8b\nworkload: {{prompt: 100}}\ntraffic: {traffic}\n")
     with pytest.raises(InputError, match=word):
         Study.load(path)
+
+
+@pytest.mark.full
+def test_other_layouts_and_prefill_apart_are_tried_for_a_tail():
+    """One decode and two prefill instances meet it, where replicas that do both take five devices."""
+    case = case_of("model=llama-3.1-8b hardware=l40s prompt=800 output=200 arrival_rate=5")
+    pick = select(**case, targets={"ttft": "p99 500 ms"}).passing[0]
+    assert (pick.devices, pick.group) == (3, {"decode": 1, "prefill": 2})
+
+
+def test_in_the_worst_case_instances_that_prefill_are_slow_too():
+    case = case_of(
+        "model=llama-3.1-8b hardware=l40s prompt=800 output=200 arrival_rate=4 tp=2 batch=64"
+    )
+    first = Study(**case, prefill={"tp": 1, "instances": 1}).first
+    usual, slow = (
+        simulate(each, requests=500).summary["ttft"]["mean"] for each in (first, first.slow_end)
+    )
+    predicted = float(first.slow_end.case.value("loaded_ttft"))
+    assert slow > 2 * usual and slow == pytest.approx(predicted, rel=0.25)
