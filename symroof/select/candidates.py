@@ -362,3 +362,27 @@ def _apart(bound_case: BoundCase, degrees: Mapping[str, Fraction]) -> Iterator[B
         with suppress(InputError):
             yield variant(bound_case, degrees, prefill, scheduling="disaggregated")
             return
+
+
+FINER = 6
+"""Numbers of prefill instances that are tried for each number of instances that decode."""
+
+
+def finer_ratios(one: Candidate, copies: int, open_copies: bool) -> list[Candidate]:
+    """A layout with other numbers of instances that decode and that prefill than it has at so many copies, fewer devices in all."""
+    if "prefill_devices" not in one.columns:
+        return []
+    case = one.bound_case.case
+    size, apart = (int(case.value(f"{kind}instance_devices")) for kind in ("", "prefill_"))
+    copies = copies if open_copies else int(case.value("dp"))
+    most = copies * (size + one.columns["prefill_devices"])
+    several = range(max(copies // 2, 1), 2 * copies + 1) if open_copies else [copies]
+    shares = {
+        Fraction(prefill, decode)
+        for decode in several
+        for prefill in range(1, math.ceil((most - decode * size) / apart))[-FINER:]
+    }
+    return [
+        Candidate(one.bound_case, {"prefill_devices": share * apart}, share.denominator)
+        for share in sorted(shares)
+    ]

@@ -298,3 +298,21 @@ class Group:
                 for name, each in shares.items()
             },
         )
+
+    def loads(self, at: Points) -> Array:
+        """The load of one copy at the slow end, or of those there are; 0 where requests do not arrive at a rate."""
+        if not self.rate:
+            return np.zeros(len(at.rows))
+        each = self.called([LOAD], at, self.worst)[LOAD]
+        return np.asarray(np.nan_to_num(each.max(axis=0), nan=np.inf))
+
+    def price(self, at: Points) -> Array:
+        """What points are ranked by: the price of the fleet at a rate, of tokens without one; devices, or what they give out, where there is no price."""
+        found = {name: x[0] for name, x in self.called(self.quick, at, self.expected).items()}
+        name = "fleet_price" if self.rate else self.named("cost_per_mtok")
+        if self.first.has(PRICE) and name in found:
+            return np.asarray(np.nan_to_num(found[name], nan=np.inf))
+        if self.rate:
+            return np.asarray(found["served_devices"] * at.copies)
+        given_out = found.get(self.named("sustained_throughput_per_device"))
+        return np.zeros(len(at.rows)) if given_out is None else np.nan_to_num(-given_out)

@@ -4,7 +4,8 @@ Latencies rise with the batch, and a queue shortens with every copy: so each ans
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.verdict import AT_A_RATE, ISOLATED, LOAD, MEMORY, TARGET_METRICS
-from symroof.select.candidates import Candidate
+from symroof.select.candidates import Candidate, finer_ratios
 from symroof.select.columns import (
     AT_THE_RATE,
     ROOM,
@@ -46,8 +47,8 @@ BEYOND = np.array([1.25, 2, 4])
 """At a rate larger ones of the best layout as well: not all slots are taken then, and the ITL of full ones decides nothing."""
 NEAR = 0.05
 """Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner."""
-FINER_LAYOUTS, FINER_PRICE, FINER_PREFILLS = 3, 1.1, 6
-"""Layouts of a case, and how much dearer than its best, of which other numbers of prefill instances are tried, and how many of these for each number that decodes."""
+FINER_LAYOUTS, FINER_PRICE = 3, 1.1
+"""Layouts of a case, and how much dearer than its best, of which other numbers of prefill instances are tried."""
 ARGUMENTS = SHARED | {"batch"}
 """Inputs whose numbers do not tell functions apart."""
 SCREENED = (
@@ -80,35 +81,31 @@ def screen(
     """
     every = [(one, i) for i, candidates in enumerate(cases) for one in candidates]
     groups = list(_groups(every, intervals))
-    tries = [
-        (group, _tries(group, points)) for group in groups if len((points := _points(group)).rows)
-    ]
-    each: dict[int, list[Answer]] = {}
-    for group, tried in sorted(tries, key=lambda one: one[1].bound.min()):
-        most = {i: _nearby(min(rank for rank, *_ in answers)[1]) for i, answers in each.items()}
-        for (i, _), (point, rank) in _cheapest(group, tried, most).items():
-            each.setdefault(i, []).append((rank, point, group))
+    each: dict[int, list[Answer]] = defaultdict(list)
+
+    def add(group: Group, found: Mapping[Place, tuple[Points, Rank]]) -> None:
+        for (i, _), (point, rank) in found.items():
+            each[i].append((rank, point, group))
+
+    def cheapest() -> dict[int, float]:
+        return {i: min(rank for rank, *_ in answers)[1] for i, answers in each.items()}
+
+    for group, tried in sorted(_tried(groups), key=lambda one: one[1].bound.min()):
+        add(group, _cheapest(group, tried, {i: _nearby(x) for i, x in cheapest().items()}))
     failing = [i for i in range(len(cases)) if i not in each]
     for group in groups:
-        for i, (point, rank) in _nearest(group, failing).items():
-            each.setdefault(i, []).append((rank, point, group))
-    near: dict[Group, list[Answer]] = {}
+        add(group, _nearest(group, failing))
+    near: dict[Group, list[Answer]] = defaultdict(list)
     for answers in each.values():
         kind, price, _ = min(rank for rank, *_ in answers)
         for one in answers:
             if one[0][:2] <= (kind, _nearby(price)):
-                near.setdefault(one[2], []).append(one)
+                near[one[2]].append(one)
     for group, ones in near.items():
-        for (i, _), (point, rank) in _larger(group, ones).items():
-            prices = (known for (_, known, _), at, _ in ones if group.owners[at.rows[0]] == i)
-            if rank[1] < min(prices):
-                each[i].append((rank, point, group))
+        add(group, _larger(group, ones))
     others = [(one, i) for i, answers in each.items() if finer for one in _finer(answers)]
-    for group in _groups(others, intervals):
-        if len((points := _points(group)).rows):
-            most = {i: min(rank for rank, *_ in answers)[1] for i, answers in each.items()}
-            for (i, _), (point, rank) in _cheapest(group, _tries(group, points), most).items():
-                each[i].append((rank, point, group))
+    for group, tried in _tried(_groups(others, intervals)):
+        add(group, _cheapest(group, tried, cheapest()))
     best: dict[Group, dict[int, tuple[Points, Rank]]] = {}
     for i, answers in each.items():
         rank, point, group = min(answers, key=lambda one: one[0])
@@ -167,14 +164,6 @@ def _shape(candidate: Candidate, relevant: dict[Any, frozenset[str]]) -> tuple[A
     return id(case.theory), fixed, moved, box, tuple(columns), not case.has(PRICE), used
 
 
-def _points(group: Group) -> Points:
-    """What is tried of each candidate: its own batch, or shares of the largest that passes without a queue."""
-    if group.chosen_batch:
-        rows = np.flatnonzero(group.own_batch <= group.capacity)
-        return points_at(rows, group.own_batch[rows])
-    return _batches(group, np.flatnonzero(group.largest >= 1), BATCHES)
-
-
 def _larger(group: Group, answers: Sequence[Answer]) -> dict[Place, tuple[Points, Rank]]:
     """The best of the cases of some answers at a larger batch of the same layout, where that needs fewer copies at the rate."""
     rows: list[int] = []
@@ -195,28 +184,16 @@ def _larger(group: Group, answers: Sequence[Answer]) -> dict[Place, tuple[Points
 
 
 def _finer(answers: Sequence[Answer]) -> list[Candidate]:
-    """The best layouts of a case with other numbers of instances that decode and that prefill, fewer devices in all; none where prefills are not apart."""
-    made: dict[tuple[int, Fraction], Candidate] = {}
+    """The best layouts of a case with other numbers of instances that decode and that prefill; none where prefills are not apart."""
     ranked = sorted(answers, key=lambda one: one[0])
-    for (missed, price, _), point, group in ranked[:FINER_LAYOUTS]:
-        one = group.candidates[point.rows[0]]
-        if missed or not group.apart or not one.columns or price > ranked[0][0][1] * FINER_PRICE:
-            continue
-        case = one.bound_case.case
-        size, apart = (
-            int(case.value(name)) for name in ("instance_devices", "prefill_instance_devices")
+    return [
+        each
+        for (missed, price, _), point, group in ranked[:FINER_LAYOUTS]
+        if group.apart and not missed and price <= ranked[0][0][1] * FINER_PRICE
+        for each in finer_ratios(
+            group.candidates[point.rows[0]], int(point.copies[0]), group.open_copies
         )
-        copies = int(point.copies[0]) if group.open_copies else int(case.value("dp"))
-        ratio = one.columns["prefill_devices"] / apart
-        most = copies * (size + ratio * apart)
-        for decode in range(max(copies // 2, 1), 2 * copies + 1) if group.open_copies else [copies]:
-            near = sorted(range(1, math.ceil((most - decode * size) / apart)), reverse=True)
-            for prefill in near[:FINER_PREFILLS]:
-                share = Fraction(prefill, decode)
-                made[id(case), share] = Candidate(
-                    one.bound_case, {"prefill_devices": share * apart}, share.denominator
-                )
-    return list(made.values())
+    ]
 
 
 def _batches(group: Group, rows: Array, shares: Array) -> Points:
@@ -241,11 +218,23 @@ class Tries:
     """The places of those that may pass, from the cheapest on."""
 
 
+def _tried(groups: Iterable[Group]) -> Iterator[tuple[Group, Tries]]:
+    """What is tried of each group: the batch that was chosen, or shares of the largest that passes without a queue."""
+    for group in groups:
+        if group.chosen_batch:
+            rows = np.flatnonzero(group.own_batch <= group.capacity)
+            points = points_at(rows, group.own_batch[rows])
+        else:
+            points = _batches(group, np.flatnonzero(group.largest >= 1), BATCHES)
+        if len(points.rows):
+            yield group, _tries(group, points)
+
+
 def _tries(group: Group, tried: Points) -> Tries:
-    load = _loads(group, tried)
+    load = group.loads(tried)
     if group.open_copies:
         tried.copies = _enough(group, load, tried.rows)
-    bound, within = _price(group, tried), np.isfinite(load) & (tried.copies <= MOST_COPIES)
+    bound, within = group.price(tried), np.isfinite(load) & (tried.copies <= MOST_COPIES)
     if not group.rate and bound.any():
         within &= _soonest(group, tried, bound)
     order = np.lexsort((-tried.batch, load / tried.copies, bound))
@@ -272,7 +261,7 @@ def _cheapest(
         now = np.array([i for ones in left for i in ones[:TOGETHER]])
         at, in_time = _served(group, tries.points.at(now))
         met = group.met(at) if in_time is None else in_time & group.met(at, waiting=False)
-        price = _price(group, at)
+        price = group.price(at)
         ratio = load[now] / at.copies if group.open_copies else load[now]
         if group.apart:  # at the same price no prefill apart: of it nothing was measured
             ratio = 1 + group.strain(at)
@@ -287,14 +276,6 @@ def _cheapest(
     return found
 
 
-def _loads(group: Group, at: Points) -> Array:
-    """The load of one copy at the slow end, or of those there are; 0 where requests do not arrive at a rate."""
-    if not group.rate:
-        return np.zeros(len(at.rows))
-    each = group.called([LOAD], at, group.worst)[LOAD]
-    return np.asarray(np.nan_to_num(each.max(axis=0), nan=np.inf))
-
-
 def _enough(group: Group, load: Array, rows: Array) -> Array:
     """As many copies as a load asks for; at a load of 1 the queue grows."""
     return _whole(group, np.floor(np.minimum(load, MOST_COPIES)) + 1, rows)
@@ -303,18 +284,6 @@ def _enough(group: Group, load: Array, rows: Array) -> Array:
 def _whole(group: Group, copies: Array, rows: Array) -> Array:
     """The next number of copies whose prefill devices are whole groups."""
     return np.asarray(np.ceil(copies / group.copies_of[rows]) * group.copies_of[rows])
-
-
-def _price(group: Group, at: Points) -> Array:
-    """What points are ranked by: the price of the fleet at a rate, of tokens without one; devices, or what they give out, where there is no price."""
-    found = {name: x[0] for name, x in group.called(group.quick, at, group.expected).items()}
-    name = "fleet_price" if group.rate else group.named("cost_per_mtok")
-    if group.first.has(PRICE) and name in found:
-        return np.asarray(np.nan_to_num(found[name], nan=np.inf))
-    if group.rate:
-        return np.asarray(found["served_devices"] * at.copies)
-    given_out = found.get(group.named("sustained_throughput_per_device"))
-    return np.zeros(len(at.rows)) if given_out is None else np.nan_to_num(-given_out)
 
 
 def _soonest(group: Group, tried: Points, price: Array) -> Array:
@@ -359,7 +328,7 @@ def _served(group: Group, at: Points) -> tuple[Points, Array | None]:
     return Points(at.rows, at.batch, _whole(group, copies, at.rows)), np.asarray(some)
 
 
-def _nearest(group: Group, owners: Sequence[int]) -> dict[int, tuple[Points, Rank]]:
+def _nearest(group: Group, owners: Sequence[int]) -> dict[Place, tuple[Points, Rank]]:
     """Of each of some cases the candidate that misses its limits by the least factor at the slow end; where none fits the one that lacks least memory, and then misses least."""
     rows = np.flatnonzero(np.isin(group.owners, owners))
     if not len(rows):
@@ -372,7 +341,7 @@ def _nearest(group: Group, owners: Sequence[int]) -> dict[int, tuple[Points, Ran
             most = np.where(most >= 1, most, group.largest_but(*unmet))
         batch = np.maximum(most, 1)
     at = points_at(rows, batch[rows])
-    load = _loads(group, at)
+    load = group.loads(at)
     if group.open_copies:
         copies = _enough(group, load, rows)
         at.copies = np.where(copies > MOST_COPIES, 1, copies)
@@ -380,11 +349,11 @@ def _nearest(group: Group, owners: Sequence[int]) -> dict[int, tuple[Points, Ran
     each = np.stack(list(judged.slow.values()))
     missed = np.where(np.isfinite(each), np.maximum(each, 1), 1).prod(axis=0)
     unfit = each[0] > 1 + CLOSE
-    best: dict[int, tuple[Points, Rank]] = {}
+    best: dict[Place, tuple[Points, Rank]] = {}
     for i, row in enumerate(rows):
         miss = _rounded(each[0][i] if unfit[i] else missed[i])
         rank = (1 + int(unfit[i]), miss, _rounded(missed[i]) if unfit[i] else float(load[i]))
-        owner = int(group.owners[row])
+        owner = int(group.owners[row]), 0
         if owner not in best or rank < best[owner][1]:
             best[owner] = at.at(np.array([i])), rank
     return best
