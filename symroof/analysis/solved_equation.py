@@ -126,12 +126,7 @@ class SolvedEquation(Equation):
     @cached_property
     def corners(self) -> tuple[Crossings, ...]:
         """What is found at each corner of the case's ranges; none where nothing is ranged, or the unknown itself is."""
-        if self.missing:
-            return ()
-        try:
-            return tuple(self.everywhere[1:])
-        except NoValue:
-            return (Crossings("none"),) * len(self.bound_case.corner_points)
+        return () if self.missing or self.cancelled else tuple(self.everywhere[1:])
 
     @cached_property
     def extent(self) -> tuple[float | None, float | None, bool]:

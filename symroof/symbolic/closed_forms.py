@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 import sympy
 from sympy import Ge, Gt, Le, Symbol
 
-from symroof.symbolic.expressions import symbol, total
+from symroof.symbolic.expressions import rebuild, symbol, total
 from symroof.symbolic.nodes import OfLargest, Total
 from symroof.symbolic.roots import (
     Evaluate,
@@ -169,62 +169,66 @@ Pick = Callable[[list[tuple[Any, ...]]], int]
 """Which of several arms wins: of each the comparisons that make it."""
 
 
-@dataclass
 class _Arms:
-    """An expression with every choice that the unknown moves replaced by the arm that a pick takes."""
+    """An expression with every choice that the unknown moves replaced by the arm that a pick takes.
 
-    x: Symbol
-    pick: Pick
-    conditions: list[Any] = field(default_factory=list)
-    _made: dict[Any, Any] = field(default_factory=dict)
+    Inside a sum its index moves as well, and choices are looked at at both of its ends.
+    """
 
-    def settled(self, expr: Any) -> Any:
-        return self._go(expr, (self.x,), ({},))
+    def __init__(self, x: Symbol, pick: Pick) -> None:
+        self.x, self.pick = x, pick
+        self.conditions: list[Any] = []
+        self.moving: tuple[Symbol, ...] = (x,)
+        self.ends: tuple[dict[Any, Any], ...] = ({},)
+        self.made: dict[Any, Any] = {}
 
-    def _go(
-        self, node: Any, moving: tuple[Symbol, ...], ends: tuple[Mapping[Any, Any], ...]
-    ) -> Any:
-        """A part, in which some symbols move; inside a sum choices are looked at at both of its ends."""
-        key = (node, moving)
-        if key not in self._made:
-            self._made[key] = self._settled(node, moving, ends)
-        return self._made[key]
+    def settled(self, node: Any) -> Any:
+        key = node, self.moving
+        if key not in self.made:
+            self.made[key] = self.fresh(node)
+        return self.made[key]
 
-    def _settled(
-        self, node: Any, moving: tuple[Symbol, ...], ends: tuple[Mapping[Any, Any], ...]
-    ) -> Any:
+    def fresh(self, node: Any) -> Any:
         if isinstance(node, Total) and self.x in node.free_symbols:
-            return self._sum(node, moving, ends)
-        if node.free_symbols.isdisjoint(moving):
+            return self.sum(node)
+        if node.free_symbols.isdisjoint(self.moving):
             return node
         if isinstance(node, OfLargest):  # the first of equal keys
-            keys = [self._go(key, moving, ends) for key in node.keys]
-            place = self._won([_duels(i, keys, Ge, Gt, ends) for i in range(len(keys))])
-            return self._go(node.values[place], moving, ends)
-        args = [self._go(arg, moving, ends) for arg in node.args]
+            place = self.winner([*map(self.settled, node.keys)], Ge, Gt)
+            return self.settled(node.values[place])
         if isinstance(node, (sympy.Max, sympy.Min)):
-            relation = Ge if isinstance(node, sympy.Max) else Le
-            arms = range(len(args))
-            return args[self._won([_duels(i, args, relation, relation, ends) for i in arms])]
-        return (
-            node
-            if all(new is old for new, old in zip(args, node.args, strict=True))
-            else node.func(*args)
-        )
+            relation, args = (
+                Ge if isinstance(node, sympy.Max) else Le,
+                [*map(self.settled, node.args)],
+            )
+            return args[self.winner(args, relation, relation)]
+        return rebuild(node, self.settled)
 
-    def _won(self, arms: list[tuple[Any, ...]]) -> int:
+    def winner(self, keys: list[Any], behind: Any, before: Any) -> int:
+        """The arm that wins, by relations to those behind it and those before it."""
+        arms = [tuple(self.duels(i, keys, behind, before)) for i in range(len(keys))]
         place = self.pick(arms)
-        self.conditions += [
-            duel for duel in arms[place] if lead(duel) not in map(lead, self.conditions)
-        ]
+        known = set(map(lead, self.conditions))
+        self.conditions += [duel for duel in arms[place] if lead(duel) not in known]
         return place
 
-    def _sum(
-        self, node: Any, moving: tuple[Symbol, ...], ends: tuple[Mapping[Any, Any], ...]
-    ) -> Any:
-        index = symbol(node.index)
-        first, last = self._go(node.first, moving, ends), self._go(node.last, moving, ends)
-        body = self._go(node.body, (*moving, index), ({index: first}, {index: last}))
+    def duels(self, place: int, keys: list[Any], behind: Any, before: Any) -> dict[Any, None]:
+        """The comparisons that make a key win."""
+        others = [(i, other) for i, other in enumerate(keys) if other is not keys[place]]
+        return dict.fromkeys(
+            (before if i < place else behind)(
+                keys[place].xreplace(end), other.xreplace(end), evaluate=False
+            )
+            for i, other in others
+            for end in self.ends
+        )
+
+    def sum(self, node: Any) -> Any:
+        index, outer = symbol(node.index), (self.moving, self.ends)
+        first, last = self.settled(node.first), self.settled(node.last)
+        self.moving, self.ends = (*self.moving, index), ({index: first}, {index: last})
+        body = self.settled(node.body)
+        self.moving, self.ends = outer
         try:
             return added_up(body, index, first, last)
         except NoClosedForm:
@@ -233,9 +237,8 @@ class _Arms:
         over, under = fraction(body, self.x)
         if set(under) != {0}:
             raise NoClosedForm("a sum of terms over different denominators")
-        return sympy.Add(
-            *(total(c / under[0], node.index, first, last) * self.x**k for k, c in over.items())
-        )
+        terms = (total(c / under[0], node.index, first, last) * self.x**k for k, c in over.items())
+        return sympy.Add(*terms)
 
 
 def added_up(body: Any, index: Symbol, first: Any, last: Any) -> Any:
@@ -259,20 +262,6 @@ def added_up(body: Any, index: Symbol, first: Any, last: Any) -> Any:
     return sympy.Add(*(c / under[0] * (ends[k][0] - ends[k][1]) for k, c in over.items()))
 
 
-def _duels(
-    place: int, keys: list[Any], behind: Any, before: Any, ends: tuple[Mapping[Any, Any], ...]
-) -> tuple[Any, ...]:
-    """The comparisons that make a key win against those behind it and those before it."""
-    duels = (
-        relation(keys[place].xreplace(dict(end)), other.xreplace(dict(end)), evaluate=False)
-        for i, other in enumerate(keys)
-        for relation in (before if i < place else behind,)
-        if other is not keys[place]
-        for end in ends
-    )
-    return tuple(dict.fromkeys(duels))
-
-
 def holds(relation: Any, numbers: Evaluate, at: Mapping[str, float], within: float = 0.0) -> bool:
     """Whether a relation holds at some numbers; sides that differ by less than a share of them are equal."""
     if relation in (True, False):
@@ -293,30 +282,29 @@ def combinations(difference: Any, x: Symbol) -> Iterator[tuple[Any, tuple[Any, .
     """Every way to choose the arms that can win, one after another, with the comparisons that do not hold by their shape."""
     scripts: list[tuple[int, ...]] = [()]
     while scripts:
-        script, taken, held = scripts.pop(), list[int](), list[Any]()
-
-        def pick(
-            arms: list[tuple[Any, ...]],
-            script: tuple[int, ...] = script,
-            taken: list[int] = taken,
-            held: list[Any] = held,
-        ) -> int:
-            """The arm that the script has; behind its end the first possible one, the others go on to further scripts."""
-            found = _possible(arms, held)
-            if not found:
-                raise _Loses
-            if len(taken) < len(script):
-                place = script[len(taken)]
-            else:
-                place = 0
-                scripts.extend((*taken, other) for other in range(len(found) - 1, 0, -1))
-            taken.append(place)
-            arm, left = found[place]
-            held.extend(left)
-            return arm
-
         with suppress(_Loses):
-            yield _Arms(x, pick).settled(difference), tuple(dict.fromkeys(held))
+            yield _chosen(difference, x, scripts.pop(), scripts)
+
+
+def _chosen(
+    difference: Any, x: Symbol, script: tuple[int, ...], scripts: list[tuple[int, ...]]
+) -> tuple[Any, tuple[Any, ...]]:
+    """The choice that a script has; behind its end the first arms that can win, while the others go on to further scripts."""
+    taken, held = list[int](), list[Any]()
+
+    def pick(arms: list[tuple[Any, ...]]) -> int:
+        found = _possible(arms, held)
+        if not found:
+            raise _Loses
+        place = script[len(taken)] if len(taken) < len(script) else 0
+        if len(taken) >= len(script):
+            scripts.extend((*taken, other) for other in range(len(found) - 1, 0, -1))
+        taken.append(place)
+        arm, left = found[place]
+        held.extend(left)
+        return arm
+
+    return _Arms(x, pick).settled(difference), tuple(dict.fromkeys(held))
 
 
 def _possible(arms: list[tuple[Any, ...]], held: list[Any]) -> list[tuple[int, tuple[Any, ...]]]:

@@ -242,7 +242,8 @@ class CaseFormulas(DropsCaches, ABC):
         """
         try:
             definition = self._definition(name, changed)
-            if complete or definition is None or name in self.given:
+            slope = isinstance(name, DerivativeName)
+            if complete or slope or definition is None or name in self.given:
                 return self.formula(name, changed)
             quantity = self.theory.own.quantity(name)
             optional = quantity and {*dict(quantity.absent), *(quantity.without or ())[:1]}

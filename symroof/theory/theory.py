@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import UserDict
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any
@@ -19,7 +18,6 @@ from symroof.symbolic.expressions import (
     ZERO,
     DerivativeName,
     Expr,
-    UndefinedValue,
     changed_inputs,
     inline,
     names,
@@ -29,7 +27,6 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.nodes import Max
 from symroof.symbolic.printing import latex
 from symroof.symbolic.reading import parse
-from symroof.symbolic.slopes import derivative
 from symroof.theory.architecture import CORE, GENERIC, Architecture
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import WHOLE, Devices, total_of
@@ -199,11 +196,11 @@ class Theory:
         )
 
     def definition(self, name: str) -> Expr | None:
-        """The formula of a quantity, or of one operator's part of it; None if the name is an input."""
+        """The formula of a quantity, or of one operator's part of it; None if the name is an input. That of a derivative is its name: cases have it."""
         if isinstance(name, ExpressionName):
             return name.tree
         if isinstance(name, DerivativeName):
-            return self._slope(name)
+            return None if self.definition(name.quantity) is None else symbol(name)
         definition = self.definitions.get(name)
         if definition is not None or "." not in name:
             return definition
@@ -211,17 +208,6 @@ class Theory:
         step, _, kind = base.partition("_")
         selected = self._labelled.get((step, label))
         return PARTS[kind](selected) if selected and kind in PARTS else None
-
-    def _slope(self, name: DerivativeName) -> Expr | None:
-        """The derivative of a definition; None if the quantity has none, or is not a number."""
-        definition = self.definition(name.quantity)
-        with suppress(UndefinedValue):
-            return (
-                None
-                if definition is None
-                else derivative(definition, name.by, lambda inner: self.depends(inner, name.by))
-            )
-        return None
 
     def parts(self, step: str) -> tuple[str, ...]:
         """The operators by which the work, the traffic and the times of a step can be split.
