@@ -35,11 +35,11 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1850,
-    "symbolic": 4737,
-    "theory": 4488,
+    "symbolic": 4725,
+    "theory": 4475,
     "specs": 4811,
     "checkpoints": 3223,
-    "study": 6952,
+    "study": 6947,
     "select": 2400,
     "simulate": 1763,
     "servers": 1509,
