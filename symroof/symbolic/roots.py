@@ -1,5 +1,4 @@
 """The formulas at which an expression without choices is zero: roots of polynomials, inverses of what hides the unknown, or SymPy's ``solve``.
-
 The coefficients of polynomials are left as they are written: never expanded, they stay readable.
 """
 
@@ -9,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import sympy
@@ -347,22 +346,27 @@ def sign(expr: Any, numbers: Evaluate | None = None) -> int:
     """
     if numbers is not None:
         return int((value := numbers(expr)) > 0) - int(value < 0)
+    return _sign(expr)
+
+
+@lru_cache(maxsize=1 << 14)
+def _sign(expr: Any) -> int:
     if expr.is_number:
         return bool(expr > 0) - bool(expr < 0) if expr.is_real else 0
     if expr.is_Symbol:
         positive = expr.is_positive or (expr.is_nonnegative and not expr.is_zero)
         return bool(positive) - bool(expr.is_negative)
+    signs = [_sign(term) for term in expr.args]
     if expr.is_Add:
-        signs = {sign(term) for term in expr.args}
-        return signs.pop() if len(signs) == 1 else 0
+        return signs[0] if len({*signs}) == 1 else 0
     if expr.is_Mul:
-        return math.prod(map(sign, expr.args))
+        return math.prod(signs)
     if expr.is_Pow:
-        return int(sign(expr.base) > 0 or expr.exp == sympy.Rational(1, 2))
+        return int(signs[0] > 0 or expr.exp == sympy.Rational(1, 2))
     if isinstance(expr, Total):
-        return sign(expr.body)
+        return _sign(expr.body)
     kept = isinstance(expr, (sympy.Max, sympy.Min, sympy.ceiling, sympy.floor))
-    return int(all(sign(arg) > 0 for arg in expr.args) if kept else isinstance(expr, sympy.exp))
+    return int(min(signs) > 0 if kept else isinstance(expr, sympy.exp))
 
 
 def negated(expr: Any) -> Any:
