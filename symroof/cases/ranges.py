@@ -6,6 +6,7 @@ a grid inside. Interval arithmetic is not used: ``a/(a + b)`` would get a range 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -26,14 +27,12 @@ from symroof.units import is_whole
 
 Point = Mapping[str, Any]
 Window = tuple[Array, ...]
-"""A grid: the steps that are looked at along each axis."""
+"""A grid: the points that are looked at along each axis."""
 
 MOST_AXES = 5
 """Ranges of a box that has a grid; of more only corners are looked at."""
 MOST_CORNERS = 4096
 """The most corners that are looked at."""
-STEPS = 2**26
-"""Steps between the ends of an input that counts nothing."""
 GRID = {1: 256, 2: 48, 3: 12, 4: 6, 5: 3}
 """Steps of the grid along each axis, by the number of axes."""
 ALONG = 4096
@@ -49,25 +48,25 @@ COARSER = 4
 
 @dataclass(frozen=True, eq=False)
 class BoxAxis:
-    """An input between its two ends, in steps; or (``joint``) inputs that are at one of a few corners together, and nowhere between."""
+    """An input between its two ends, with so many ``steps`` if it counts things; or (``joint``) inputs that are at one of a few corners together, and nowhere between."""
 
     ends: Sequence[Point]
-    steps: int
+    steps: float = math.inf
     joint: bool = False
 
-    @property
-    def places(self) -> Array:
-        """The steps at its ends."""
-        return np.arange(len(self.ends)) if self.joint else np.array((0, self.steps))
+    def points(self, most: int) -> Array:
+        """So many steps from one end to the other, evenly, or all there are; of joint corners every place."""
+        if self.joint:
+            return np.arange(len(self.ends))
+        first, last = (float(value) for end in self.ends for value in end.values())
+        points = np.linspace(first, last, int(min(most, self.steps)) + 1)
+        return points if self.steps == math.inf else np.rint(points)
 
-    def at(self, steps: Any) -> dict[str, Any]:
-        """The inputs after so many steps, or after each of several."""
-        made = {}
-        for name in self.ends[0]:
-            ends = np.array([float(end[name]) for end in self.ends])
-            between = ends[0] + (ends[1] - ends[0]) * steps / max(self.steps, 1)
-            made[name] = ends[steps] if self.joint else between
-        return made
+    def at(self, points: Any) -> dict[str, Any]:
+        """The inputs at some of them."""
+        if not self.joint:
+            return dict.fromkeys(self.ends[0], points)
+        return {n: np.array([float(end[n]) for end in self.ends])[points] for n in self.ends[0]}
 
 
 @dataclass
@@ -89,7 +88,7 @@ class Ranges:
     box: Mapping[str, tuple[Any, Any]]
     joint: tuple[Sequence[Point], ...] = ()
     searched: bool = True
-    _grids: dict[Any, BoxGrid] = field(default_factory=dict, init=False)
+    _grids: dict[Any, list[tuple[Window, Case]]] = field(default_factory=dict, init=False)
 
     def over(self, name: str, result: Result) -> Result:
         """A value with all that it can be over the box; or the flag of why that is not known."""
@@ -134,14 +133,27 @@ class Ranges:
         return tuple(label for label, _ in tree.arms)
 
     def _answer(self, name: str) -> Any:
-        """The ends of a number or the labels that occur; quantities that the same axes move share the work of their grids."""
-        fine = CHOOSING.isdisjoint(self.case.dependencies(name))
+        """The least and the largest value of a number, or the labels that occur; quantities that the same axes move share their grids.
+
+        Raises:
+            NoValue: as :meth:`bounds`; it has a pole between two points of a grid.
+        """
         axes = tuple(x for x in self.axes if self.case.moves(name, frozenset(x.ends[0])))
-        grid = self._grids.setdefault((axes, fine), BoxGrid(self, axes, fine))
+        key = axes, CHOOSING.isdisjoint(self.case.dependencies(name))
         try:
-            return grid.answer(name)
+            if key not in self._grids:
+                self._grids[key] = [(x, self._scenarios(axes, x)) for x in self._windows(*key)]
+            tables = [self._values(name, axes, *grid) for grid in self._grids[key]]
         except (OverflowError, RecursionError):
             raise RangeNotFound from None
+        own = self.case.value(name)  # the case itself may beat all points
+        if labels := self.labelled(name):
+            return frozenset((own, *(labels[int(code)] for x in tables for code in np.unique(x))))
+        fine = [k for k, axis in enumerate(axes) if axis.steps == math.inf]
+        if any(has_pole(np.moveaxis(values, k, -1)) for values in tables for k in fine):
+            raise NoValue("division by zero")
+        ends = (*(float(x.min()) for x in tables), *(float(x.max()) for x in tables))
+        return min(own, *ends), max(own, *ends)
 
     @cached_property
     def axes(self) -> tuple[BoxAxis, ...]:
@@ -154,7 +166,8 @@ class Ranges:
             with suppress(UnknownName):
                 counted = self.case.theory.symbol(name).counted
             whole = counted and is_whole(low) and is_whole(high)
-            axes.append(BoxAxis(({name: low}, {name: high}), int(high - low) if whole else STEPS))
+            steps = float(high - low) if whole else math.inf
+            axes.append(BoxAxis(({name: low}, {name: high}), steps))
         return (*axes, *(BoxAxis(each, len(each) - 1, joint=True) for each in self.joint))
 
     @cached_property
@@ -162,48 +175,35 @@ class Ranges:
         """Whether nothing but corners is looked at."""
         return not self.searched or sum(not axis.joint for axis in self.axes) > MOST_AXES
 
-
-@dataclass
-class BoxGrid:
-    """Grids over the axes that move some quantities."""
-
-    ranges: Ranges
-    axes: tuple[BoxAxis, ...]
-    fine: bool
-
-    @cached_property
-    def looks(self) -> list[tuple[Window, Case]]:
+    def _windows(self, axes: tuple[BoxAxis, ...], fine: bool) -> list[Window]:
         """The grids: one over the whole box, and one along each input that counts things."""
-        ends = tuple(axis.places for axis in self.axes)
-        free = sum(not axis.joint for axis in self.axes)
-        if self.ranges.corners_alone or not free:
-            if np.prod([len(places) for places in ends]) > MOST_CORNERS:
+        ends = tuple(axis.points(1) for axis in axes)
+        free = sum(not axis.joint for axis in axes)
+        if self.corners_alone or not free:
+            if np.prod([len(points) for points in ends]) > MOST_CORNERS:
                 raise RangeNotFound
-            return [(ends, self.scenarios(ends))]
-        coarser = 1 if self.fine else COARSER
+            return [ends]
+        coarser = 1 if fine else COARSER
         steps, along = max(GRID[free] // coarser, 2), (ALONG >> 2 * (free - 1)) // coarser
-        whole = tuple(
-            places if axis.joint else _between(0, axis.steps, steps)
-            for axis, places in zip(self.axes, ends, strict=True)
-        )
         lines = [
-            (*ends[:k], _between(0, axis.steps, along), *ends[k + 1 :])
-            for k, axis in enumerate(self.axes)
-            if steps < axis.steps != STEPS and not axis.joint
+            (*ends[:k], axis.points(along), *ends[k + 1 :])
+            for k, axis in enumerate(axes)
+            if steps < axis.steps < math.inf and not axis.joint
         ]
-        windows = lines if free == 1 and lines else [whole, *lines]
-        return [(window, self.scenarios(window)) for window in windows]
+        whole = tuple(axis.points(steps) for axis in axes)
+        return lines if free == 1 and lines else [whole, *lines]
 
-    def scenarios(self, window: Window) -> Case:
+    def _scenarios(self, axes: tuple[BoxAxis, ...], window: Window) -> Case:
         """The case at every point of a grid, one axis of its arrays for each of the grid."""
         inputs: dict[str, Any] = {}
-        for k, (axis, steps) in enumerate(zip(self.axes, window, strict=True)):
-            shape = [-1 if i == k else 1 for i in range(len(window))]
-            inputs |= axis.at(steps.reshape(shape))
-        open_case = self.ranges.case.without_values(inputs, rounded=True)
+        for k, (axis, points) in enumerate(zip(axes, window, strict=True)):
+            inputs |= axis.at(points.reshape([-1 if i == k else 1 for i in range(len(axes))]))
+        open_case = self.case.without_values(inputs, rounded=True)
         return open_case.changed(inputs) if inputs else open_case
 
-    def values(self, name: str, window: Window, scenarios: Case) -> Array:
+    def _values(
+        self, name: str, axes: tuple[BoxAxis, ...], window: Window, scenarios: Case
+    ) -> Array:
         """The values of a quantity at every point of a grid; of a label its place.
 
         Raises:
@@ -212,37 +212,15 @@ class BoxGrid:
         with np.errstate(all="ignore"):
             found = scenarios.value(name)
         if isinstance(found, str):
-            found = self.ranges.labelled(name).index(found)
-        values = np.broadcast_to(found, [len(steps) for steps in window]).astype(float)
+            found = self.labelled(name).index(found)
+        values = np.broadcast_to(found, [len(points) for points in window]).astype(float)
         lacking = np.argwhere(~np.isfinite(values))
         if len(lacking):  # by itself, the point says why
-            point: dict[str, Any] = {}
-            for axis, steps, i in zip(self.axes, window, lacking[0], strict=True):
-                point |= axis.at(int(steps[i]))
-            self.ranges.case.changed(point).value(name)
+            places = zip(axes, window, lacking[0], strict=True)
+            inside = [axis.at(points[i]) for axis, points, i in places]
+            self.case.changed({n: x for part in inside for n, x in part.items()}).value(name)
             raise NoValue("a number too large to work with")
         return values
-
-    def answer(self, name: str) -> tuple[float, float] | frozenset[str]:
-        """The least and the largest value; of a label all that occur.
-
-        Raises:
-            NoValue: it has a pole between two points of a grid.
-        """
-        own = self.ranges.case.value(name)  # the case itself may beat all points
-        tables = [self.values(name, window, case) for window, case in self.looks]
-        if labels := self.ranges.labelled(name):
-            return frozenset((own, *(labels[int(code)] for x in tables for code in np.unique(x))))
-        fine = [k for k, axis in enumerate(self.axes) if axis.steps == STEPS]
-        if any(has_pole(np.moveaxis(values, k, -1)) for values in tables for k in fine):
-            raise NoValue("division by zero")
-        ends = (*(float(x.min()) for x in tables), *(float(x.max()) for x in tables))
-        return min(own, *ends), max(own, *ends)
-
-
-def _between(first: int, last: int, steps: int) -> Array:
-    """So many steps from one to another, evenly, or all there are."""
-    return np.rint(np.linspace(first, last, min(steps, last - first) + 1)).astype(np.int64)
 
 
 def has_pole(values: Array) -> bool:
