@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 4475,
     "specs": 4811,
     "checkpoints": 3223,
-    "study": 6947,
+    "study": 6925,
     "select": 2400,
     "simulate": 1763,
     "servers": 1509,
