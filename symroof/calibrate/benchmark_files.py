@@ -17,8 +17,8 @@ from symroof.calibrate.measurements import (
     MAX_ROWS,
     QUEUED,
     MeasuredLatency,
-    UnusedTime,
     told_apart,
+    unused_time,
 )
 from symroof.errors import InputError, Problem
 from symroof.specs.checkpoints.json_text import loads_json
@@ -34,14 +34,14 @@ NO_PHASES = "without --streaming prefill and decode are timed together"
 SPECULATIVE = "a step of speculative decoding gives more than one token"
 
 
-def parse_report(text: str, file: str = "<text>") -> tuple[list[MeasuredLatency], list[UnusedTime]]:
+def parse_report(text: str, file: str = "<text>") -> tuple[list[MeasuredLatency], list[str]]:
     """The measurements of a JSON report, and the times that cannot be used.
 
     Raises:
         InputError: not JSON, an unknown report, an invalid number, or nothing usable.
 
     >>> rows, unused = parse_report('[{"n_prompt": 512, "n_gen": 0, "avg_ts": 2048.0}, {"n_prompt": 512, "n_gen": 16, "avg_ts": 90.5}]')
-    >>> rows[0].metric, rows[0].seconds, str(unused[0])
+    >>> rows[0].metric, rows[0].seconds, unused[0]
     ('ttft', Fraction(1, 4), 'entry 2 is not used: prefill and decode are timed together')
     """
     lines = [line for line in text.splitlines() if line.strip()]
@@ -81,7 +81,7 @@ def _row(metric: str, seconds: Fraction, place: int, **inputs: Fraction) -> Meas
     return MeasuredLatency(metric, seconds, inputs, place, 1)
 
 
-def llama_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
+def llama_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | str]:
     """``llama-bench -o json``: prompts (pp), and generation from an empty or filled cache (tg)."""
     depth = entry.get("n_depth") or 0
     sizes = {key: entry.get(key) or 0 for key in ("n_prompt", "n_gen")}
@@ -89,9 +89,9 @@ def llama_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency
     if not all(isinstance(value, int) and value >= 0 for value in (depth, *sizes.values())):
         raise InputError(Problem(file, "n_prompt, n_gen and n_depth are whole numbers", place, 1))
     if rate is None:
-        yield UnusedTime(f"entry {place}", NO_LENGTH.format("avg_ts"))
+        yield unused_time(f"entry {place}", NO_LENGTH.format("avg_ts"))
     elif sizes["n_prompt"] and sizes["n_gen"]:
-        yield UnusedTime(f"entry {place}", TOGETHER)
+        yield unused_time(f"entry {place}", TOGETHER)
     elif sizes["n_prompt"]:
         prompt = Fraction(sizes["n_prompt"])
         cached = {"cached_prefix": Fraction(depth)} if depth else {}
@@ -101,7 +101,7 @@ def llama_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency
         yield _row("itl", 1 / rate, place, batch=Fraction(1), prompt=middle, context=middle)
 
 
-def vllm_serve(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
+def vllm_serve(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | str]:
     """The result of ``vllm bench serve`` or SGLang's benchmark: median times, and mean lengths of the completed requests."""
     completed = _number(entry, "completed", file)
     tokens = [_number(entry, key, file) for key in ("total_input_tokens", "total_output_tokens")]
@@ -110,7 +110,7 @@ def vllm_serve(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency 
     keys = {"ttft": "median_ttft_ms", "tpot": "median_tpot_ms"}
     gained = _number(entry, "accept_length", file)
     if gained is not None and gained > 1:
-        yield UnusedTime(keys.pop("tpot"), SPECULATIVE)
+        yield unused_time(keys.pop("tpot"), SPECULATIVE)
     yield from served(_in_seconds(entry, keys, file), place, slots, prompt, output, keys)
 
 
@@ -129,7 +129,7 @@ def served(
     prompt: Fraction | None,
     output: Fraction | None,
     names: Mapping[str, str],
-) -> Iterator[MeasuredLatency | UnusedTime]:
+) -> Iterator[MeasuredLatency | str]:
     """The ``ttft`` and ``tpot`` of a server that keeps so many requests in flight, as far as they can be used; ``names`` are theirs in the report.
 
     Of several requests the time between tokens is that of a closed loop: of a step, and of the prompts that come while a response is written.
@@ -138,11 +138,11 @@ def served(
         if time is None:
             continue
         if slots is None:
-            yield UnusedTime(names[metric], BATCH_UNKNOWN)
+            yield unused_time(names[metric], BATCH_UNKNOWN)
         elif prompt is None or (output is None and metric == "tpot"):
-            yield UnusedTime(names[metric], NO_LENGTH.format("lengths of prompts and outputs"))
+            yield unused_time(names[metric], NO_LENGTH.format("lengths of prompts and outputs"))
         elif metric == "ttft" and slots > 1:
-            yield UnusedTime(names[metric], QUEUED)
+            yield unused_time(names[metric], QUEUED)
         elif metric == "ttft":
             yield _row("ttft", time, place, prompt=Fraction(round(prompt)))
         elif slots == 1:
@@ -154,7 +154,7 @@ def served(
             yield _row(LOOP, time, place, batch=slots, **lengths)
 
 
-def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
+def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | str]:
     """The JSON of genai-perf or AIPerf: mean lengths and median times, each with its unit."""
     flat: Entry = {}
     for name in ("time_to_first_token", "inter_token_latency"):
@@ -169,11 +169,13 @@ def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency
     yield from served(_in_seconds(flat, keys, file), place, slots, lengths[0], lengths[1], keys)
 
 
-def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
+def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | str]:
     """``trtllm-bench throughput --streaming --report_json``: median times in ms; the batch is the mean number of concurrent requests, rounded."""
     streamed = entry.get("streaming_metrics")
     if not isinstance(streamed, dict) or "decoding_stats" in entry:
-        yield UnusedTime(f"entry {place}", SPECULATIVE if isinstance(streamed, dict) else NO_PHASES)
+        yield unused_time(
+            f"entry {place}", SPECULATIVE if isinstance(streamed, dict) else NO_PHASES
+        )
         return
     requests, world = (_block(entry, name) for name in ("request_info", "world_info"))
     blocks = {metric: _block(streamed, f"{metric}_percentiles") for metric in ("ttft", "tpot")}
@@ -207,7 +209,7 @@ def _concurrency(config: object) -> Fraction | None:
 
 
 READERS: tuple[
-    tuple[set[str], Callable[[Entry, int, str], Iterator[MeasuredLatency | UnusedTime]]], ...
+    tuple[set[str], Callable[[Entry, int, str], Iterator[MeasuredLatency | str]]], ...
 ] = (
     ({"n_prompt", "n_gen"}, llama_bench),
     ({"completed", "total_input_tokens"}, vllm_serve),
@@ -234,9 +236,7 @@ OF_BLOCK = {
 }
 
 
-def parse_printed(
-    text: str, file: str = "<text>"
-) -> tuple[list[MeasuredLatency], list[UnusedTime]]:
+def parse_printed(text: str, file: str = "<text>") -> tuple[list[MeasuredLatency], list[str]]:
     """The measurements of every block that ``vllm bench serve`` or ``sglang.bench_serving`` printed, and the times that cannot be used.
 
     Raises:

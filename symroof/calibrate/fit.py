@@ -183,7 +183,7 @@ def calibrate(
     rows = _terms(measured, answers, names, str(path))
     given = [name for name in names if name in answers.given]
     notes = [f"{name} is ignored, because it is fitted" for name in given]
-    notes += [*_memory_warning(measured, answers), *map(str, unused)]
+    notes += [*_memory_warning(measured, answers), *unused]
     if any(m.metric == LOOP for m in measured):
         notes.append(UNDER_LOAD)
     if fit is None:  # of the usual overheads, in their order, a step's and a link's

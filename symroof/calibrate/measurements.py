@@ -53,15 +53,9 @@ class MeasuredLatency:
     source: str = ""
 
 
-@dataclass(frozen=True)
-class UnusedTime:
-    """A time that cannot be compared with a modelled step, and why."""
-
-    what: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.what} is not used: {self.reason}"
+def unused_time(what: str, reason: str) -> str:
+    """What is said of a time that cannot be compared with a modelled step."""
+    return f"{what} is not used: {reason}"
 
 
 QUEUED = "requests wait for each other before their prefill (queueing); measure with one request at a time"
@@ -74,7 +68,7 @@ CONCURRENCY, RATE = "concurrency", "arrival_rate"
 
 def parse_measured(
     text: str, file: str = "<text>", fitted: Collection[str] = (), own: Declarations = NONE
-) -> tuple[list[MeasuredLatency], list[UnusedTime]]:
+) -> tuple[list[MeasuredLatency], list[str]]:
     r"""The measurements of a CSV text, in order, and the times that cannot be used.
 
     ``fitted`` names cannot be columns; ``own`` are the declarations of a study.
@@ -99,7 +93,7 @@ def parse_measured(
         raise InputError(Problem(file, message, lines[MAX_ROWS + 1].number, 1))
     headings = _headings(lines[0], fitted, own)
     problems: list[Problem] = []
-    read: list[MeasuredLatency | UnusedTime] = []
+    read: list[MeasuredLatency | str] = []
     for line in lines[1:]:
         try:
             read += _row(line, headings, own)
@@ -111,8 +105,8 @@ def parse_measured(
 
 
 def told_apart(
-    read: Iterable[MeasuredLatency | UnusedTime], file: str
-) -> tuple[list[MeasuredLatency], list[UnusedTime]]:
+    read: Iterable[MeasuredLatency | str], file: str
+) -> tuple[list[MeasuredLatency], list[str]]:
     """The measurements, and the times that cannot be used.
 
     Raises:
@@ -120,10 +114,10 @@ def told_apart(
     """
     items = list(read)
     measured = [item for item in items if isinstance(item, MeasuredLatency)]
-    unused = [item for item in items if isinstance(item, UnusedTime)]
+    unused = [item for item in items if isinstance(item, str)]
     reason = ""
     if not measured:
-        reason = "; ".join(dict.fromkeys(map(str, unused))) or "has no times"
+        reason = "; ".join(dict.fromkeys(unused)) or "has no times"
     if len(measured) > MAX_ROWS * len(METRICS):
         reason = f"has {len(measured):,} times; at most {MAX_ROWS:,} are read"
     if reason:
@@ -220,9 +214,7 @@ def _heading(text: str, fitted: Collection[str], own: Declarations) -> Column:
     return Column(name, unit or ("s" if name in METRICS else ""))
 
 
-def _row(
-    line: Line, headings: list[Column], own: Declarations
-) -> Iterator[MeasuredLatency | UnusedTime]:
+def _row(line: Line, headings: list[Column], own: Declarations) -> Iterator[MeasuredLatency | str]:
     """The latencies of a row; under load a time between tokens is that of a closed loop."""
     cells = line.cells()
     if len(cells) != len(headings):
@@ -254,7 +246,7 @@ def _row(
             continue
         if several and (name == "ttft" or (slots is None and name != LOOP)):
             reason = BATCH_UNKNOWN if slots is None else QUEUED
-            yield UnusedTime(f"{name} of line {line.number}", reason)
+            yield unused_time(f"{name} of line {line.number}", reason)
             continue
         metric = LOOP if several else name
         yield MeasuredLatency(metric, values[name], inputs, line.number, cell.column, line.text)

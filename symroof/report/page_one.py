@@ -294,8 +294,7 @@ def _instead(review: Reviewed, one: Purchase) -> tuple[list[str], list[list[str]
         rows.append([labelled(other), price, ratio, cheaper, other.lacks])
     head = "USD/month" if at_rate else "USD per million tokens"
     header = ["candidate", head, "× the price of the pick", "at the predicted values", "misses"]
-    kept = [i for i in range(len(header)) if i < 3 or any(row[i] for row in rows)]
-    return [header[i] for i in kept], [[row[i] for i in kept] for row in rows]
+    return header, rows
 
 
 def _changes(review: Reviewed, one: Purchase) -> list[Text]:

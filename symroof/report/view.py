@@ -17,7 +17,7 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import efficiency_basis, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import DOES_NOT_FIT
-from symroof.errors import InputError, Problem, nearest
+from symroof.errors import InputError
 from symroof.report import page_one, review_sections
 from symroof.report.field_names import short_label
 from symroof.report.markup import Code, equation, formula, in_words, symbol
@@ -45,47 +45,16 @@ LONGEST_CONDITION = 110
 def thresholds(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """The solved thresholds of the study by group, without those that lack an input or, if the study requests all, do not
     concern the case."""
-    groups: dict[str, list[dict[str, Any]]] = {group: [] for group in HEADINGS}
-    for group, name, one in solved(study, subject):
-        groups[group].append(threshold(name, one))
-    return [{"heading": HEADINGS[g], "entries": own} for g, own in groups.items() if own]
-
-
-def closed_forms(study: Study, subject: BoundCase) -> dict[str, dict[str, Any]]:
-    """The closed forms of the thresholds by name, where they are of readable size."""
-    forms = {name: closed_form(one) for _, name, one in solved(study, subject)}
-    return {name: form for name, form in forms.items() if form}
-
-
-def asked(study: Study, subject: BoundCase) -> list[str]:
-    """The thresholds that a study asks for.
-
-    Raises:
-        InputError: an unknown one.
-    """
-    named = [each.name for each in study.spec.thresholds] if study.spec else ["all"]
+    named = [each.name for each in study.spec.thresholds] if study.spec else []
     every = [name for name, t in THRESHOLDS.items() if all(map(subject.case.is_set, t.when))]
-    listed = dict.fromkeys(every if "all" in named or not named else [])
-    names = [*(listed | dict.fromkeys(name for name in named if name != "all"))]
-    for name in names:
-        if study.declared.threshold(name) is None:
-            hint, message = nearest(name, THRESHOLDS), f"no threshold {name!r}"
-            problem = Problem("thresholds", message, hint=hint)
-            if study.document:
-                problem = study.document.problem(("thresholds",), message, hint)
-            raise InputError(problem)
-    return names
-
-
-def solved(study: Study, subject: BoundCase) -> list[tuple[str, str, Solution]]:
-    """The thresholds of the study that have all they need: group, name and solution."""
-    found = []
-    for name in asked(study, subject):
+    asked = dict.fromkeys(every if "all" in named or not named else []) | dict.fromkeys(named)
+    groups: dict[str, list[dict[str, Any]]] = {group: [] for group in HEADINGS}
+    for name in asked:
         declared = study.declared.threshold(name)
-        if declared and all(subject.case.is_set(need) for need in declared.needs):
+        if declared and all(map(subject.case.is_set, declared.needs)):
             with contextlib.suppress(InputError, NoValue):
-                found.append((declared.group, name, solve(name, subject)))
-    return found
+                groups[declared.group].append(threshold(name, solve(name, subject)))
+    return [{"heading": HEADINGS[g], "entries": own} for g, own in groups.items() if own]
 
 
 def threshold(name: str, solution: Solution) -> dict[str, Any]:
@@ -98,6 +67,7 @@ def threshold(name: str, solution: Solution) -> dict[str, Any]:
         "memory": within_memory(solution),
         "equation": formula(solution.written, solution.bound_case.case.theory.latex),
         "unknown": Code(solution.unknown),
+        "form": closed_form(solution),
     }
 
 
@@ -171,7 +141,6 @@ SECTIONS: dict[str, tuple[Callable[[Study, BoundCase], Any], int]] = {
     "operators": (review_sections.operators, BODY),
     "defined": (review_sections.defined, FULL),
     "thresholds": (thresholds, FULL),
-    "closed_forms": (closed_forms, FULL),
     "claims": (claims, BODY),
     "rooflines": (review_sections.rooflines, BODY),
 }
@@ -181,7 +150,6 @@ SECTIONS: dict[str, tuple[Callable[[Study, BoundCase], Any], int]] = {
 def view(review: Reviewed, command: str, depth: int = BODY) -> View:
     """The data of a review as deep as asked; sections that it does not show are None."""
     study, subject = review.study, review.subject
-    asked(study, subject)  # an unknown one is an error at every depth
     spec = study.spec
     sections = {
         name: section(study, subject) if depth >= least else None
@@ -205,7 +173,7 @@ def view(review: Reviewed, command: str, depth: int = BODY) -> View:
         "recommended": found.as_json(serve_command(found.pick)) if found else None,
         "explained": depth >= BODY,
         "full": depth == FULL,
-        "symbols": symbols(subject, sections["closed_forms"] or {}),
+        "symbols": symbols(subject, sections["thresholds"] or []),
         "notes": list(spec.notes) if spec else [],
         "sources": sources(study),
         "inputs": input_hashes(study),
@@ -216,12 +184,13 @@ def view(review: Reviewed, command: str, depth: int = BODY) -> View:
     }
 
 
-def symbols(subject: BoundCase, closed_forms: dict[str, dict[str, Any]]) -> list[list[str]]:
+def symbols(subject: BoundCase, thresholds: list[dict[str, Any]]) -> list[list[str]]:
     """Symbols of the threshold formulas that the derivations do not explain."""
     theory, explained = subject.case.theory, set(subject.case.given)
     for quantity in filter(subject.get, review_sections.DERIVED):
         explained |= set(review_sections.expanded_names(quantity, subject))
-    used = dict.fromkeys(name for form in closed_forms.values() for name in form["names"])
+    forms = [each["form"] for group in thresholds for each in group["entries"]]
+    used = dict.fromkeys(name for form in forms if form for name in form["names"])
     return [
         [symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning]
         for name in used

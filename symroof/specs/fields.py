@@ -57,12 +57,8 @@ class Faults(ValueError):
 
     def __init__(self, items: Sequence[Fault]) -> None:
         self.items = items
-        super().__init__(
-            "; ".join(
-                ": ".join(filter(None, (".".join(map(str, place)), message)))
-                for place, message in items
-            )
-        )
+        told = ((".".join(map(str, place)), message) for place, message in items)
+        super().__init__("; ".join(": ".join(filter(None, each)) for each in told))
 
 
 def raise_faults(faults: Sequence[Fault]) -> None:
@@ -253,15 +249,9 @@ def parse_range(
     """
     first, _, second = text.partition("..")
     unit_text = re.sub(r"^[\s\d.,_eE+-]*", "", second)
-    low = in_unit(
-        first
-        if re.search(r"[A-Za-z%]", first.replace("e", "").replace("E", "")) or not unit_text
-        else f"{first} {unit_text}",
-        unit,
-        written_in,
-        bare,
-    )
-    high = in_unit(second, unit, written_in, bare)
+    plain = not re.search(r"[A-Za-z%]", first.replace("e", "").replace("E", ""))
+    ends = (f"{first} {unit_text}" if plain and unit_text else first), second
+    low, high = (in_unit(end, unit, written_in, bare) for end in ends)
     if low.value > high.value:
         head, last = second.removesuffix(unit_text).strip(), first.strip()
         turned = f"{second.strip()}..{last}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.errors import nearest
 from symroof.specs.quantization import BITS, Width, described
-from symroof.symbolic.expressions import Expr, number
+from symroof.symbolic.expressions import number
 from symroof.symbolic.reading import parse
 from symroof.units import UnitError, parse_quantity, parse_unit, strict
 
@@ -57,13 +57,13 @@ def precision_width(name: str) -> Width:
     (1/2, 4.5)
     """
     if name in BITS:
-        return Width(name, _bits(BITS[name]), name)
+        return Width(name, number(Fraction(BITS[name], 8)), name)
     if stored := whole_checkpoint(name):
         return stored.width()
     if match := GROUPED.fullmatch(name):
         settings = (
-            ("weight_bits", _bits(BITS[match[1]])),
-            ("scale_bits", _bits(SCALE_BITS)),
+            ("weight_bits", number(Fraction(BITS[match[1]], 8))),
+            ("scale_bits", number(Fraction(SCALE_BITS, 8))),
             ("scale_group", number(Fraction(int(match[2])))),
         )
         return Width(name, parse("quantized_bytes_per_param"), match[1], settings)
@@ -83,10 +83,6 @@ def precision_width(name: str) -> Width:
     formats = ("int4", "int8", "fp16", "fp32")
     closest = next((each for each in formats if Fraction(BITS[each], 8) >= read.value), "fp64")
     return Width(name, number(read.value), closest)
-
-
-def _bits(bits: int) -> Expr:
-    return number(Fraction(bits, 8))
 
 
 def precision_name(name: str) -> str:

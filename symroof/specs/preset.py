@@ -106,7 +106,7 @@ def _per_entry(value: object, info: ValidationInfo) -> dict[str, dict[str, tuple
 
 PerEntry = Annotated[
     Any,
-    BeforeValidator(lambda value, info: _per_entry(value, info)),
+    BeforeValidator(_per_entry),
     WithJsonSchema({"type": "object", "additionalProperties": {"type": "object"}}),
 ]
 Rate = Annotated[

@@ -25,10 +25,10 @@ from symroof.specs.definitions import (
     declared_thresholds,
 )
 from symroof.specs.efficiencies import engine_class
-from symroof.specs.fields import Faults, Spec, read_each
+from symroof.specs.fields import Faults, Spec, raise_faults, read_each
 from symroof.specs.input_values import MOST_VALUES, Setting, device_input, device_setting, settings
 from symroof.specs.precision import precision_name, precision_width
-from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.declarations import NONE, THRESHOLDS, Declarations
 from symroof.theory.switches import expand_detail
 from symroof.theory.symbols import GROUPS, canonical
 
@@ -91,8 +91,19 @@ Define: TypeAlias = Annotated[Declarations, _Declared()]
 
 
 def own_thresholds(named: tuple[ThresholdSpec, ...], known: Declarations) -> Declarations:
-    """The thresholds that a study declares, by their places among those that it names."""
+    """The thresholds that a study declares, by their places among those that it names.
+
+    Raises:
+        Faults: a name alone that is none, a fault of a declaration.
+    """
     specs = {i: item for i, item in enumerate(named) if item != ThresholdSpec(name=item.name)}
+    raise_faults(
+        [
+            ((i,), f"no threshold {item.name[:40]!r}; {nearest(item.name, THRESHOLDS)}")
+            for i, item in enumerate(named)
+            if i not in specs and item.name != "all" and known.threshold(item.name) is None
+        ]
+    )
     return declared_thresholds(specs, known)
 
 

@@ -86,17 +86,20 @@ def test_a_circle_is_an_error_that_shows_it():
 
 
 THRESHOLDS = """
-equation: ttft = 1 byte, unknown: prompt, means: m | .equation | ttft is s but 1 byte is byte
-equation: ttft, unknown: prompt, means: m | .equation | is not of the form lhs = rhs
-equation: ttft = 1 s, unknown: promt, means: m | .unknown | unknown name 'promt'
-equation: ttft = 1 s, unknown: prompt | .means | is missing
+name: edge, equation: ttft = 1 byte, unknown: prompt, means: m | .equation | ttft is s but 1 byte is byte
+name: edge, equation: ttft, unknown: prompt, means: m | .equation | is not of the form lhs = rhs
+name: edge, equation: ttft = 1 s, unknown: promt, means: m | .unknown | unknown name 'promt'
+name: edge, equation: ttft = 1 s, unknown: prompt | .means | is missing
+name: batch_to_rigde | . | no threshold 'batch_to_rigde'
 """
 
 
 @pytest.mark.parametrize(("threshold", "path", "message"), table(THRESHOLDS))
 def test_a_threshold_at_fault_is_reported_at_its_place(threshold, path, message):
-    text = f"{STUDY}thresholds: [all, {{name: edge, {threshold}}}]\n"
-    assert [found[1:3] for found in problems(text)] == [(f"thresholds[1]{path}", message)]
+    text = f"{STUDY}thresholds: [all, {{{threshold}}}]\n"
+    assert [found[1:3] for found in problems(text)] == [
+        (f"thresholds[1]{path}".rstrip("."), message)
+    ]
 
 
 def test_a_threshold_cannot_have_the_name_of_a_quantity():
@@ -116,7 +119,6 @@ inputs:
 define:
   earned: {formula: hours_worked*wage, unit: USD, means: m}
 """
-
 
 OF_INPUTS = """
 prompt: {unit: token, means: m} | prompt | is already a name in symroof; choose another
