@@ -142,7 +142,7 @@ class Ranges:
         key = axes, CHOOSING.isdisjoint(self.case.dependencies(name))
         try:
             if key not in self._grids:
-                self._grids[key] = [(x, self._scenarios(axes, x)) for x in self._windows(*key)]
+                self._grids[key] = [(x, self.scenarios(axes, x)) for x in self._windows(*key)]
             tables = [self._values(name, axes, *grid) for grid in self._grids[key]]
         except (OverflowError, RecursionError):
             raise RangeNotFound from None
@@ -193,7 +193,7 @@ class Ranges:
         whole = tuple(axis.points(steps) for axis in axes)
         return lines if free == 1 and lines else [whole, *lines]
 
-    def _scenarios(self, axes: tuple[BoxAxis, ...], window: Window) -> Case:
+    def scenarios(self, axes: tuple[BoxAxis, ...], window: Window) -> Case:
         """The case at every point of a grid, one axis of its arrays for each of the grid."""
         inputs: dict[str, Any] = {}
         for k, (axis, points) in enumerate(zip(axes, window, strict=True)):
