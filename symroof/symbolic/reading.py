@@ -226,12 +226,7 @@ class Reader:
             return factors[0]
         if self.written and factors[0].is_Mul and factors[0].args[0] == -1:
             factors[:1] = factors[0].args  # the sign of the first is that of the product
-        numbers = [factor.as_coeff_Mul()[0] for factor in factors]
-        for part in ("p", "q"):
-            digits = sum(math.log10(abs(getattr(n, part)) or 1) for n in numbers if n.is_Rational)
-            if digits > LARGEST_POWER_OF_TEN:
-                raise FormulaError("the number this makes is too large", column)
-        return Mul(*factors, evaluate=not self.written)
+        return self.bounded(Mul(*factors, evaluate=not self.written), column)
 
     def before(self, factors: list[Expr], operator: Token, nested: bool) -> list[Expr]:
         """What a further factor joins; as written, a quotient stays one where it is multiplied by a name."""
@@ -284,7 +279,7 @@ class Reader:
             )
 
     def bounded(self, made: Expr, column: int) -> Expr:
-        """A sum whose folded number can still be written and read back."""
+        """A sum or a product whose folded number can still be written and read back."""
         factor = made.as_coeff_Mul()[0]
         if factor.is_Rational and max(abs(factor.p), factor.q) > 10**LARGEST_POWER_OF_TEN:
             raise FormulaError("the number this makes is too large", column)

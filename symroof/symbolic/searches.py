@@ -8,8 +8,8 @@ import numpy as np
 
 from symroof.symbolic.step_polynomials import Steps, refuse_polynomials
 
-MOST_LEVELS = 4
-"""Halvings that are looked at at once: a search for a batch takes a dozen."""
+MOST_PARTS = 15
+"""Points of an interval that are looked at at once: a search for a batch takes a dozen halvings."""
 TOGETHER = 1024
 """Numbers that NumPy computes in little more than the time of one call."""
 TURNS = 64
@@ -60,40 +60,20 @@ def fixed_points(body: Callable[[Any], Any], high: Any) -> Any:
 def largest_whole(meets: Callable[[Any], Any], high: Any) -> Any:
     """The largest whole number up to ``high`` at which ``meets`` is 1; where it has no value a larger one may have.
 
-    An interval is halved, over a few points several times at once: NumPy takes as long for one number as for some hundreds.
+    An interval is parted, over a few scenarios at many points at once: NumPy takes as long for one number as for some hundreds.
     """
     passes, fails, met = np.zeros_like(high), np.floor(high) + 1, np.zeros_like(high)
-    levels = max(1, min(MOST_LEVELS, (TOGETHER // max(1, np.size(high))).bit_length()))
-    while np.any(fails - passes > 1):
-        middles, node = (
-            np.stack(_middles(passes, fails, levels)),
-            np.zeros(np.shape(high), dtype=int),
-        )
-        values = np.broadcast_to(meets(middles), middles.shape)
-        for _ in range(levels):
-            middle, value = (
-                np.take_along_axis(column, node[None], 0)[0] for column in (middles, values)
-            )
-            open_ = fails - passes > 1
-            met = np.where(open_ & (value == 1), middle, met)
-            passes, fails = (
-                np.where(open_ & (value != 0), middle, passes),
-                np.where(open_ & (value == 0), middle, fails),
-            )
-            node = 2 * node + np.where(value == 0, 1, 2)
-    return np.where(np.isnan(high), np.nan, np.where(met == passes, met, 0.0))
-
-
-def _middles(low: Any, high: Any, levels: int) -> list[Any]:
-    """The middles of an interval, of both its halves, of their halves, and so on, in the order of levels."""
-    spans, middles = [(low, high)], []
-    for start in range(2**levels - 1):
-        low, high = spans[start]
+    parts = max(1, min(MOST_PARTS, TOGETHER // max(1, np.size(high))))
+    shares = np.arange(1, parts + 1).reshape(-1, *(1,) * np.ndim(high)) / (parts + 1)
+    while np.any(np.isfinite(fails) & (fails - passes > 1)):
         # never 0, which only settled intervals have in their middle: 0 times a missing input is 0
-        middle = np.maximum(np.floor((low + high) / 2), 1.0)
-        middles.append(middle)
-        spans += [(low, middle), (middle, high)]
-    return middles
+        points = np.maximum(np.floor(passes + (fails - passes) * shares), 1.0)
+        values = np.where((passes < points) & (points < fails), meets(points), np.nan)
+        fails = np.min(np.where(values == 0, points, fails), axis=0)
+        inside = (values != 0) & (passes < points) & (points < fails)
+        passes = np.max(np.where(inside, points, passes), axis=0)
+        met = np.max(np.where(inside & (values == 1), points, met), axis=0)
+    return np.where(np.isnan(high), np.nan, np.where(met == passes, met, 0.0))
 
 
 def t_quantile(level: float, freedom: int) -> float:
