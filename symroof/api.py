@@ -13,7 +13,7 @@ from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem
 from symroof.report.catalogue_tables import CatalogueTable
 from symroof.symbolic.from_sympy import is_sympy
-from symroof.theory.sympy_input import symbol_name
+from symroof.theory.spellings import symbol_name
 
 if TYPE_CHECKING:
     import xarray

@@ -45,8 +45,8 @@ from symroof.symbolic.reading import parse
 from symroof.symbolic.slopes import SLOPE_BY_TERM_COUNT
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES, Quantity
+from symroof.theory.spellings import inputs_of, sign
 from symroof.theory.symbols import ALIASES, INPUTS
-from symroof.theory.sympy_input import inputs_of, sign
 from symroof.theory.theory import UnknownName, theory
 
 

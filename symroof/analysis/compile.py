@@ -15,8 +15,8 @@ from symroof.errors import InputError, Problem
 from symroof.symbolic.evaluation import Array, NoValue, blocks, cut
 from symroof.symbolic.expressions import is_condition_or_label, is_label, is_relation, symbol
 from symroof.theory.case import Case
+from symroof.theory.spellings import is_sympy, known, symbol_name
 from symroof.theory.symbols import Symbol
-from symroof.theory.sympy_input import is_sympy, known, symbol_name
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from symroof.specs.quantization import BITS
 from symroof.strict_yaml import load
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
-from symroof.theory.sympy_input import known
+from symroof.theory.spellings import known
 from symroof.units import is_whole, significant
 
 ORIGIN = "tried cause"

@@ -29,10 +29,9 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.reading import FormulaError, as_written, parse
 from symroof.symbolic.roots import NoClosedForm
 from symroof.theory.declarations import NONE, THRESHOLDS, Declarations, MissingInput
-from symroof.theory.spellings import printed_name, resolved
+from symroof.theory.spellings import is_sympy, printed_name, read_expression, resolved, symbol_name
 from symroof.theory.switches import assume
 from symroof.theory.symbols import INPUTS
-from symroof.theory.sympy_input import is_sympy, read_expression, symbol_name
 from symroof.theory.theory import Theory, theory
 
 SHOWN = 80

@@ -22,9 +22,8 @@ from symroof.symbolic.printing import text
 from symroof.symbolic.reading import as_written
 from symroof.symbols import symbol as public
 from symroof.theory.declarations import Threshold
-from symroof.theory.spellings import printed_name
+from symroof.theory.spellings import printed_name, with_units
 from symroof.theory.symbols import Symbol
-from symroof.theory.sympy_input import with_units
 
 COEFFICIENTS = ("c0", "c1", "c2")
 """The names of the coefficients of a long root."""

@@ -21,8 +21,7 @@ from symroof.specs.study import StudySpec
 from symroof.strict_yaml import Document
 from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.declarations import NONE, Declarations, MissingInput
-from symroof.theory.spellings import resolved
-from symroof.theory.sympy_input import is_sympy, known, read_expression
+from symroof.theory.spellings import is_sympy, known, read_expression, resolved
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
     from symroof.analysis.derivation import Derivation

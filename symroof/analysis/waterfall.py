@@ -12,8 +12,8 @@ from symroof.cases.values import DOES_NOT_FIT, Result, plain_value
 from symroof.errors import InputError, Problem
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.kernels import nearly_equal
+from symroof.theory.spellings import known
 from symroof.theory.symbols import Symbol
-from symroof.theory.sympy_input import known
 from symroof.theory.theory import UnknownName
 from symroof.units import format_quantity, significant
 

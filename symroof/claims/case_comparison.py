@@ -12,8 +12,8 @@ from symroof.claims.written_number import WrittenNumber, read_written
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.catalogue import SINGULAR, entries, has_entry, is_path
 from symroof.theory.quantities import QUANTITIES
+from symroof.theory.spellings import known
 from symroof.theory.symbols import INPUTS
-from symroof.theory.sympy_input import known
 
 SYMROOF = "symroof"
 """The side that counts as symroof does by default, where the other is a preset."""

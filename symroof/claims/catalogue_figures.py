@@ -14,8 +14,8 @@ from symroof.specs.hardware import HardwareSpec, Peak
 from symroof.specs.quantization import peak_precision
 from symroof.specs.spec_files import read_spec
 from symroof.theory.quantities import QUANTITIES
+from symroof.theory.spellings import known
 from symroof.theory.symbols import INPUTS, canonical
-from symroof.theory.sympy_input import known
 from symroof.units import Quantity, describe, format_quantity, settled
 
 

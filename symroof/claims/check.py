@@ -30,7 +30,7 @@ from symroof.specs.claims import ClaimSpec
 from symroof.strict_yaml import Location, read_text
 from symroof.symbolic.expressions import is_relation, operator_of
 from symroof.symbolic.printing import text
-from symroof.theory.sympy_input import is_sympy, read_expression
+from symroof.theory.spellings import is_sympy, read_expression
 from symroof.units import parse_unit, strict
 
 LONGEST_SHOWN = 400

@@ -37,10 +37,9 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.reading import FormulaError, parse, written
 from symroof.theory.case import Case
 from symroof.theory.declarations import MissingInput
-from symroof.theory.spellings import printed_name, resolved
+from symroof.theory.spellings import known, printed_name, resolved
 from symroof.theory.switches import DETAIL
 from symroof.theory.symbols import base_name
-from symroof.theory.sympy_input import known
 from symroof.units import Dimension, describe, settled
 
 Value = Fraction | bool | str

@@ -45,7 +45,7 @@ class CatalogueTable(Sequence[dict[str, Any]]):
             return CatalogueTable(self.rows[key])
         if isinstance(key, int):
             return self.rows[key]
-        from symroof.theory.sympy_input import symbol_name
+        from symroof.theory.spellings import symbol_name
 
         name = symbol_name(key)
         row = next((row for row in self.rows if row["name"] == name), None)

@@ -23,9 +23,9 @@ from symroof.specs.engine_profile import IDEAL
 from symroof.specs.model import ModelSpec
 from symroof.symbolic.expressions import fraction, is_number
 from symroof.theory.declarations import Declarations
+from symroof.theory.spellings import symbol_name
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import INPUTS, canonical
-from symroof.theory.sympy_input import symbol_name
 
 ALL = "all"
 KINDS = {"hardware": "hardware", "model": "models"}

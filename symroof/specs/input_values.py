@@ -69,7 +69,7 @@ def setting(
         span = parse_range(value, symbol.unit, symbol.written_in, not needs_unit(symbol))
         return in_domain(symbol, span if span.low < span.high else number(span.low))
     if isinstance(value, Basic):
-        from symroof.theory.sympy_input import read_expression
+        from symroof.theory.spellings import read_expression
 
         tree = read_expression(value, own)
         if not is_number(tree):

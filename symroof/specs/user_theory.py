@@ -33,8 +33,7 @@ from symroof.symbolic.printing import text
 from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.declarations import OWN, Declarations
 from symroof.theory.quantities import declared_quantity
-from symroof.theory.spellings import resolved
-from symroof.theory.sympy_input import is_sympy, read_expression, symbol_name, with_units
+from symroof.theory.spellings import is_sympy, read_expression, resolved, symbol_name, with_units
 from symroof.units import describe
 
 

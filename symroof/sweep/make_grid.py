@@ -30,10 +30,16 @@ from symroof.symbolic.expressions import names as names_of
 from symroof.symbolic.printing import text
 from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.declarations import NONE, Declarations, MissingInput
-from symroof.theory.spellings import printed_name, resolved
+from symroof.theory.spellings import (
+    is_sympy,
+    known,
+    name_or_expression,
+    printed_name,
+    read_expression,
+    resolved,
+)
 from symroof.theory.switches import SWITCHES, expand_detail
 from symroof.theory.symbols import UNDECLARED_NAMES, base_name
-from symroof.theory.sympy_input import is_sympy, known, name_or_expression, read_expression
 from symroof.theory.theory import UnknownName
 from symroof.theory.theory_files import listed
 

@@ -273,9 +273,6 @@ def _local(name: str) -> str:
     return "i_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in name)
 
 
-__all__ = ["NoValue", "UndefinedValue", "chosen_index"]  # what other modules ask for here
-
-
 Array = np.ndarray[Any, Any]
 
 BLOCK = 32768
@@ -321,3 +318,6 @@ def cut(x: Array, place: tuple[slice, ...]) -> Array:
             part if length != 1 else slice(None) for part, length in zip(own, x.shape, strict=True)
         )
     ]
+
+
+__all__ = ["NoValue", "UndefinedValue", "chosen_index"]  # what other modules ask for here

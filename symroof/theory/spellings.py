@@ -1,11 +1,47 @@
-"""Other spellings of names: aliases, and the letters that LaTeX prints (``H_kv``, ``b_w``, ``eta_c``)."""
+"""Names and formulas as people write them: aliases, the letters that LaTeX prints (``H_kv``, ``b_w``, ``eta_c``), SymPy objects."""
 
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
 
-from symroof.symbolic.expressions import DerivativeName, Expr, changed_inputs, names, rename
+import sympy
+from sympy.core.symbol import Str
+
+from symroof.errors import InputError, Problem, nearest, split_hint
+from symroof.symbolic.applied import KindSymbol, Quantity
+from symroof.symbolic.dimensions import DimensionError, check_counts, dimension
+from symroof.symbolic.expressions import (
+    ZERO,
+    DerivativeName,
+    Expr,
+    changed_inputs,
+    is_relation,
+    names,
+    rebuild,
+    rename,
+)
+from symroof.symbolic.expressions import symbol as core_symbol
+from symroof.symbolic.from_sympy import UnsupportedExpression, shown, to_core
+from symroof.symbolic.from_sympy import is_sympy as is_sympy
+from symroof.symbolic.nodes import Measured
+from symroof.symbolic.printing import text, unit_text
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import ALIASES, INPUTS
+from symroof.theory.quantities import Quantity as DeclaredQuantity
+from symroof.theory.steps import STEPS
+from symroof.theory.symbols import (
+    ALIASES,
+    GROUPS,
+    INPUTS,
+    UNDECLARED_NAMES,
+    ExpressionName,
+    Symbol,
+    base_name,
+    canonical,
+)
+from symroof.theory.theory import theory
+from symroof.units import Dimension
 
 KINDS = ("local", "global", "full", "window")
 """Layer kinds that a subscript may name: ``L_{local}`` is ``n_layers.local``."""
@@ -81,3 +117,209 @@ def resolved(tree: Expr) -> Expr:
 def known_names() -> frozenset[str]:
     """All accepted spellings of names."""
     return frozenset({*INPUTS, *QUANTITIES, *ALIASES, *letters()})
+
+
+def read_expression(expression: Any, own: Declarations = NONE) -> Expr:
+    """The formula of a SymPy expression or relation; ``own`` are user-defined names.
+
+    What is symroof's are the objects of :mod:`symroof.symbols`, symbols of their full names without assumptions, and every symbol of
+    a user-defined name; any other is the caller's, and no name here.
+
+    Raises:
+        InputError: an unsupported part, which is named; a relation that SymPy has evaluated.
+
+    >>> text(read_expression(sympy.Eq(sympy.Symbol("itl"), sympy.Rational(1, 20))))
+    'itl = 0.05'
+    """
+    if isinstance(expression, bool) or (
+        getattr(expression, "is_Boolean", False) and expression in (True, False)
+    ):
+        evaluated = f"SymPy has evaluated it to {expression}, whatever the symbols are"
+        raise InputError(Problem("expression", evaluated, hint=OF_FORMULAS))
+    try:
+        return to_core(
+            expression, lambda found: _name(found, own), lambda name: bool(own.input(name))
+        )
+    except RecursionError:
+        raise InputError(Problem("expression", "is nested too deeply")) from None
+    except UnsupportedExpression as error:
+        raise _refused(expression, *split_hint(str(error))) from None
+
+
+def _refused(thing: Any, message: str, hint: str) -> InputError:
+    return InputError(Problem("expression", message, hint=hint, source=shown(thing, 200)))
+
+
+def sign(declared: Symbol) -> str:
+    """What SymPy knows of an input: ``positive``, ``nonnegative`` or ``real``."""
+    if declared.signed:
+        return "real"
+    return "nonnegative" if declared.may_vanish else "positive"
+
+
+def _name(found: Any, own: Declarations) -> str:
+    """The name that a symbol or a quantity stands for.
+
+    Raises:
+        UnsupportedExpression: a symbol that is the caller's own.
+    """
+    name: str = found.name
+    if isinstance(found, (Quantity, KindSymbol)) or isinstance(name, DerivativeName):
+        return name
+    if name in own and not isinstance(found, sympy.Dummy):
+        return name
+    declared = own.symbol(name)
+    known = [sympy.Symbol(name), core_symbol(name)]
+    if name in INPUTS:
+        known.append(sympy.Symbol(name, **{sign(INPUTS[name]): True}))
+    meant = printed_name(name)
+    if found in known and (declared or meant == name):
+        return name
+    hint = f"; write symroof.symbols.{meant} for symroof's" if declared or meant != name else ""
+    raise UnsupportedExpression(f"unknown name {name!r}, a symbol of your own{hint}")
+
+
+def with_units(formula: Expr, own: Declarations = NONE) -> Expr:
+    """A formula to be written as text and read again: a number beside something with a unit has it.
+
+    >>> from symroof.symbolic.reading import parse
+    >>> text(with_units(parse("itl + 1/50 = 3")))
+    'itl + 0.02 s = 3 s'
+    """
+    made = rebuild(formula, lambda part: with_units(part, own))
+    if not (formula.is_Add or is_relation(formula) or isinstance(formula, (sympy.Max, sympy.Min))):
+        return made
+    others = [part for part in formula.args if not part.is_Rational]
+    unit = unit_text(dimension(others[0], _dimensions(own), bare=True)) if others else ""
+    numbers = (part for part in formula.args if part.is_Rational and "/" not in text(part))
+    spoken = {part: Measured(part, Str(unit)) for part in numbers if part}
+    return made.xreplace(spoken) if unit else made
+
+
+OF_FORMULAS = "only the symbols of symroof.symbols depend on each other: SymPy takes the derivative of any other symbol as 0"
+
+
+def _dimensions(own: Declarations) -> Callable[[str], Dimension]:
+    def of(name: str) -> Dimension:
+        declared = (
+            own.symbol(name) if isinstance(name, DerivativeName) else own.own(base_name(name))
+        )
+        return declared.dimension if declared else theory().dimension(name)
+
+    return of
+
+
+def name_or_expression(thing: Any, own: Declarations = NONE) -> Any:
+    """The name of a SymPy symbol, or an expression used as a quantity, with known names and one dimension; anything else unchanged.
+
+    Raises:
+        InputError: errors of :func:`read_expression`, an unknown name, parts of different dimensions.
+    """
+    if isinstance(thing, str):
+        return thing
+    if not is_sympy(thing):
+        kind = type(thing).__name__
+        raise InputError(Problem("quantity", f"expected a name or a SymPy expression, not {kind}"))
+    formula = read_expression(thing, own)
+    if formula.is_Symbol and not isinstance(formula.name, DerivativeName):
+        return formula.name
+    # of a rounding, or of a bend twice, the derivative is zero where it exists
+    if formula == ZERO and not thing.has(sympy.DiracDelta, sympy.Derivative):
+        raise InputError(Problem("expression", "is 0 whatever the symbols are", hint=OF_FORMULAS))
+    for name in (inner for each in names(formula) for inner in _plain_names(each)):
+        if own.symbol(base_name(name)) is None:
+            raise _refused(thing, f"unknown name {name!r}", nearest(name, own.known))
+    try:
+        dimension(formula, _dimensions(own), bare=True)
+        check_counts(
+            formula, _dimensions(own), lambda name: name not in own and theory().is_share(name)
+        )
+    except DimensionError as error:
+        raise _refused(thing, *split_hint(str(error))) from None
+    return formula.name if formula.is_Symbol else ExpressionName.of(formula)
+
+
+def _plain_names(name: str) -> list[str]:
+    """A name, or those in a derivative."""
+    return [*_plain_names(name.quantity), name.by] if isinstance(name, DerivativeName) else [name]
+
+
+def symbol_name(thing: Any) -> Any:
+    """The name of a SymPy symbol, or of a quantity as it is; anything else unchanged.
+
+    >>> symbol_name(sympy.Symbol("batch")), symbol_name("batch")
+    ('batch', 'batch')
+    """
+    if getattr(thing, "is_Symbol", False) or (isinstance(thing, Quantity) and not thing.changes):
+        return thing.name
+    return thing
+
+
+def known(name: Any, own: Declarations = NONE) -> str:
+    """The printed name of a quantity or input, or the formula of a SymPy expression; ``own`` are user-defined names.
+
+    Raises:
+        InputError: unknown, with the nearest name.
+
+    >>> known("seq_len")
+    'prompt'
+    """
+    name = name_or_expression(name, own)
+    printed = canonical(name)
+    if (
+        isinstance(printed, UNDECLARED_NAMES)
+        or printed in own
+        or base_name(printed) in {*QUANTITIES, *INPUTS}
+    ):
+        return printed
+    if own.threshold(printed):
+        raise InputError(
+            Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`")
+        )
+    raise InputError(Problem(name, "no such quantity or input", hint=nearest(name, own.known)))
+
+
+# ------------------------------------------------------------------------ what a quantity is a function of
+
+WORD = re.compile(r"[A-Za-z]\w*")
+OF_OPERATORS = ("architecture", "precision", "workload", "parallel", "hardware", "efficiency")
+"""The inputs that totals of the operator table may depend on: which, depends on the model and on its layout, and they have no text."""
+
+
+def inputs_of(declared: DeclaredQuantity, own: Declarations) -> list[str]:
+    """The inputs that a quantity depends on under some counting choice, for some model."""
+    seen, left = {declared.name}, [declared.name]
+    while left:
+        below = _mentioned(left.pop(), own) - seen
+        seen |= below
+        left += below
+    return [name for name in (*INPUTS, *(known.name for known in own.inputs)) if name in seen]
+
+
+def _mentioned(name: str, own: Declarations) -> frozenset[str]:
+    declared = own.own(name) or QUANTITIES.get(name)
+    if not isinstance(declared, DeclaredQuantity):
+        return frozenset()
+    if name not in own:
+        return _mentioned_by(declared)
+    formula = own.definitions.get(name)
+    written = () if formula is None else (*names(formula), *changed_inputs(formula))
+    return _mentioned_by(declared).union(map(base_name, written))
+
+
+@cache
+def _mentioned_by(declared: DeclaredQuantity) -> frozenset[str]:
+    """The names in all formulas, searches and conditions of a declaration; those of the segments of a step whose total it is."""
+    texts = [declared.definition, *(part for pair in declared.variants for part in pair)]
+    texts += [part for pair in (*declared.absent, *declared.exists) for part in pair]
+    texts += declared.without or ()
+    if declared.search:
+        texts += [declared.search.unknown, declared.search.body, declared.search.high]
+    found = {word for text in texts for word in WORD.findall(text or "")}
+    written = [text for _, text in declared.variants] or [declared.definition or ""]
+    if declared.name in QUANTITIES and not declared.search and not all(written):
+        found |= {known.name for group in OF_OPERATORS for known in GROUPS[group]}
+        for step in STEPS:
+            if declared.name.startswith(f"{step.name}_"):
+                found |= set(WORD.findall(str(step.segments)))
+    return frozenset(found)

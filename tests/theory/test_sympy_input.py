@@ -7,7 +7,7 @@ from symroof import symbols as s
 from symroof.errors import InputError
 from symroof.symbolic.dimensions import DimensionError, dimension
 from symroof.symbolic.reading import parse
-from symroof.theory.sympy_input import known, name_or_expression, read_expression
+from symroof.theory.spellings import known, name_or_expression, read_expression
 from symroof.theory.theory import theory
 from symroof.units import describe
 

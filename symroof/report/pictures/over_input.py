@@ -31,8 +31,8 @@ from symroof.report.pictures.curves import (
 )
 from symroof.symbolic.printing import shortened_formula
 from symroof.theory.declarations import FULL_MEMORY
+from symroof.theory.spellings import known
 from symroof.theory.symbols import SHARES, Symbol
-from symroof.theory.sympy_input import known
 from symroof.units import format_quantity, plural
 
 LATENCIES = ("ttft", "itl")
