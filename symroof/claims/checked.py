@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -129,6 +129,10 @@ class Checked:
     def word(self) -> str:
         """The verdict for people: of a time below its bound that it is impossible."""
         return "impossible" if self.impossible else self.verdict
+
+    def conditional(self, needs: str, reason: str) -> Checked:
+        """The same, right under something that the text does not state."""
+        return replace(self, verdict="conditional", assumptions_needed=(needs,), reason=reason)
 
     def finding(self, strict: bool = False) -> bool:
         """Whether it needs action: wrong, inconsistent, or conditional and so far off that readers are misled (never where it

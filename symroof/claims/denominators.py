@@ -25,7 +25,8 @@ NOUNS: Mapping[str, str] = WORDS["nouns"]
 TIMES = ("second", "hour", "day", "month")
 PARTS = ("layer", "head")
 """Parts of a model, which a number can be of in addition to anything else."""
-POWERS_OF_TEN = {"": 0, "k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "billion": 9}
+POWERS_OF_TEN = {"": 0, "k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "bn": 9, "billion": 9}
+POWERS_OF_TEN |= {"t": 12, "trillion": 12}
 KIND = "|".join(f"(?P<{kind}>{words})" for kind, words in NOUNS.items())
 SIZE = r"k|K|M|B|thousand|million|billion"
 COUNT = rf"(?:(?P<count>\d[\d,]*(?:\.\d+)?)[\s-]?)?(?:(?P<size>{SIZE})(?:\b|(?=[Tt]ok))[\s-]?)?"

@@ -277,7 +277,7 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     if sides.equal:
         of = (f"{name} = {number_text(Fraction(x))} byte" for name, x in sides.widths.items())
         if (widths := ", ".join(of)) and "model" not in claim.given:
-            return _conditional(found, widths, "holds where")
+            return found.conditional(widths, f"holds where {widths}")
         one = "batch" in {*names(sides.derived)} - {*names(sides.claimed)} - sides.stated
         return replace(found, reason=f"with {widths} here" if widths else "at a batch of 1" * one)
     dimension = sides.wrong_dimension()
@@ -292,7 +292,7 @@ def judge_formula(claim: ClaimSpec) -> Checked:
         difference = f"is {text(sides.factor)} times what is derived"
     found = replace(found, difference=Difference(factor))
     if not dimension and not near and (needs := _condition(iter(levels[1:]))):
-        return _conditional(found, needs, "holds at", difference)
+        return found.conditional(needs, f"holds at {needs}; {difference}")
     level, slips = _slips(sides, levels if limit is None or not near else [])
     found = replace(found, ratio=ratio, slips=slips, reason=dimension or difference)
     if near and ratio is not None:
@@ -302,21 +302,15 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     # one arm of the roofline is right where the other does not bind in the claim's case
     binds = level.ratio is None or abs(level.ratio - 1) <= CLOSE_ENOUGH
     if first and (first.slip in OTHER_COUNTS or (first.slip in FLOORS and binds)):
-        return _conditional(found, first.cause, "holds with", difference)
+        return found.conditional(first.cause, f"holds with {first.cause}; {difference}")
     needs = "" if slips or dimension else _condition(_ways(levels))
     if needs:
-        return _conditional(found, needs, "holds with", difference)
+        return found.conditional(needs, f"holds with {needs}; {difference}")
     if ratio is None and not (sides.pair and compare_at_points(*sides.pair)):
         reason = "undecided: too long to be compared without numbers"
         reason = "undecided: no values that were tried show a difference" if sides.pair else reason
         return replace(found, verdict="unchecked", reason=reason, difference=None)
     return replace(found, verdict="wrong", flags=("dimension",) if dimension else ())
-
-
-def _conditional(found: Checked, needs: str, holds: str, more: str = "") -> Checked:
-    """A formula that holds under something that it does not say."""
-    reason = "; ".join(filter(None, (f"{holds} {needs}", more)))
-    return replace(found, verdict="conditional", assumptions_needed=(needs,), reason=reason)
 
 
 def _condition(ways: Iterator[Sides]) -> str:

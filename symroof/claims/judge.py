@@ -128,7 +128,7 @@ def _with_needs(claim: ClaimSpec) -> Checked:
     stands = f"otherwise {own.derived or f'it cannot be derived: {own.reason}'}"
     needs = settings_text(claim.needs)
     reason = f"holds with {needs} ({needing.derived}); {stands}"
-    return replace(own, verdict="conditional", assumptions_needed=(needs,), reason=reason)
+    return own.conditional(needs, reason)
 
 
 def with_denominator(claim: ClaimSpec) -> ClaimSpec:
@@ -197,9 +197,8 @@ def _without_input(claim: ClaimSpec, name: str) -> Checked:
         reason = f"{name} is not stated, and the claim holds for any from {ends}"
         return replace(least, reason=reason)
     if least.verdict in HOLDS:
-        needs = (f"a {name} so short that it does not matter",)
-        reason = f"{name} is not stated: {least.derived} without it"
-        return replace(least, verdict="conditional", assumptions_needed=needs, reason=reason)
+        needs = f"a {name} so short that it does not matter"
+        return least.conditional(needs, f"{name} is not stated: {least.derived} without it")
     if len({one.derived for one in tried}) == 1:  # it is wrong whatever the input is
         return explain_failure(with_settings(claim, {name: points[0]}), least, _judged)
     reason = f"needs {name}, which is not stated and changes the result"

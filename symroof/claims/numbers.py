@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from symroof.claims.denominators import WORDS, Denominator, denominators
+from symroof.claims.denominators import POWERS_OF_TEN, WORDS, Denominator, denominators
 from symroof.units import PLAIN, UNITS, Dimension, describe, parse_unit, strict
 
 NAME = r"[^\W\d_]\w{0,60}(?:[-.][^\W_]\w{0,60}){0,20}"
@@ -29,8 +29,6 @@ MAGNITUDE = re.compile(
     r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MB]|T(?!/s))\b|(k)(?=\s{0,4}(?:tok|req|tps|t/s))",
     re.IGNORECASE,
 )
-POWERS_OF_TEN = {"thousand": 3, "million": 6, "billion": 9, "bn": 9, "trillion": 12}
-POWERS_OF_TEN |= {"k": 3, "m": 6, "b": 9, "t": 12}
 GAP = re.compile(r"(?:\s|[*_`$\\]|&nbsp;|-(?=[a-z])){0,30}")
 PEAK_OF = re.compile(
     r"(?:dense\s|sparse\s)?(?:BF|FP|TF|INT)-?\d{1,2}\s{1,3}(?=[kMGTPE]?FLOP|TOPS)", re.IGNORECASE

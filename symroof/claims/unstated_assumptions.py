@@ -68,25 +68,20 @@ def explain_failure(claim: ClaimSpec, judged: Checked, judge: Judge) -> Checked:
     judged = replace(judged, slips=slips)
     if judged.verdict != "wrong":
         return judged
-
-    def conditional(needs: str, reason: str, slips: Any = slips) -> Checked:
-        changed = {"verdict": "conditional", "assumptions_needed": (needs,), "slips": slips}
-        return replace(judged, reason=reason, **changed)
-
     otherwise = f"; otherwise {judged.derived}"
     first = slips[0] if slips and slips[0].named else None
     alike = [slip for slip in slips if slip.text == slips[0].text]  # two have one text
     if first and all(slip.named and slip.slip in OTHER_COUNTS for slip in alike):
-        return conditional(first.cause, f"holds with {first.text}")
+        return judged.conditional(first.cause, f"holds with {first.text}")
     table = next((slip for slip in slips if slip.cause == TABLE_COUNTED), None)
     if table and claim.quantity == "active_params":
-        return conditional(TABLE_COUNTED, f"holds with {table.text}{otherwise}")
+        return judged.conditional(TABLE_COUNTED, f"holds with {table.text}{otherwise}")
     found = simplification(claim, judged, judge)
     if found and (first is None or found[1] <= first.chance):
         needs, left_out = settings_text(found[0]), found[2]
         names = {slip.slip for slip in left_out}
         every = (*left_out, *(slip for slip in slips if slip.slip not in names))
-        return conditional(needs, f"holds at {needs}{otherwise}", every)
+        return replace(judged, slips=every).conditional(needs, f"holds at {needs}{otherwise}")
     return judged
 
 
