@@ -45,7 +45,7 @@ BUDGETS = {
     "servers": 1509,
     "sweep": 1125,
     "calibrate": 1232,
-    "check": 4869,
+    "check": 4860,
     "report": 4964,
     "cli": 3668,
     "tests": 29819,
