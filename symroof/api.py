@@ -80,7 +80,7 @@ class Study(core.Study):
         from symroof.specs.user_theory import unit_of
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
-        from symroof.sweep.make_grid import formula_columns
+        from symroof.sweep.grid import formula_columns
         from symroof.symbolic.printing import text
 
         single = isinstance(quantities, str) or is_sympy(quantities)
@@ -163,7 +163,7 @@ class Study(core.Study):
         Raises:
             InputError: as :meth:`sweep`.
         """
-        from symroof.sweep.make_grid import make_grid
+        from symroof.sweep.grid import make_grid
 
         return make_grid(self.request, axes, quantities, self.spec.title if self.spec else None)
 

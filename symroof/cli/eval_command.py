@@ -46,7 +46,7 @@ def command(
     made = study_from(study, options)
     cases, chosen = made.cases, []
     if quantities:
-        from symroof.sweep.make_grid import requested_quantities
+        from symroof.sweep.grid import requested_quantities
 
         chosen = requested_quantities(quantities, made.declared)
     if as_json:

@@ -25,6 +25,7 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.study_fields import check_choice, precision_names
 from symroof.symbolic.evaluation import Array
 from symroof.symbolic.expressions import fraction, is_condition_or_label, is_number, number
+from symroof.symbolic.printing import text as text_of
 from symroof.symbolic.reading import parse
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.layout import SHAPING
@@ -172,6 +173,42 @@ def _limit(text: str, count: int, most: int = MOST_ON_AXIS) -> None:
             f"{text[:40]} has {count:,} values, an axis at most {most:,}; take larger "
             "steps, such as :x2, and a file, such as -o FILE.parquet, for a large grid"
         )
+
+
+def axes_of_lists(request: Request, named: set[str]) -> list[Axis]:
+    """The lists of a study that no axis names, as axes; where a range or a formula is among numbers, each is a label."""
+    lists = {"model": request.models, "hardware": request.hardware, **request.precision}
+    axes = [axis(name, members) for name, members in lists.items() if len(members) > 1]
+    for name, settings in request.values.items():
+        if len(settings) > 1 and all(map(is_number, settings)):
+            axes.append(numeric(symbol_of(name, request.own), list(map(fraction, settings))))
+        elif len(settings) > 1:
+            words = [x.text if isinstance(x, ValueRange) else text_of(x) for x in settings]
+            requests = (Request(values={name: (each,)}) for each in settings)
+            axes.append(labels(name, dict(zip(words, requests, strict=True))))
+    return [each for each in axes if each.name not in named]
+
+
+def within_limits(axes: Sequence[Axis]) -> None:
+    """Points that can be computed, and cases that can be bound.
+
+    Raises:
+        InputError: there are more, or none.
+    """
+    points = math.prod(map(len, axes))
+    cases = math.prod(len(axis) for axis in axes if axis.labelled)
+    message = hint = ""
+    if not axes:
+        message, hint = "nothing to sweep over", "--over batch=1:512, or a list in the study"
+    elif points > 10**10:
+        sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in axes)
+        message = f"{sizes} are {points:,} points; at most {10**10:,} are computed"
+        hint = "take larger steps, such as :x2"
+    elif cases > MOST_CASES:
+        message = f"labels multiply to {cases:,} cases; at most {MOST_CASES:,} are computed"
+        hint = "give fewer values"
+    if message:
+        raise InputError(Problem("sweep", message, hint=hint))
 
 
 # ------------------------------------------------------------------------------------------------ labels

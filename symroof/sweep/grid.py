@@ -1,21 +1,46 @@
-"""A grid: quantities of cases along axes. Labels make the cases; along the other axes each case is evaluated at arrays."""
+"""A grid: quantities of cases along axes. Labels make the cases; along the other axes each case is evaluated at arrays. And from a request to a grid: which
+quantities it has, and why some have no value; its axes, the lists of the study among them; and one case for each combination of labels.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from symroof.analysis.compile import Output, output
+from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.values import PRICE
-from symroof.sweep.axes import Axis
-from symroof.symbolic.evaluation import Array, NoValue, blocks
+from symroof.cases.checks import check_changed
+from symroof.cases.request import Request, exact
+from symroof.cases.values import PRICE, ROLE_INPUT
+from symroof.errors import InputError, Problem
+from symroof.sweep.axes import LABELLED, Axis, axes_of_lists, within_limits
+from symroof.symbolic.evaluation import Array, NoValue, UndefinedValue, blocks
+from symroof.symbolic.expressions import Expr, number
+from symroof.symbolic.expressions import names as names_of
+from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.case import Case
+from symroof.theory.declarations import NONE, Declarations, MissingInput
+from symroof.theory.spellings import (
+    is_sympy,
+    known,
+    name_or_expression,
+    printed_name,
+    read_expression,
+    resolved,
+)
+from symroof.theory.switches import SWITCHES, expand_detail
+from symroof.theory.symbols import UNDECLARED_NAMES, base_name
+from symroof.theory.theory import UnknownName
+from symroof.theory.theory_files import listed
 
 FITS = "fits"
 ENDS = {"low": np.fmin, "high": np.maximum}
@@ -88,10 +113,10 @@ class Grid:
     def _outputs(self) -> list[dict[str, Output]]:
         """The quantities that have a formula in each case."""
         found: list[dict[str, Output]] = [{} for _ in self.cases]
-        for case, known in zip(self._open, found, strict=True):
+        for case, outputs in zip(self._open, found, strict=True):
             for name in self.quantities:
                 try:
-                    known[name] = output(name, self.moved, case)
+                    outputs[name] = output(name, self.moved, case)
                 except NoValue:
                     continue
         return found
@@ -118,7 +143,7 @@ class Grid:
     def _variable(self, name: str) -> Variable:
         """A truth that some cases do not have is a text, as a label is: only texts can say that there is no value."""
         symbol = self.cases[0].case.theory.symbol(name)
-        having = [known[name] for known in self._outputs if name in known]
+        having = [outputs[name] for outputs in self._outputs if name in outputs]
         truth, words = any(each.truth for each in having), {w for x in having for w in x.labels}
         dtype = np.dtype(bool if truth else float)
         if words or (truth and len(having) < len(self.cases)):
@@ -191,3 +216,170 @@ class Grid:
             return 0
         no = False if fits[0].dtype == bool else "false"
         return sum(int((self.at(place, fits)[0] == no).sum()) for place in blocks(self.shape))
+
+
+FIRST = listed("shown", "sweep")  # the quantities of a sweep that requests none
+HINT = "--set {0}=VALUE, or an axis: --over {0}=VALUES"
+
+
+def requested_quantities(names: Iterable[Any], own: Declarations = NONE) -> list[str]:
+    """Quantities by their printed names, each once, the ``own`` of the study among them; commas separate names.
+
+    >>> requested_quantities(["ttft,itl", "isl"])
+    ['ttft', 'itl', 'prompt']
+
+    Raises:
+        InputError: unknown ones, with the nearest name.
+    """
+    quantities: dict[str, None] = {}
+    problems: list[Problem] = []
+    for name in (name_or_expression(name, own) for name in names):
+        undeclared = isinstance(name, UNDECLARED_NAMES)
+        for part in [name] if undeclared else map(str.strip, name.split(",")):
+            try:
+                quantities[known(part if undeclared else printed_name(part), own)] = None
+            except InputError as error:
+                problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return list(quantities)
+
+
+def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[str, Expr]:
+    """The keywords of a sweep that are formulas, in SymPy or as text, and so name a column; all others are axes.
+
+    >>> from symroof.symbolic.printing import text
+    >>> {name: text(formula) for name, formula in formula_columns({"batch": "1:8", "wait": "ttft/itl", "bacth": "1:8"}).items()}
+    {'wait': 'ttft/itl'}
+
+    Raises:
+        InputError: the name is one already, or SymPy has something that no formula has.
+    """
+    columns: dict[str, Expr] = {}
+    for name, value in over.items():
+        is_axis = name in LABELLED or name in SWITCHES
+        taken = is_axis or own.symbol(base_name(printed_name(name)))
+        formula = None
+        if is_sympy(value) and getattr(value, "free_symbols", None):
+            formula = read_expression(value, own=own)
+        elif isinstance(value, str) and not taken:
+            with suppress(FormulaError):
+                formula = resolved(parse(value))
+        if formula is None or not names_of(formula):  # the values of an axis
+            continue
+        if taken or own.threshold(name):
+            hint = f"give the column a name of its own: my_{name}=..."
+            message = "is a name already, and a formula makes a column"
+            raise InputError(Problem("sweep", message, path=name, hint=hint))
+        columns[name] = formula
+    return columns
+
+
+def available(
+    cases: Sequence[BoundCase], asked: Sequence[str] | None, first: Mapping[str, float]
+) -> tuple[list[str], list[dict[str, str]]]:
+    """The quantities that have a value in some case, whether it fits among them, and why each case lacks some.
+
+    ``first`` has the first values of the numeric axes; the cases are at the last ones.
+
+    Raises:
+        InputError: a quantity that was asked for lacks an input in every case, with what it needs.
+    """
+    names = list(FIRST if asked is None else asked)
+    if FITS not in (*names, *first) and any(map(cases[0].case.theory.timed, names)):
+        names.append(FITS)
+    lacking = [{name: _reason(case, name, first) for name in names} for case in cases]
+    nowhere = [name for name in names if all(isinstance(x[name], UndefinedValue) for x in lacking)]
+    faults = []
+    for name in nowhere:
+        if name in (asked or ()) or len(nowhere) == len(names):
+            error = lacking[0][name]
+            hint = HINT.format(error.name) if isinstance(error, MissingInput) else ""
+            faults.append(Problem("sweep", str(error), path=name, hint=hint))
+    if faults:
+        raise InputError(faults if asked else replace(faults[0], path=""))
+    texts = [{name: str(error) for name, error in case.items() if error} for case in lacking]
+    return [name for name in names if name not in nowhere], texts
+
+
+def _reason(case: BoundCase, name: str, first: Mapping[str, float]) -> Exception | None:
+    """Why a quantity has no value at both ends of the axes; None where it has one."""
+    error: Exception | None = None
+    for end in (case.case.changed(first), case.case) if first else (case.case,):
+        try:
+            end.value(name)
+            return None
+        except NoValue as refused:
+            error = refused
+        except UnknownName:
+            error = UndefinedValue("is not a part of this model")
+    return error
+
+
+# ------------------------------------------------------------------------------------------------ axes and cases
+
+
+def make_grid(
+    request: Request,
+    over: Sequence[Axis],
+    quantities: Iterable[Any] | None = None,
+    title: str | None = None,
+) -> Grid:
+    """A sweep over the axes of ``over``, and over every list in the request that they do not name.
+
+    Raises:
+        InputError: nothing to sweep over, too many points or cases, a name or value that cannot be read, a quantity
+            that has no value anywhere.
+    """
+    asked = None if quantities is None else requested_quantities(quantities, request.own)
+    if asked is None and request.own.inputs and not request.models and not request.hardware:
+        asked = [quantity.name for quantity in request.own.quantities]
+    axes = [*over, *axes_of_lists(request, {axis.name for axis in over})]
+    axes.sort(key=lambda axis: not axis.labelled)
+    within_limits(axes)
+    if asked is not None:
+        asked = [name for name in asked if name not in {axis.name for axis in axes}]
+    if asked == []:
+        hint = "ask for one that is computed, such as -q itl"
+        raise InputError(Problem("sweep", "every quantity that is asked for is an axis", hint=hint))
+    cases = tuple(_cases(request, axes))
+    _check_prefixes(cases, axes)
+    first = {axis.name: float(axis.values[0]) for axis in axes if not axis.labelled}
+    names, missing = available(cases, asked, first)
+    shown = f"{', '.join(names[:4])}{' ...' if len(names) > 4 else ''}"
+    heading = title or f"{shown} over {', '.join(axis.name for axis in axes)}"
+    return Grid(heading, tuple(axes), tuple(names), cases, tuple(missing))
+
+
+def _cases(request: Request, axes: Sequence[Axis]) -> Iterator[BoundCase]:
+    """One case for every combination of labels, in order; the numeric axes are at their last values."""
+    last = {a.name: (number(exact(a.values[-1].item())),) for a in axes if not a.labelled}
+    hidden = {ROLE_INPUT[axis.name] for axis in axes if axis.name in ROLE_INPUT}
+    weaker = request.without(hidden)  # a width by number would hide the one by name
+    for choices in itertools.product(*(axis.choices for axis in axes if axis.labelled)):
+        made = Request(values=last)
+        switches: dict[str, str] = {}
+        for choice in choices:
+            switches |= choice.assume
+            made = replace(choice, assume={}).over(made)
+        assume = expand_detail(switches)  # a switch named beside ``detail`` wins
+        origin = dict.fromkeys([*made.values, *made.precision, *assume], "axis")
+        made = replace(made, assume=assume, origin=origin).over(weaker)
+        bound, *more = itertools.islice(bound_cases(made), 2)
+        if more:
+            message = "the preset lists several values for one input"
+            raise InputError(Problem("sweep", message, hint="name the input with --over"))
+        yield bound
+
+
+def _check_prefixes(cases: Iterable[BoundCase], axes: Sequence[Axis]) -> None:
+    """The cached part of a prompt is nowhere longer than the prompt.
+
+    Raises:
+        InputError: at some point of the grid it is.
+    """
+    ends = {"prompt": np.min, "cached_prefix": np.max}
+    moved = [axis for axis in axes if axis.name in ends and not axis.labelled]
+    worst = {axis.name: Fraction(ends[axis.name](axis.values).item()) for axis in moved}
+    for case in cases if worst else ():
+        check_changed(case, worst, "sweep")
