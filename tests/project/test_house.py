@@ -43,7 +43,7 @@ BUDGETS = {
     "select": 2400,
     "simulate": 1763,
     "servers": 1509,
-    "sweep": 1125,
+    "sweep": 1108,
     "calibrate": 1232,
     "check": 4860,
     "report": 4964,
