@@ -180,7 +180,7 @@ def kind_of(case: BoundCase, device: HardwareSpec, engine: str) -> MeasuredKind:
     width = number_of(given, "weight_bytes_per_param", defaults=True)
     bits = 8 * width if width is not None else None
     if "weight_bits" in given:
-        bits = number_of(given, "weight_bits")
+        bits = 8 * (number_of(given, "weight_bits") or 0)  # in bytes, as all sizes
     recurrent = any(
         name.startswith(("d_state", "linear_key")) or name.endswith(("_state_size", "lru_width"))
         for name in given

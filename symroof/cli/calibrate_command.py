@@ -55,6 +55,8 @@ def command(
     A row faster than the peak allows is an error.
     """
     names = [name.strip() for name in fit.split(",") if name.strip()] if fit is not None else None
+    if measured.lower().endswith((".yaml", ".yml")) and study is None:
+        raise click.UsageError(f"{measured} is a study: name the file of measurements before it")
     made = study_from(study, options)
     fitted = made.calibrate(measured, names)
     say_one_of(made.cases, "calibrating")

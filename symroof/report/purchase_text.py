@@ -255,4 +255,5 @@ def cheaper_text(found: Recommendation) -> str:
         return ""
     weights, one = cheaper
     word = FORMATS.get(weights, weights)
-    return f"Cheaper if {word} weights are acceptable: {named(one)}, {paid_text(one)} (--weights {weights})"
+    others = " compares the other devices, too" * (len(found.best) > 1)
+    return f"Cheaper if {word} weights are acceptable: {named(one)}, {paid_text(one)} (--weights {weights}{others})"

@@ -18,6 +18,8 @@ model=llama-3.1-8b hardware=h100-sxm |
 # no row of this part, but of its family
 model=llama-3.1-8b hardware=h100-nvl |
 model=deepseek-r1 hardware=b200 attention_dp=8 weights=fp8 |
+# as its checkpoint stores it, in blocks of 8 bits
+model=deepseek-v3 hardware=h200 tp=8 |
 model=llama-3.1-8b hardware=tpu-v6e | 16-bit dense models on one
 model=falcon-mamba-7b hardware=mi300x | 16-bit dense models on one MI
 # its kind was measured on an H200
