@@ -29,7 +29,6 @@ DEFAULT = re.compile(r"given(?!\S)", re.IGNORECASE)
 NOTES = (".md", ".markdown", NOTEBOOK)
 """Endings of files whose claims are written behind their sentences."""
 EXAMPLE = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
-NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
 @dataclass
@@ -60,7 +59,7 @@ class Note:
         skipped: the claims that cannot be judged for them.
     """
 
-    def __init__(self, text: str, file: str, given: Mapping[str, Any] = NONE) -> None:
+    def __init__(self, text: str, file: str, given: Mapping[str, Any]) -> None:
         note = note_text(text, file)
         self.place = note.place
         self.claims: list[dict[str, Any]] = []
