@@ -45,7 +45,7 @@ BUDGETS = {
     "servers": 1509,
     "sweep": 1108,
     "calibrate": 1232,
-    "check": 4860,
+    "check": 4859,
     "report": 4965,
     "cli": 3670,
     "tests": 29821,
