@@ -77,6 +77,11 @@ def _number(entry: Entry, key: str, file: str) -> Fraction | None:
     return Fraction(value)
 
 
+def _scaled(value: Fraction | None, size: Fraction = MILLI) -> Fraction | None:
+    """A time in seconds; None where there is none."""
+    return None if value is None else value * size
+
+
 def _row(metric: str, seconds: Fraction, place: int, **inputs: Fraction) -> MeasuredLatency:
     return MeasuredLatency(metric, seconds, inputs, place, 1)
 
@@ -111,15 +116,8 @@ def vllm_serve(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency 
     gained = _number(entry, "accept_length", file)
     if gained is not None and gained > 1:
         yield unused_time(keys.pop("tpot"), SPECULATIVE)
-    yield from served(_in_seconds(entry, keys, file), place, slots, prompt, output, keys)
-
-
-def _in_seconds(entry: Entry, keys: dict[str, str], file: str) -> dict[str, Fraction | None]:
-    """The times of an entry, which are in milliseconds."""
-    return {
-        metric: time * MILLI if (time := _number(entry, key, file)) else None
-        for metric, key in keys.items()
-    }
+    times = {metric: _scaled(_number(entry, key, file)) for metric, key in keys.items()}
+    yield from served(times, place, slots, prompt, output, keys)
 
 
 def served(
@@ -156,17 +154,16 @@ def served(
 
 def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | str]:
     """The JSON of genai-perf or AIPerf: mean lengths and median times, each with its unit."""
-    flat: Entry = {}
-    for name in ("time_to_first_token", "inter_token_latency"):
-        if block := _block(entry, name):
-            value = _number(block, "p50" if "p50" in block else "avg", file)
-            size = parse_unit(str(block.get("unit", "ms"))).size
-            flat[name] = value * size / MILLI if value else None
+    keys = {"ttft": "time_to_first_token", "tpot": "inter_token_latency"}
+    times: dict[str, Fraction | None] = {}
+    for metric, name in keys.items():
+        block = _block(entry, name)
+        value = _number(block, "p50" if "p50" in block else "avg", file)
+        times[metric] = _scaled(value, parse_unit(str(block.get("unit", "ms"))).size)
     blocks = (_block(entry, f"{what}_sequence_length") for what in ("input", "output"))
     lengths = [_number(block, "avg", file) for block in blocks]
     slots = _concurrency(entry.get("input_config"))
-    keys = {"ttft": "time_to_first_token", "tpot": "inter_token_latency"}
-    yield from served(_in_seconds(flat, keys, file), place, slots, lengths[0], lengths[1], keys)
+    yield from served(times, place, slots, lengths[0], lengths[1], keys)
 
 
 def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | str]:
@@ -179,14 +176,14 @@ def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLaten
         return
     requests, world = (_block(entry, name) for name in ("request_info", "world_info"))
     blocks = {metric: _block(streamed, f"{metric}_percentiles") for metric in ("ttft", "tpot")}
-    flat = {f"{metric} (p50)": _number(block, "p50", file) for metric, block in blocks.items()}
+    times = {metric: _scaled(_number(block, "p50", file)) for metric, block in blocks.items()}
     lengths = [_number(requests, f"avg_{what}_length", file) for what in ("input", "output")]
     at_once = _number(requests, "avg_num_concurrent_requests", file)
     slots = Fraction(max(1, round(at_once))) if at_once else None
     sizes = {symbol: _number(world, f"{symbol}_size", file) for symbol in ("tp", "pp")}
     degrees = {symbol: size for symbol, size in sizes.items() if size and size > 1}
     keys = {"ttft": "ttft (p50)", "tpot": "tpot (p50)"}
-    for item in served(_in_seconds(flat, keys, file), place, slots, lengths[0], lengths[1], keys):
+    for item in served(times, place, slots, lengths[0], lengths[1], keys):
         if isinstance(item, MeasuredLatency):
             item = replace(item, inputs={**item.inputs, **degrees})
         yield item

@@ -55,9 +55,9 @@ def loads_json(text: str, file: str = "config.json", large: bool = False) -> Jso
     """
     lines = tuple(text.split("\n"))
 
-    def stop(message: str, line: int = 1, column: int = 1, hint: str = "") -> InputError:
+    def stop(message: str, line: int = 1, column: int = 1, path: str = "") -> InputError:
         source = lines[line - 1] if line <= len(lines) else ""
-        return InputError(Problem(file, message, line, column, hint=hint, source=source))
+        return InputError(Problem(file, message, line, column, path, source=source))
 
     if reason := _not_json(text):
         raise InputError(Problem(file, reason[0], hint=reason[1]))
@@ -69,11 +69,7 @@ def loads_json(text: str, file: str = "config.json", large: bool = False) -> Jso
         for key, value in pairs:
             if key in fields:
                 written = [match.start() for match in _written(key).finditer(text)] or [0]
-                line, column = _line_column(text, written[:2][-1])
-                source = lines[line - 1]
-                raise InputError(
-                    Problem(file, "duplicate key", line, column, key[:80], source=source)
-                )
+                raise stop("duplicate key", *_line_column(text, written[:2][-1]), path=key[:80])
             fields[key] = value
         return fields
 
