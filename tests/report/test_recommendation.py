@@ -102,7 +102,7 @@ def test_a_review_starts_on_what_select_names(chat):
 
 def test_a_fixed_batch_is_reviewed_in_the_layout_and_the_chunk_that_select_names(chat):
     """The review was of the case as it stands, in the chunk of the engine's own budget."""
-    study = Study.load(chat, request_of(batch=8))
+    study = Study.load(chat, request_of(batch=8, assume={"scheduling": "chunked"}))
     review, pick = reviewed(study), recommend(study).pick
     assert review.pick.as_json() == pick.as_json() and pick.chunk is not None
     assert review.subject.case.value("chunk") == pick.chunk
