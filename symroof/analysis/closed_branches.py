@@ -9,7 +9,7 @@ from typing import Any
 import sympy
 
 from symroof.analysis.equation import Equation, domain, domain_formulas, solvable
-from symroof.symbolic.closed_forms import Candidates, every_form, form_at, holds
+from symroof.symbolic.closed_forms import Candidates, every_form, form_at, forms_at, holds
 from symroof.symbolic.expressions import (
     Expr,
     is_relation,
@@ -78,8 +78,10 @@ def forms_at_crossings(equation: Equation, values: tuple[float, ...]) -> Candida
 def form_far_out(equation: Equation, far: float) -> Candidates:
     """The closed form that a crossing far out would have, with the condition that fails: of sides that never meet."""
     try:
-        placed = [(form, root if root > 0 else far) for form, root in equation.forms_at(far)]
-        return Candidates(tuple(_branch(equation, form, place) for form, place in placed))
+        evaluate = equation.bound_case.case.evaluate
+        forms = forms_at(equation.difference, equation.x, evaluate, far)
+        placed = (_branch(equation, form, root if root > 0 else far) for form, root in forms)
+        return Candidates(tuple(placed))
     except (NoClosedForm, ArithmeticError) as error:
         return Candidates(because=str(error))
 

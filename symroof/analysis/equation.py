@@ -35,18 +35,17 @@ from symroof.symbolic.expressions import (
 )
 from symroof.symbolic.expressions import relation as compared
 from symroof.symbolic.reading import parse
-from symroof.symbolic.roots import Form, NoClosedForm
+from symroof.symbolic.roots import NoClosedForm
 from symroof.symbols import symbol as public_symbol
 from symroof.theory.case import MOST_NODES, Case
 from symroof.theory.declarations import DropsCaches, neutral_default
 from symroof.theory.layout import shapes_layout
-from symroof.theory.steps import STEPS
 from symroof.theory.symbols import INPUTS, base_name
 
 Points = Sequence[Mapping[str, float]]
 """The values of some inputs in each of several cases."""
-KINDS = ("compute", "memory")
-"""The times of which a step takes the longer."""
+TIMES = ("_compute_time", "_memory_time")
+"""The times of which a step takes the longer, by the ends of their names."""
 TOO_LONG = "its closed form is too long to be written out"
 LIMIT, REACH = "limit", "reach"
 """Which whole number a crossing allows: the last that keeps a limit, the first that reaches."""
@@ -213,17 +212,10 @@ class Equation(DropsCaches):
         for value in values:
             roots: list[float] = []
             with suppress(NoClosedForm, ArithmeticError):
-                roots = [root for _, root in self.forms_at(value)]
+                evaluate = self.bound_case.case.evaluate
+                roots = [root for _, root in forms_at(self.difference, self.x, evaluate, value)]
             found.add(next((root for root in roots if value - 1 < root <= value), value))
         return tuple(sorted(found))
-
-    def forms_at(self, place: float) -> list[tuple[Form, float]]:
-        """The closed forms on the arms that win at a place, each with the crossing that it gives.
-
-        Raises:
-            NoClosedForm: there is none.
-        """
-        return forms_at(self.difference, self.x, self.bound_case.case.evaluate, place)
 
     @cached_property
     def bounds_sum(self) -> bool:
@@ -269,21 +261,16 @@ class Equation(DropsCaches):
     def times_compared(self) -> Mapping[Any, Expr]:
         """The times that a roofline compares, by what they are as far as the unknown reaches: now, at the first and the last step."""
         ends = (parse("prompt + 1"), parse("prompt + response_steps"))
-        theory, times = self.bound_case.case.theory, dict[Any, Expr]()
-        parts = [""]
-        if theory.assumptions["roofline"] == "per_operator":
-            parts += [f".{part}" for step in STEPS for part in theory.parts(step.name)]
-        reached = frozenset(self.bound_case.case.reachable_names(*names(self.relation)))
-        for part in dict.fromkeys(parts):
-            for name in (f"{step.name}_{kind}_time{part}" for step in STEPS for kind in KINDS):
-                moved = theory.depends(name, self.unknown) or theory.depends(name, "context")
-                if name not in reached or not moved:  # the answer contains it by its name
-                    continue
-                for tree in (symbol(name), *(at(name, {"context": end}) for end in ends)):
-                    with suppress(NoClosedForm):
-                        opened = self.opened(tree)
-                        if opened != tree:
-                            times.setdefault(solvable(opened, self.bound_case), tree)
+        case, times = self.bound_case.case, dict[Any, Expr]()
+        for name in case.reachable_names(*names(self.relation)):
+            moved = any(case.theory.depends(name, by) for by in (self.unknown, "context"))
+            if not moved or not name.partition(".")[0].endswith(TIMES):
+                continue  # the answer contains it by its name
+            for tree in (symbol(name), *(at(name, {"context": end}) for end in ends)):
+                with suppress(NoClosedForm):
+                    opened = self.opened(tree)
+                    if opened != tree:
+                        times.setdefault(solvable(opened, self.bound_case), tree)
         return times
 
 

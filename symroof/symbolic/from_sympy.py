@@ -32,6 +32,7 @@ from symroof.symbolic.expressions import (
     label,
     number,
     of_largest,
+    operator_of,
     relation,
     substitute,
     symbol,
@@ -242,8 +243,7 @@ class _Walker:
         return value
 
     def relation(self, node: Any) -> Expr:
-        operator = "=" if node.rel_op == "==" else node.rel_op
-        return relation(operator, *map(self.go, node.args))
+        return relation(operator_of(node), *map(self.go, node.args))
 
 
 def _refused(node: Any) -> UnsupportedExpression:

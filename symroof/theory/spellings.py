@@ -310,14 +310,14 @@ def _mentioned(name: str, own: Declarations) -> frozenset[str]:
 @cache
 def _mentioned_by(declared: DeclaredQuantity) -> frozenset[str]:
     """The names in all formulas, searches and conditions of a declaration; those of the segments of a step whose total it is."""
-    texts = [declared.definition, *(part for pair in declared.variants for part in pair)]
-    texts += [part for pair in (*declared.absent, *declared.exists) for part in pair]
-    texts += declared.without or ()
+    formulas = dict(declared.variants).values()
+    texts = [declared.definition or "", *formulas, *dict(declared.absent), *declared.written]
+    texts += (declared.without or ())[:1]
     if declared.search:
-        texts += [declared.search.unknown, declared.search.body, declared.search.high]
-    found = {word for text in texts for word in WORD.findall(text or "")}
-    written = [text for _, text in declared.variants] or [declared.definition or ""]
-    if declared.name in QUANTITIES and not declared.search and not all(written):
+        texts.append(declared.search.unknown)
+    found = {word for text in texts for word in WORD.findall(text)}
+    written = all(formulas) if formulas else declared.definition
+    if declared.name in QUANTITIES and not declared.search and not written:
         found |= {known.name for group in OF_OPERATORS for known in GROUPS[group]}
         for step in STEPS:
             if declared.name.startswith(f"{step.name}_"):
