@@ -209,10 +209,7 @@ class _Search:
             least = inside[np.argmin(np.abs(self.y[inside]))]
             touches = abs(self.y[least]) <= TOUCH * before and inside[0] < least < inside[-1]
             if touches and len(set(np.sign(self.y[inside]))) == 1:
-                (a, b, c), (p, q, r) = self.points[:2, least - 1 : least + 2]
-                left, right = (b - a) * (q - r), (b - c) * (q - p)  # of the parabola through them
-                off = ((b - a) * left - (b - c) * right) / (2 * (left - right))
-                place = self.short(float(b - off) if left != right else float(b), case)
+                place = self.short(float(self.x[least]), case)
                 self.add(place, case)
                 self.y[(self.x == place) & (self.case == case)] = 0.0
 

@@ -24,15 +24,7 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import precedence
 from sympy.printing.str import StrPrinter
 
-from symroof.symbolic.expressions import (
-    Expr,
-    fraction,
-    is_label,
-    is_negative,
-    names,
-    operator_of,
-    place,
-)
+from symroof.symbolic.expressions import Expr, fraction, is_label, is_negative, names, place
 from symroof.symbolic.nodes import At, Measured, Total, halves
 from symroof.units import Dimension, parse_unit, strict
 
@@ -275,7 +267,8 @@ class _Text(_Ordered, StrPrinter):  # type: ignore[misc]
         return f"{self.show(expr.name)}({self._changes(expr.changes)})"
 
     def _print_Relational(self, expr: Any) -> str:
-        return f"{self._print(expr.lhs)} {operator_of(expr)} {self._print(expr.rhs)}"
+        sign = "=" if expr.rel_op == "==" else expr.rel_op
+        return f"{self._print(expr.lhs)} {sign} {self._print(expr.rhs)}"
 
 
 def text(expr: Expr, show: Callable[[str], Any] = str, as_written: bool = False) -> str:
