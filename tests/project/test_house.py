@@ -35,11 +35,11 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1850,
-    "symbolic": 4704,
+    "symbolic": 4701,
     "theory": 4468,
     "specs": 4807,
     "checkpoints": 3219,
-    "study": 6922,
+    "study": 6911,
     "select": 2400,
     "simulate": 1763,
     "servers": 1509,
