@@ -335,7 +335,8 @@ def _layouts(served: ServedCase, devices: int) -> Iterator[dict[str, int]]:
 
 def _advice(served: ServedCase, pick: Purchase, why: str) -> list[Advice]:
     """The flags that say what was found, each with what decided it; ``why``: what the command's own devices lack."""
-    rate, devices = queues(pick.case.case), pick.devices // pick.replicas
+    rate = queues(pick.case.case)
+    devices = pick.devices // (pick.replicas if rate else 1)
     flags = layout_flags(pick, served.line.engine, pick.copies_of if rate else pick.copies)
     word = f"{devices} GPUs" if devices > 1 else "one GPU"
     laid = why or f"the cheapest parallelism {'at this rate' if rate else f'on {word}'}"

@@ -236,6 +236,12 @@ def test_drafted_tokens():
     assert three.served.study.first.case.value("draft_tokens") == 3
 
 
+def test_ranks_fill_all_devices_of_the_line():
+    found = reviewed("vllm serve meta-llama/Llama-3.1-8B-Instruct -tp 2", efficiency="measured")
+    (said,) = (x.because for x in found.advice if x.flag == "data-parallel-size")
+    assert said == "DP ranks that fill 2 GPUs"
+
+
 RANKS = "vllm serve deepseek-ai/DeepSeek-V2-Lite --data-parallel-size 4 --enable-expert-parallel --max-num-seqs 16 --max-num-batched-tokens 1040"
 
 
