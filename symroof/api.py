@@ -132,12 +132,7 @@ class Study(core.Study):
 
     def _chart(self, kind: Any, over: Any, against: Any, quantity: Any) -> Chart:
         """What a picture shows."""
-        from symroof.claims.case_comparison import (
-            SYMROOF,
-            diff,
-            resolve_side,
-            study_under_preset,
-        )
+        from symroof.claims.case_comparison import SYMROOF, diff, resolve_side, study_under_preset
         from symroof.report.pictures import KINDS, WATERFALL, bars, chart_of, checked, over_input
 
         if over is not None:
@@ -224,13 +219,7 @@ class Study(core.Study):
         from symroof.simulate.run_simulation import simulate
 
         return simulate(
-            self.first,
-            arrivals,
-            requests,
-            seed,
-            users=users,
-            trace=trace,
-            lengths=lengths,
+            self.first, arrivals, requests, seed, users=users, trace=trace, lengths=lengths
         )
 
     def report(

@@ -35,12 +35,7 @@ import sympy
 
 from symroof.symbolic.applied import KindSymbol, quantity, translator
 from symroof.symbolic.evaluation import UndefinedValue
-from symroof.symbolic.expressions import (
-    DerivativeName,
-    Expr,
-    is_label,
-    is_relation,
-)
+from symroof.symbolic.expressions import DerivativeName, Expr, is_label, is_relation
 from symroof.symbolic.reading import parse
 from symroof.symbolic.slopes import SLOPE_BY_TERM_COUNT
 from symroof.theory.declarations import NONE, Declarations

@@ -23,9 +23,7 @@ from symroof.symbolic.expressions import (
     names,
     operator_of,
 )
-from symroof.symbolic.expressions import (
-    relation as compared,
-)
+from symroof.symbolic.expressions import relation as compared
 from symroof.symbolic.reading import FormulaError, as_written, parse
 from symroof.symbolic.roots import NoClosedForm
 from symroof.theory.declarations import NONE, THRESHOLDS, Declarations, MissingInput

@@ -17,12 +17,7 @@ from typing import Any
 from symroof.analysis.study import Study, Track, untracked
 from symroof.cases.request import request_of
 from symroof.claims.checked import HOLDS, Checked, Report
-from symroof.claims.claim_files import (
-    HOLD_CLAIMS,
-    NOTHING,
-    ClaimFile,
-    read_claims,
-)
+from symroof.claims.claim_files import HOLD_CLAIMS, NOTHING, ClaimFile, read_claims
 from symroof.claims.judge import failed_judgement, judge
 from symroof.claims.written_number import WrittenNumber
 from symroof.errors import InputError, Problem, nearest, why

@@ -273,11 +273,7 @@ class ClaimFile:
     skipped: frozenset[int] = frozenset()
 
 
-def read_claims(
-    text: str,
-    file: str,
-    defaults: Mapping[str, str] = NOTHING,
-) -> ClaimFile:
+def read_claims(text: str, file: str, defaults: Mapping[str, str] = NOTHING) -> ClaimFile:
     """A file of claims: a Markdown note by its ending, a claim file else; claims that cannot be read are skipped.
 
     ``defaults`` are settings for claims that state none of their own.

@@ -23,12 +23,7 @@ from symroof.resources import data_folder
 from symroof.specs.claims import ClaimSpec
 from symroof.strict_yaml import load
 from symroof.symbolic.evaluation import evaluate
-from symroof.symbolic.expressions import (
-    Expr,
-    changed_inputs,
-    mentions,
-    names,
-)
+from symroof.symbolic.expressions import Expr, changed_inputs, mentions, names
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.declarations import MissingInput

@@ -57,11 +57,7 @@ def own_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @study_options
 @json_option
 def command(
-    study: str | None,
-    lengths: tuple[str, ...],
-    everything: bool,
-    as_json: bool,
-    **options: Any,
+    study: str | None, lengths: tuple[str, ...], everything: bool, as_json: bool, **options: Any
 ) -> int:
     """Simulate a server step by step: mean and percentile latencies.
 

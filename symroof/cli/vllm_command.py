@@ -225,12 +225,7 @@ def _details(advised: Review) -> list[str]:
 def _quantities(found: Mapping[str, Result], case_of: Callable[[str], BoundCase]) -> str:
     """Quantities with the bound at the peak beside what is expected, where that differs."""
     rows = [
-        [
-            name,
-            result.text(),
-            case_of(name).peak_bound_text(name),
-            result.symbol.meaning,
-        ]
+        [name, result.text(), case_of(name).peak_bound_text(name), result.symbol.meaning]
         for name, result in found.items()
     ]
     bound = "theoretical minimum" if any(row[2] for row in rows) else ""

@@ -348,11 +348,7 @@ def _too_long(one: Purchase) -> float | None:
 def _repairs(review: Reviewed) -> list[Text]:
     """What would make the first case pass: shorter prompts, fewer requests, other targets."""
     one, said = review.shown.best[0], []
-    missed = {
-        *one.missed,
-        *one.missed_as_expected,
-        *one.missed_when_slow,
-    }
+    missed = {*one.missed, *one.missed_as_expected, *one.missed_when_slow}
     for name in ("prompt", "batch") if not missed & PRICED else ():
         if name in one.case.given and name not in one.case.box:
             now = int(one.case.case.value(name))

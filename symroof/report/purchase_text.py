@@ -129,10 +129,7 @@ def _purchase_row(
     """What is bought of a device, in brackets how many would be ``enough``; of what does not fit or keep up only that, of replicas that miss a target one of these."""
     brackets = f"({enough:,})" if enough else ""
     name = ", ".join([device_word(one), *(f"{name} {value}" for name, value in one.own.varied)])
-    if not one.counted and {MEMORY, LOAD} & {
-        *one.missed_as_expected,
-        *one.missed,
-    }:
+    if not one.counted and {MEMORY, LOAD} & {*one.missed_as_expected, *one.missed}:
         return (name, brackets, *[""] * 7, one.lacks)
     cost = float(one.cost_per_mtok.value) if one.cost_per_mtok else None
     price = one.usd_per_month if at_rate else cost

@@ -22,12 +22,7 @@ Made = dict[tuple[str, str], bytes]
 
 
 def review_files(
-    review: Reviewed,
-    name: str,
-    formats: Sequence[str],
-    data: dict[str, Any],
-    *,
-    with_figures: bool,
+    review: Reviewed, name: str, formats: Sequence[str], data: dict[str, Any], *, with_figures: bool
 ) -> dict[str, bytes]:
     """The review in every format and its figures, by file name.
 

@@ -58,11 +58,7 @@ class Purchase(Configuration):
     @property
     def counted(self) -> bool:
         """Whether its size and its price are an answer: not where it does not fit or keep up, nor at a rate where a target is missed however many replicas there are."""
-        missed = {
-            *self.missed_as_expected,
-            *self.missed,
-            *self.missed_when_slow,
-        }
+        missed = {*self.missed_as_expected, *self.missed, *self.missed_when_slow}
         return not (missed if queues(self.own.case) else missed & {MEMORY, LOAD})
 
     @property

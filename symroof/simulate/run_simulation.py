@@ -150,10 +150,7 @@ KINDS = {"chunked": Server, "exclusive": Exclusive, "disaggregated": Disaggregat
 
 
 def _traffic(
-    answers: BoundCase,
-    arrivals: str | None,
-    users: int | None,
-    lengths: Mapping[str, Any],
+    answers: BoundCase, arrivals: str | None, users: int | None, lengths: Mapping[str, Any]
 ) -> Traffic:
     """What is drawn: as the case has it, unless lengths are given."""
     case, told = answers.case, answers.request.traffic

@@ -48,15 +48,7 @@ from symroof.theory.quantities import declared_quantity
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
 from symroof.theory.symbols import Symbol, base_unit, declared_symbol, is_spelling
-from symroof.units import (
-    Dimension,
-    Unit,
-    UnitError,
-    describe,
-    parse_unit,
-    strict,
-    with_usual_unit,
-)
+from symroof.units import Dimension, Unit, UnitError, describe, parse_unit, strict, with_usual_unit
 
 Equation = Annotated[str, Field(max_length=LONGEST)]
 Formula = Annotated[

@@ -15,15 +15,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from symroof.errors import nearest
 from symroof.specs import catalogue
 from symroof.specs.efficiencies import EngineClass, engine_class
-from symroof.specs.fields import (
-    NAME,
-    Amount,
-    Fault,
-    Spec,
-    ValueRange,
-    build,
-    raise_faults,
-)
+from symroof.specs.fields import NAME, Amount, Fault, Spec, ValueRange, build, raise_faults
 from symroof.specs.input_values import setting, symbol_of
 from symroof.specs.sources import Sourced, SourcedFile
 from symroof.symbolic.expressions import Expr, fraction

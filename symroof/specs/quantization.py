@@ -254,10 +254,7 @@ class Quantization(Storage):
         shared = [(name, number(value)) for name, value in settings.items()] + [
             ("scale_group", number(Fraction(self.scale_group)))
         ]
-        wide = (
-            "unquantized_bytes_per_param",
-            number(self.kept_bits.value),
-        )
+        wide = ("unquantized_bytes_per_param", number(self.kept_bits.value))
         each = [(f"{WIDTH}.{operator}", number(value)) for operator, value in (own or {}).items()]
         return Width(
             self.method,

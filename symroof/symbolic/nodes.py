@@ -128,12 +128,7 @@ class floor(_Kept, sympy.floor):  # type: ignore[misc]
     plain = sympy.floor
 
 
-OURS: dict[Any, Any] = {
-    sympy.Max: Max,
-    sympy.Min: Min,
-    sympy.ceiling: ceiling,
-    sympy.floor: floor,
-}
+OURS: dict[Any, Any] = {sympy.Max: Max, sympy.Min: Min, sympy.ceiling: ceiling, sympy.floor: floor}
 """By SymPy's own, of which they are subclasses."""
 
 

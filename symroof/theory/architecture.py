@@ -184,11 +184,7 @@ def matrix(
 
 
 def product(
-    operator: str,
-    elements: str,
-    moved: str,
-    per: str = "tokens",
-    own: tuple[str, str] = ("", ""),
+    operator: str, elements: str, moved: str, per: str = "tokens", own: tuple[str, str] = ("", "")
 ) -> Iterator[OperatorRow]:
     """``per`` rows through a matrix of so many ``elements``, with so many input and output elements ``moved`` by each."""
     width = "act_bytes_per_element"

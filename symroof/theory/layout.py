@@ -183,9 +183,7 @@ def _layout(*fields: object) -> Layout:
 
 
 def _uneven(
-    architecture: Architecture,
-    tp: float | str | None,
-    value: Callable[[str], float | str | None],
+    architecture: Architecture, tp: float | str | None, value: Callable[[str], float | str | None]
 ) -> Iterator[str]:
     """Heads that devices do not share equally; heads of unknown number are assumed to divide."""
     for name in dict.fromkeys(

@@ -250,7 +250,7 @@ FAULTS_IN_LINES = {
         4,
         3,
         "did you mean 'prompt'",
-    ),
+    )
 }
 
 

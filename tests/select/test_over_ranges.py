@@ -40,10 +40,7 @@ def test_the_window_is_that_of_both_ends(targets):
         "itl": any(made.value("sustained_itl") > targets["itl"] for made in beyond),
     }
     assert window.stopped_by == tuple(name for name, breaks in broken.items() if breaks)
-    for batch, both in (
-        (window.most, True),
-        (window.most + 1, False),
-    ):
+    for batch, both in ((window.most, True), (window.most + 1, False)):
         assert all(passes(targets, prompt, batch, **PRICE) for prompt in ENDS) is both, batch
 
 

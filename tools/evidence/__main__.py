@@ -18,10 +18,7 @@ FROM_FIT = {
     "measured-plot": measured_plot,
     "fit": efficiencies_page,
 }
-ALONE = {
-    "serving": serving_page,
-    "rates": rates_page,
-}
+ALONE = {"serving": serving_page, "rates": rates_page}
 WRITTEN = {
     "efficiencies": "specs/efficiencies.yaml",
     "measured": "docs/measured.md",

@@ -83,10 +83,7 @@ def measured_plot(fitted: CatalogueFit) -> str:
             for share, width in ((20, 1), (10, 3), (4, 6)):
                 cut = len(ratios) // share
                 axes.plot(
-                    [ratios[cut], ratios[-1 - cut]],
-                    [place] * 2,
-                    color=line("sky"),
-                    linewidth=width,
+                    [ratios[cut], ratios[-1 - cut]], [place] * 2, color=line("sky"), linewidth=width
                 )
             axes.plot(statistics.median(ratios), place, "o", color=line("blue"), markersize=5)
         axes.axvline(1, color=line("faint"), linewidth=0.8)

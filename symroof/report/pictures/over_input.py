@@ -26,9 +26,7 @@ from symroof.report.pictures.curves import (
     next_power_of_two,
     solve_limit,
 )
-from symroof.report.pictures.curves import (
-    known as has_all,
-)
+from symroof.report.pictures.curves import known as has_all
 from symroof.symbolic.printing import shortened_formula
 from symroof.theory.declarations import FULL_MEMORY
 from symroof.theory.spellings import known

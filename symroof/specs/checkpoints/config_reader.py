@@ -262,11 +262,7 @@ def _types(
 
 
 def _family(
-    document: JsonDocument,
-    place: Location,
-    outer: str | None,
-    own: str | None,
-    assumed: str | None,
+    document: JsonDocument, place: Location, outer: str | None, own: str | None, assumed: str | None
 ) -> tuple[str, Family]:
     """The type that a language model is read as, and its family."""
     unreadable = next((kind for kind in (outer, own) if kind in refused()), None)
