@@ -208,8 +208,8 @@ def engine_profile(name: str) -> EngineSpec:
     Raises:
         InputError: no such engine.
 
-    >>> engine_profile("vLLM 0.9.1").label, engine_profile("sglang").inputs["memory_share"].value
-    ('vllm@0.9.1', Fraction(87, 100))
+    >>> engine_profile("vLLM 0.9.1").label, engine_profile("sglang").label
+    ('vllm@0.9.1', 'sglang')
     """
     base, version = named_version(name)
     spec = build(catalogue.find("engines", base), EngineSpec)
