@@ -34,22 +34,22 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1850,
-    "symbolic": 4701,
-    "theory": 4468,
-    "specs": 4807,
-    "checkpoints": 3219,
-    "study": 6911,
-    "select": 2400,
-    "simulate": 1763,
+    "top level": 1834,
+    "symbolic": 4696,
+    "theory": 4462,
+    "specs": 4788,
+    "checkpoints": 3215,
+    "study": 6909,
+    "select": 2396,
+    "simulate": 1760,
     "servers": 1510,
     "sweep": 1108,
     "calibrate": 1229,
-    "check": 4859,
-    "report": 4965,
-    "cli": 3670,
-    "tests": 29827,
-    "other": 2680,
+    "check": 4845,
+    "report": 4951,
+    "cli": 3661,
+    "tests": 29824,
+    "other": 2674,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02
