@@ -71,6 +71,7 @@ def _base() -> dict[str, tuple[Fraction, Dimension]]:
         "FLOPS": (one, dim(FLOP=1, s=-1)),
         "s": (one, dim(s=1)),
         "hour hours h": (Fraction(3600), dim(s=1)),
+        "month months": (Fraction(3600 * 730), dim(s=1)),
         "Hz": (one, dim(s=-1)),
         "USD": (one, dim(USD=1)),
         "J": (one, dim(J=1)),

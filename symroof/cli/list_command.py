@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import all_option, family_option, json_option
 from symroof.cli.terminal import fitted_table, json_text, say, say_json, wrapped
 from symroof.errors import InputError, Problem, meant_by
-from symroof.report.catalogue_entries import CatalogueEntry, entry
 from symroof.report.catalogue_tables import KINDS, CatalogueTable, shown
 from symroof.units import parse_quantity
+
+if TYPE_CHECKING:
+    from symroof.report.catalogue_entries import CatalogueEntry
 
 COLUMNS = {
     "models": ("name", "parameters", "active_params", "experts", "attention"),
@@ -114,6 +116,8 @@ def show(name: str, everything: bool, assume_family: str | None, as_json: bool) 
     NAME is a name of the catalogue or a path to a spec file, to a config.json, to the folder that holds one, or to a GGUF file.
     The first screen has the numbers; --all has every row with its source and note, and exact values.
     """
+
+    from symroof.report.catalogue_entries import entry
 
     found = entry(name, assume_family)
     if as_json:

@@ -17,10 +17,15 @@ ALONE = {
 """What a name means that people also give to a measurement under load, and the name of that."""
 
 
+def limit_word(found: Diagnosis) -> str:
+    """What the bound at the peak of a time is, or of a rate."""
+    return f"theoretical {'minimum' if found.expected.symbol.unit == 's' else 'limit'}"
+
+
 def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) -> str:
     """What was measured against what is predicted, and the causes, the best first."""
     measured = Result(found.expected.symbol, found.measured).plain()
-    bound = f", theoretical minimum {compact(found.bound, DIGITS)}" if found.bound else ""
+    bound = f", {limit_word(found)} {compact(found.bound, DIGITS)}" if found.bound else ""
     lines = [
         case_title(case),
         f"  {found.name}: measured {measured}, predicted {compact(found.expected, DIGITS)}{bound}",

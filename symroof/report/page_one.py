@@ -194,6 +194,9 @@ def _targets(one: Purchase) -> dict[str, Any]:
         why = unknown_targets(case).get(name, "missed")
         value = NO_STEADY_STATE if waits_without_end(name, case.case) else UNKNOWN
         rows.append([TARGETS[name], value, "", limit_of(symbol, case.targets[name]).plain(), why])
+    for name, found in (("ttft", one.ttft), ("itl", one.itl)):  # a wait that no target limits
+        if found and name not in case.targets:
+            rows.append([TARGETS[name], *found.in_two(DIGITS), "none", ""])
     return {"header": ["target", "predicted", _interval(case), "limit", "outcome"], "rows": rows}
 
 

@@ -368,11 +368,16 @@ FINER = 6
 """Numbers of prefill instances that are tried for each number of instances that decode."""
 
 
-def finer_ratios(one: Candidate, copies: int, open_copies: bool) -> list[Candidate]:
-    """A layout with other numbers of instances that decode and that prefill than it has at so many copies, fewer devices in all."""
+def finer(one: Candidate, copies: int, open_copies: bool) -> list[Candidate]:
+    """A layout with chunks between those that are tried; or with other numbers of instances that decode and that prefill than it has at so many copies, fewer
+    devices in all."""
+    case = one.bound_case.case
+    if chunk := one.columns.get("chunk"):
+        most = fraction(one.bound_case.given["token_budget"].setting) * case.value("attention_dp")
+        between = [chunk * Fraction(n, 4) for n in (3, 4, 6)]
+        return [Candidate(one.bound_case, {"chunk": n}) for n in between if n < most]
     if "prefill_devices" not in one.columns:
         return []
-    case = one.bound_case.case
     size, apart = (int(case.value(f"{kind}instance_devices")) for kind in ("", "prefill_"))
     copies = copies if open_copies else int(case.value("dp"))
     most = copies * (size + one.columns["prefill_devices"])

@@ -56,7 +56,7 @@ def decide(
         if limit is not None and best.state == "passes" and key(best) >= limit:
             found.append(replace(best, unsimulated=tuple(percentiles)))
             continue
-        each = screen([[candidate] for candidate in candidates], finer=False)
+        each = screen([[candidate] for candidate in candidates], between=False)
         left = sorted((one for one in each if _left(one, percentiles)), key=key)
         kinds = ([one for one in left if one.scheduling == kind] for kind in SCHEDULINGS)
         tried = sorted((one for kind in kinds for one in kind[:TRIED]), key=key)

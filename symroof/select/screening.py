@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.verdict import AT_A_RATE, ISOLATED, LOAD, MEMORY, TARGET_METRICS
-from symroof.select.candidates import Candidate, finer_ratios
+from symroof.select.candidates import Candidate, finer
 from symroof.select.columns import (
     AT_THE_RATE,
+    LARGEST,
     ROOM,
     SHARED,
     VALUES,
@@ -44,11 +45,11 @@ TOGETHER = 6  # points of a layout whose queues are looked at at once
 BATCHES = np.array([1, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 """Shares of the largest batch that are tried: a smaller one leaves more of a step to prompts."""
 BEYOND = np.array([1.25, 2, 4])
-"""At a rate larger ones of the best layout as well: not all slots are taken then, and the ITL of full ones decides nothing."""
+"""At a rate larger ones as well: not all slots are taken then, and the ITL of full ones decides nothing."""
 NEAR = 0.05
 """Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner."""
 FINER_LAYOUTS, FINER_PRICE = 3, 1.1
-"""Layouts of a case, and how much dearer than its best, of which other numbers of prefill instances are tried."""
+"""Layouts of a case, and how much dearer than its best, of which chunks and numbers of prefill instances between are tried."""
 ARGUMENTS = SHARED | {"batch"}
 """Inputs whose numbers do not tell functions apart."""
 SCREENED = (
@@ -67,12 +68,12 @@ def screen(
     cases: Sequence[Sequence[Candidate]],
     listed: bool = False,
     intervals: bool = True,
-    finer: bool = True,
+    between: bool = True,
 ) -> list[Purchase]:
     """The best of the candidates of each case, at its own batch where one is chosen; where a size is not known the case as it is.
 
-    ``listed``: the study lists batches, so that no window of them is said. Without ``intervals`` measured efficiencies are as expected; without ``finer``
-    numbers of prefill instances are those of the candidates alone.
+    ``listed``: the study lists batches, so that no window of them is said. Without ``intervals`` measured efficiencies are as expected; without ``between``
+    chunks and numbers of prefill instances are those of the candidates alone.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, chunk=2048, targets={"itl": "20 ms"})
@@ -90,21 +91,13 @@ def screen(
     def cheapest() -> dict[int, float]:
         return {i: min(rank for rank, *_ in answers)[1] for i, answers in each.items()}
 
-    for group, tried in sorted(_tried(groups), key=lambda one: one[1].bound.min()):
+    for group, tried in sorted(_tried(groups, False), key=lambda one: one[1].bound.min()):
         add(group, _cheapest(group, tried, {i: _nearby(x) for i, x in cheapest().items()}))
     failing = [i for i in range(len(cases)) if i not in each]
     for group in groups:
         add(group, _nearest(group, failing))
-    near: dict[Group, list[Answer]] = defaultdict(list)
-    for answers in each.values():
-        kind, price, _ = min(rank for rank, *_ in answers)
-        for one in answers:
-            if one[0][:2] <= (kind, _nearby(price)):
-                near[one[2]].append(one)
-    for group, ones in near.items():
-        add(group, _larger(group, ones))
-    others = [(one, i) for i, answers in each.items() if finer for one in _finer(answers)]
-    for group, tried in _tried(_groups(others, intervals)):
+    others = [(one, i) for i, answers in each.items() if between for one in _between(answers)]
+    for group, tried in _tried(_groups(others, intervals), True):
         add(group, _cheapest(group, tried, cheapest()))
     best: dict[Group, dict[int, tuple[Points, Rank]]] = {}
     for i, answers in each.items():
@@ -117,7 +110,7 @@ def screen(
 
 
 def _nearby(price: float) -> float:
-    """Up to which price a larger batch of another layout may still be the cheapest."""
+    """Up to which price another layout may still be the cheapest with other numbers of prefill instances."""
     return max(price, price * 1.3)
 
 
@@ -164,44 +157,15 @@ def _shape(candidate: Candidate, relevant: dict[Any, frozenset[str]]) -> tuple[A
     return id(case.theory), fixed, moved, box, tuple(columns), not case.has(PRICE), used
 
 
-def _larger(group: Group, answers: Sequence[Answer]) -> dict[Place, tuple[Points, Rank]]:
-    """The best of the cases of some answers at a larger batch of the same layout, where that needs fewer copies at the rate."""
-    rows: list[int] = []
-    fewer: list[float] = []
-    for rank, point, _ in answers:
-        place = int(point.rows[0])
-        copies = float(point.copies[0] - group.copies_of[place])
-        if group.rate and group.open_copies and not group.chosen_batch and not rank[0] and copies:
-            layout, owner = group.candidates[place].bound_case, group.owners[place]
-            alike = (i for i, each in enumerate(group.candidates) if each.bound_case is layout)
-            own = [i for i in alike if group.owners[i] == owner and group.largest[i] >= 1]
-            rows, fewer = rows + own, fewer + [copies] * len(own)
-    if not rows:
-        return {}
-    tried = _batches(group, np.array(rows), BEYOND)
-    met = group.met(Points(tried.rows, tried.batch, np.repeat(fewer, len(BEYOND))))
-    return _cheapest(group, _tries(group, tried.at(np.flatnonzero(met)))) if met.any() else {}
-
-
-def _finer(answers: Sequence[Answer]) -> list[Candidate]:
-    """The best layouts of a case with other numbers of instances that decode and that prefill; none where prefills are not apart."""
+def _between(answers: Sequence[Answer]) -> list[Candidate]:
+    """The best layouts of a case with chunks and numbers of prefill instances between those that are tried."""
     ranked = sorted(answers, key=lambda one: one[0])
     return [
         each
         for (missed, price, _), point, group in ranked[:FINER_LAYOUTS]
-        if group.apart and not missed and price <= ranked[0][0][1] * FINER_PRICE
-        for each in finer_ratios(
-            group.candidates[point.rows[0]], int(point.copies[0]), group.open_copies
-        )
+        if not (missed and group.apart) and price <= ranked[0][0][1] * FINER_PRICE
+        for each in finer(group.candidates[point.rows[0]], int(point.copies[0]), group.open_copies)
     ]
-
-
-def _batches(group: Group, rows: Array, shares: Array) -> Points:
-    """Points at shares of the largest batch of each row, within its memory."""
-    batch = np.maximum(np.ceil(group.largest[rows][:, None] * shares), 1)
-    batch = np.minimum(batch, group.capacity[rows][:, None])
-    batch = group.shared_out(rows[:, None], batch)
-    return points_at(np.repeat(rows, len(shares)), batch.ravel())
 
 
 @dataclass(frozen=True)
@@ -218,14 +182,20 @@ class Tries:
     """The places of those that may pass, from the cheapest on."""
 
 
-def _tried(groups: Iterable[Group]) -> Iterator[tuple[Group, Tries]]:
-    """What is tried of each group: the batch that was chosen, or shares of the largest that passes without a queue."""
+def _tried(groups: Iterable[Group], beyond: bool) -> Iterator[tuple[Group, Tries]]:
+    """What is tried of each group: the batch that was chosen, or shares of the largest that passes without a queue, within memory."""
     for group in groups:
         if group.chosen_batch:
             rows = np.flatnonzero(group.own_batch <= group.capacity)
             points = points_at(rows, group.own_batch[rows])
         else:
-            points = _batches(group, np.flatnonzero(group.largest >= 1), BATCHES)
+            larger = group.rate and (beyond or group.apart or not group.open_copies)
+            shares = np.concatenate([BEYOND, BATCHES]) if larger else BATCHES
+            rows = np.flatnonzero(group.largest >= 1)
+            batch = np.maximum(np.ceil(group.largest[rows][:, None] * shares), 1)
+            batch = np.minimum(batch, group.capacity[rows][:, None])
+            batch = group.shared_out(rows[:, None], batch)
+            points = points_at(np.repeat(rows, len(shares)), batch.ravel())
         if len(points.rows):
             yield group, _tries(group, points)
 
@@ -237,7 +207,8 @@ def _tries(group: Group, tried: Points) -> Tries:
     bound, within = group.price(tried), np.isfinite(load) & (tried.copies <= MOST_COPIES)
     if not group.rate and bound.any():
         within &= _soonest(group, tried, bound)
-    order = np.lexsort((-tried.batch, load / tried.copies, bound))
+    beyond = tried.batch > group.largest[tried.rows]
+    order = np.lexsort((-tried.batch, load / tried.copies, beyond, bound))
     return Tries(tried, load, bound, order[within[order]])
 
 
@@ -263,8 +234,8 @@ def _cheapest(
         met = group.met(at) if in_time is None else in_time & group.met(at, waiting=False)
         price = group.price(at)
         ratio = load[now] / at.copies if group.open_copies else load[now]
-        if group.apart:  # at the same price no prefill apart: of it nothing was measured
-            ratio = 1 + group.strain(at)
+        # at the same price no more slots than keep the ITL when all are taken
+        ratio = ratio + LARGEST * (at.batch > group.largest[at.rows])
         for i in np.flatnonzero(met):
             rank = (0, _rounded(price[i]), _rounded(ratio[i]))
             place = places[now[i]]
@@ -273,6 +244,11 @@ def _cheapest(
                 near = _nearby(rank[1]) if group.rate else rank[1]
                 limit[place[0]] = min(limit.get(place[0], math.inf), near)
         left = [ones[TOGETHER:] for ones in left]
+    if (
+        group.apart
+    ):  # nor prefill apart, of which nothing was measured; of its layouts the one with most room
+        strains = {place: 1 + float(group.strain(at)[0]) for place, (at, _) in found.items()}
+        found = {x: (at, (*rank[:2], strains[x])) for x, (at, rank) in found.items()}
     return found
 
 

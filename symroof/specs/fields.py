@@ -335,6 +335,8 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
             known = re.findall(r"'([^']+)'", item["ctx"]["expected_tags"])
             hint = nearest(str(item["ctx"]["tag"]), known)
             return f"kind must be one of {', '.join(known)}", hint
+        case "too_long":
+            return f"has more than {item['ctx']['max_length']} entries", ""
         case "value_error":
             return split_hint(str(item["ctx"]["error"]))
     hint = "write precision: {weights: fp8}" if key == "precision" else ""

@@ -47,6 +47,7 @@ def test_reading_as_many_claims_as_a_file_may_hold_is_bounded():
             for i in range(MOST_ANNOTATIONS)
         ),
         "n.md",
+        {},
     )
     assert not note.problems
     assert time.process_time() - started < 20

@@ -38,13 +38,13 @@ LIGHT = {
     ("list", "hardware"): {"pydantic", "symroof.symbolic", "symroof.theory"},
     ("list", "models"): {"symroof.specs.study", *FORMULAS},
     ("list", "quantities"): {"pydantic"},
-    ("validate", str(CHAT)): {"symroof.specs.model", "symroof.specs.user_theory", *FORMULAS},
+    ("validate", str(CHAT)): {"symroof.claims", "symroof.report"},
     ("eval", "--help"): {"pydantic", "symroof.symbolic"},
-    ("schema", "study"): {"symroof.theory.theory"},
+    ("schema", "study"): {"symroof.specs.user_theory", "symroof.analysis"},
     ("eval", str(CHAT)): {"symroof.analysis.equation", "symroof.claims", "symroof.report.view"},
 }
 """Commands, and what each leaves unloaded beside the heavy packages."""
-EVALUATES = {("list", "models"), ("eval", str(CHAT))}
+EVALUATES = {("list", "models"), ("validate", str(CHAT)), ("eval", str(CHAT))}
 """Those that work out a value (of models with experts, the active parameters), which takes NumPy."""
 READS_FORMULAS = {line for line in LIGHT if "symroof.symbolic" not in LIGHT[line]}
 """Those that read formulas or inputs, which are expressions of SymPy."""

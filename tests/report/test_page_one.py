@@ -29,7 +29,7 @@ def test_a_case_that_passes_throughout_is_reviewed_before_one_that_passes_at_the
     review = reviewed(Study(**CASE, targets={"itl": WITHIN}))
     page = page_one(review)
     assert page["heading"].startswith("Use 1 ×") and review.subject.number("batch") == 1
-    assert [row[4] for row in page["rows"]] == ["met, narrowly in the worst case"]
+    assert [row[4] for row in page["rows"]] == ["met, narrowly in the worst case", ""]
 
 
 @pytest.mark.parametrize(("batch", "words"), [(16, "prompt"), (600, "batch")])
@@ -133,4 +133,4 @@ def test_a_price_that_nobody_knows_is_no_budget_kept(tmp_path):
         page["heading"]
         == "Whether 1 × NVIDIA H200 SXM 141 GB meets every target of Llama 3 8B is not known"
     )
-    assert page["rows"][-1] == ["price of a replica", "not known", "", "20 USD/hour", "needs price"]
+    assert ["price of a replica", "not known", "", "20 USD/hour", "needs price"] in page["rows"]

@@ -91,7 +91,7 @@ BOUNDS = {
     "norms of every layer": (lambda n: Norm(per_layer=n), 8, "less than or equal to 8"),
     "values of a list": (lambda n: settings("batch", [*range(1, n + 1)]), 64, "1 to 64 values"),
     "models of a study": (lambda n: study(model=["llama-3-8b"] * n), 64, "or a list of them"),
-    "formulas of a study": (formulas, 64, "at most 64 are read"),
+    "formulas of a study": (formulas, 64, "at most 64 items"),
     "bytes of a number": (lambda n: precision_width(f"{n} byte"), 8, "is not a width"),
 }
 

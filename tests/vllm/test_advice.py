@@ -73,13 +73,14 @@ trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 | itl: 60 ms | hardware=h200
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(("line", "targets", "case"), table(LINES))
 def test_a_recommended_line_is_what_is_recommended(line, targets, case):
-    """It takes the devices of the line, fits, keeps its promises, and read again it is the purchase, to the last number."""
+    """It takes the devices of the line, or at a rate as many as are cheapest, fits, keeps its promises, and read again it is the purchase, to the last number."""
     case, targets = case_of(case), fields(targets)
     found = reviewed(line, targets, **case)
     pick = found.pick
     again = reviewed(found.line, targets, **case)
     cases = [made.served.study.first.case for made in (found, again)]
-    assert len({case.value("instance_devices") * case.value("dp") for case in cases}) == 1
+    counts = [each.value("instance_devices") * each.value("dp") for each in cases]
+    assert counts[0] == counts[1] or "arrival_rate" in case
     assert not again.served.study.first.does_not_fit and not found.pick.missed
     assert again.pick.batch == pick.batch and again.pick.devices == pick.devices
     assert pick.batch % pick.parallel["attention_dp"] == 0  # a line says the requests of one group
