@@ -372,10 +372,13 @@ def finer(one: Candidate, copies: int, open_copies: bool) -> list[Candidate]:
     """A layout with chunks between those that are tried; or with other numbers of instances that decode and that prefill than it has at so many copies, fewer
     devices in all."""
     case = one.bound_case.case
-    if chunk := one.columns.get("chunk"):
-        most = fraction(one.bound_case.given["token_budget"].setting) * case.value("attention_dp")
-        between = [chunk * Fraction(n, 4) for n in (3, 4, 6)]
-        return [Candidate(one.bound_case, {"chunk": n}) for n in between if n < most]
+    if "chunk" in one.columns:
+        ranks = int(case.value("attention_dp"))
+        most = fraction(one.bound_case.given["token_budget"].setting)
+        dense = (n for chunk in CHUNKS for n in (chunk * 3 // 4, chunk))
+        return [
+            Candidate(one.bound_case, {"chunk": Fraction(n * ranks)}) for n in dense if n < most
+        ]
     if "prefill_devices" not in one.columns:
         return []
     size, apart = (int(case.value(f"{kind}instance_devices")) for kind in ("", "prefill_"))
