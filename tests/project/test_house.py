@@ -40,7 +40,7 @@ BUDGETS = {
     "specs": 4790,
     "checkpoints": 3215,
     "study": 6909,
-    "select": 2377,
+    "select": 2380,
     "simulate": 1760,
     "servers": 1510,
     "sweep": 1108,
