@@ -7,7 +7,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from symroof.version import __version__  # noqa: E402
+from symroof.resources import __version__  # noqa: E402
 from tools.docs.reference_pages import write_pages  # noqa: E402
 
 project = "symroof"

@@ -46,7 +46,7 @@ if _is_program():
 from types import ModuleType  # noqa: E402
 from typing import TYPE_CHECKING, Any  # noqa: E402
 
-from symroof.version import __version__  # noqa: E402
+from symroof.resources import __version__  # noqa: E402
 
 if TYPE_CHECKING:
     from symroof import symbols

@@ -1,10 +1,12 @@
-"""Where symroof's own files lie: the package, and the words and data that come with it."""
+"""What belongs to the package: its version, and the files of data beside its code."""
 
 from __future__ import annotations
 
 import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from pathlib import Path

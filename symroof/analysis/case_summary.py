@@ -281,6 +281,11 @@ def both(case: BoundCase, name: str) -> tuple[str, str]:
     return own, f"{most}{compact(bound, DIGITS)}" if bound else ""
 
 
+def limit_word(unit: str) -> str:
+    """What the bound at the peak is of a rate; of a time, a cost or a size."""
+    return "theoretical limit" if unit.endswith("/s") else "theoretical minimum"
+
+
 def added_token(case: BoundCase, name: str) -> list[str]:
     """Beside the cache per token: what one more token adds, where that is less, as windows are full."""
     written, added = case.get("kv_bytes_per_token"), case.get("kv_bytes_per_added_token")

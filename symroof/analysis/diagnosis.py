@@ -230,9 +230,6 @@ def _explanation(
     return Explanation(causes()[cause], said, reads, predicted, holds, off, seen)
 
 
-# ---------------------------------------------------------------------------------------------------------- the causes
-
-
 def _variants(case: BoundCase, quantity: str) -> Iterator[tuple[str, str, Request | None]]:
     """Every variant to try in a case, of what moves a quantity: the cause, the variant in words, and what is asked for instead; None where the quantity that was measured is another one."""
     value, is_set = case.case.value, case.case.is_set

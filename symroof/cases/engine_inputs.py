@@ -177,10 +177,8 @@ def several_devices(given: Mapping[str, Input]) -> bool:
 def kind_of(case: BoundCase, device: HardwareSpec, engine: str) -> MeasuredKind:
     """What a case is among those measured, on a class of engines."""
     given = case.given
-    width = number_of(given, "weight_bytes_per_param", defaults=True)
-    bits = 8 * width if width is not None else None
-    if "weight_bits" in given:
-        bits = 8 * (number_of(given, "weight_bits") or 0)  # in bytes, as all sizes
+    stored = "weight_bits" if "weight_bits" in given else "weight_bytes_per_param"
+    bits = 8 * (number_of(given, stored, defaults=True) or 2)  # in bytes; unknown is 16 bits
     recurrent = any(
         name.startswith(("d_state", "linear_key")) or name.endswith(("_state_size", "lru_width"))
         for name in given
@@ -195,7 +193,7 @@ def kind_of(case: BoundCase, device: HardwareSpec, engine: str) -> MeasuredKind:
         family=device.family,
         generation=device.generation,
         model="recurrent" if recurrent else parts or "dense",
-        bits=next((size for size, least in ((16, 10), (8, 6)) if bits is None or bits > least), 4),
+        bits=next((size for size, least in ((16, 10), (8, 6)) if bits > least), 4),
         layout=layout,
         engine=engine,
     )

@@ -9,8 +9,8 @@ import click
 from symroof.cli.options import all_option, json_option, study_from, study_options
 from symroof.cli.terminal import (
     fitted_table,
-    json_text,
     say,
+    say_json,
     say_one_of,
     warning_lines,
     wrapped,
@@ -66,7 +66,7 @@ def command(
     if out:
         write_file(out, fitted.block(), measured, study)
     if as_json:
-        say(json_text(calibration_json(fitted)))
+        say_json(calibration_json(fitted))
     else:
         say("\n".join(calibration_lines(fitted, everything)))
 

@@ -14,6 +14,7 @@ from symroof.analysis.case_summary import (
     case_label,
     compact,
     endless,
+    limit_word,
     used_memory,
 )
 from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_checks
@@ -120,8 +121,8 @@ def single(case: BoundCase, names: Sequence[str]) -> str:
             lines += [f"{name}: no value; {case.why_unknown(name)}"]
             continue
         first, bound = both(case, name)
-        kind = f"theoretical {'limit' if bound.startswith('at most') else 'minimum'}"
-        least = f"{kind if case.result(name).symbol.unit else 'at 100 % of peak'} {bound}"
+        unit = case.result(name).symbol.unit
+        least = f"{limit_word(unit) if unit else 'at 100 % of peak'} {bound}"
         with_bound = f"{first}, {least}" if bound and first else first or least
         lines += [f"{name}: {with_bound}", *wrapped(case.result(name).symbol.meaning, first="  ")]
         lines += (line for each in added_token(case, name) for line in wrapped(each, first="  "))

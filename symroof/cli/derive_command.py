@@ -81,7 +81,7 @@ def derivation_lines(derivation: Derivation, everything: bool) -> list[str]:
 
 def _value(derivation: Derivation, everything: bool) -> list[str]:
     """The value and the theoretical minimum, or what is missing."""
-    from symroof.analysis.case_summary import both
+    from symroof.analysis.case_summary import both, limit_word
     from symroof.analysis.verdict import basis_of
     from symroof.cli.case_screen import missing_input, option_for
 
@@ -94,8 +94,7 @@ def _value(derivation: Derivation, everything: bool) -> list[str]:
         return wrapped(f"{name}: no number: {derivation.why_unknown}")
     own, least = both(case, name)
     basis = "" if least and not everything else "; ".join(basis_of(case, (name,)))
-    kind = "limit" if least.startswith("at most") else "minimum"
-    least = least and f"theoretical {kind} {least}"
+    least = least and f"{limit_word(derivation.symbol.unit)} {least}"
     return wrapped("; ".join(filter(None, (f"{name} = {own}", least, basis))))
 
 

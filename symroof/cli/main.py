@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 
 from symroof.cli.terminal import BAD_INPUT, columns, print_problems, report_bug, say
-from symroof.version import __version__
+from symroof.resources import __version__
 
 GROUPS = {
     "Decide": {

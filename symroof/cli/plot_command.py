@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.compared_cases import (
-    against_option,
-    is_line,
-    quantities_option,
-    waterfalls_between,
-)
+from symroof.cli.diff_command import against_option, is_line, quantities_option, waterfalls_between
 from symroof.cli.options import study_from, study_options
 from symroof.cli.terminal import reflowed, say, write_file
 from symroof.errors import InputError, Problem

@@ -13,8 +13,7 @@ import click
 from symroof.cli.options import TABLE, all_option, json_option, pairs, study_from, study_options
 from symroof.cli.terminal import (
     fitted_table,
-    json_text,
-    say,
+    say_json,
     say_marked,
     say_one_of,
     warning_lines,
@@ -74,7 +73,7 @@ def command(
     found = simulate(made.first, lengths=pairs(lengths, "--lengths"), track=progress_bar, **chosen)
     say_one_of(made.cases, "simulating")
     if as_json:
-        say(json_text(found.as_json()))
+        say_json(found.as_json())
     else:
         say_marked("\n".join(simulation_lines(found, made.first, everything)))
     return int(found.missed)

@@ -113,7 +113,7 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
 
         check(file)
     elif kind == "study":
-        assert Study.load(file).cases  # names of models and devices are looked up
+        tuple(Study.load(file).cases)  # names of models and devices are looked up
     else:
         build(document or loads(text, file), spec_class(kind))
     return kind

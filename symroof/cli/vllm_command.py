@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.analysis.case_summary import (
-    DIGITS,
-    case_title,
-    case_warnings,
-    compact,
-    endless,
-    unused_inputs,
-)
-from symroof.analysis.solution import solution_json
-from symroof.analysis.verdict import efficiency_basis, findings, target_warnings, unjudged
-from symroof.cases.bound_case import BoundCase
-from symroof.cases.values import Result
-from symroof.cli.case_screen import marked, switches
 from symroof.cli.options import (
     case_options,
     details_option,
@@ -27,14 +13,10 @@ from symroof.cli.options import (
     line_selection,
     strict_option,
 )
-from symroof.cli.terminal import fitted_table, json_text, say, say_marked, warning_lines, wrapped
-from symroof.report.purchase_text import price_text
-from symroof.table_formats import text_table
-from symroof.theory.theory_files import column, listed
-from symroof.vllm.advice import Review, review
-from symroof.vllm.command_line import ServeCommand, read_line
-from symroof.vllm.engines import ENGINES
-from symroof.vllm.served_case import served_case
+from symroof.cli.terminal import say_json, say_marked
+
+if TYPE_CHECKING:
+    from symroof.vllm.command_line import ServeCommand
 
 
 @click.command("vllm")
@@ -50,6 +32,7 @@ def command(line: str, everything: bool, strict: bool, as_json: bool, **options:
 
     The command line is only read, never run. Options given here override its flags. --details explains each flag and each limit.
     """
+    from symroof.vllm.command_line import read_line
 
     return _reviewed(read_line(line), everything, strict, as_json, options)
 
@@ -68,6 +51,8 @@ def server(line: str, everything: bool, strict: bool, as_json: bool, **options: 
     Understood: vllm serve, sglang serve, sglang.launch_server, trtllm-serve, llama-server, and docker run of their images. The command
     line is only read, never run.
     """
+    from symroof.vllm.command_line import read_line
+    from symroof.vllm.engines import ENGINES
 
     return _reviewed(read_line(line, ENGINES), everything, strict, as_json, options)
 
@@ -76,6 +61,11 @@ def _reviewed(
     line: ServeCommand, everything: bool, strict: bool, as_json: bool, options: dict[str, Any]
 ) -> int:
     """Print the review of a parsed command; the exit code."""
+    from symroof.analysis.case_summary import unused_inputs
+    from symroof.analysis.verdict import findings
+    from symroof.cli.server_screen import review_json, screen
+    from symroof.vllm.advice import review
+    from symroof.vllm.served_case import served_case
 
     advised = review(served_case(line, line_selection(options)))
     case = advised.served.study.first
@@ -84,149 +74,7 @@ def _reviewed(
         for name in unused_inputs(case, [*advised.facts, *advised.gives])
     ]
     if as_json:
-        say(json_text(review_json(advised, idle)))
+        say_json(review_json(advised, idle))
     else:
         say_marked(screen(advised, idle, everything))
     return int(strict and bool(findings(case)))
-
-
-def review_json(advised: Review, idle: list[str]) -> dict[str, Any]:
-    """The review as JSON; ``idle`` are warnings of what has no effect."""
-
-    answers, made = advised.served.study.first, advised.served
-    pick = advised.pick
-    gives = {name: pick.case.json_with_bound(name) for name in advised.gives} if pick else {}
-    return {
-        "schema": f"symroof/{'vllm' if made.line.engine.name == 'vllm' else 'server'}/1",
-        "engine": made.line.engine.name,
-        "model": answers.model.name if answers.model else None,
-        "hardware": answers.hardware.name if answers.hardware else None,
-        "flags": [vars(flag) for flag in made.flags],
-        "not_modelled": list(made.line.others),
-        "basis": efficiency_basis(answers),
-        "quantities": {name: advised.case_of(name).json_with_bound(name) for name in advised.facts},
-        "limits": [
-            {
-                "name": limit.name,
-                "value": limit.value,
-                "means": limit.means,
-                "solution": solution_json(limit.solution),
-            }
-            for limit in advised.limits
-        ],
-        "recommended": {
-            "line": advised.line or None,
-            "flags": [vars(advice) for advice in advised.advice],
-            "quantities": gives,
-        },
-        **(
-            advised.found.as_json(advised.line)
-            if advised.found
-            else {"recommendation": None, "reason": advised.warnings[-1]}
-        ),
-        **answers.ledger(tuple(advised.facts), everything=False),
-        "warnings": list(dict.fromkeys((*idle, *case_warnings(answers), *advised.warnings))),
-        "read": made.line.engine.source,
-    }
-
-
-WORDS = column("shown", "words")
-NO_TARGET = "no target, so only memory limits the batch: add --target itl='50 ms'"
-DETAILS = "--details shows every flag, all quantities, each limit with its formula, and sources."
-
-
-def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
-    """The recommended line, why, what it gives against now, and warnings; with ``everything`` each flag, quantity and limit."""
-    served, case = advised.served, advised.served.study.first
-    lines = ["Recommended:", advised.line, ""] if advised.line else []
-    for advice in advised.advice:  # a reason for each flag
-        flag = f"{served.line.engine.spelled(advice.flag) or advice.flag} {advice.value}".rstrip()
-        lines += wrapped(f"{flag}: {advice.because}", "    ", "  ", None if everything else 2)
-    lines += wrapped(f"{case_title(case)}; {efficiency_basis(case)}")
-    rows = _rows(advised)
-    head = ["", "as given", *(["recommended"] if advised.line else [])]
-    lines += [fitted_table(rows, head, "  ", flexible=0, left=True)] if rows else []
-    lines += wrapped(_replicas(advised))
-    warnings = [
-        *advised.warnings,
-        *marked(case_warnings(case)),
-        *(f"as given, the server {text}" for text in target_warnings(case)),
-        *unjudged(case),
-        *idle,
-    ]
-    warnings += [NO_TARGET] if advised.line and not case.targets else []
-    lines += warning_lines(warnings, len(warnings) if everything else 4)
-    if served.line.others:
-        lines += wrapped(
-            f"not modelled: {' '.join(served.line.others)}", most=None if everything else 2
-        )
-    if everything:
-        return "\n".join([*lines, *_details(advised)])
-    flags = ", ".join(f"{flag.flag} {flag.value}" for flag in served.flags if flag.defaulted)
-    lines += wrapped(f"{served.line.engine.title} defaults: {flags}.", most=2) if flags else []
-    return "\n".join([*lines, *wrapped(DETAILS)])
-
-
-def _rows(advised: Review) -> list[list[str]]:
-    """What the line gives as it is, and as recommended."""
-    first, rows = advised.served.study.first, []
-    rate = "arrival_rate" in first.given
-    names = [name for name in listed("shown", "line") if rate or name != "sustained_itl"]
-    if "loaded_itl" not in advised.facts and "loaded_ttft" not in advised.facts:
-        names += listed("shown", "line_alone")
-    for name in names:
-        given, gives = (
-            compact(found[name], DIGITS) if name in found else ""
-            for found in (advised.facts, advised.gives)
-        )
-        given = given or "unbounded" * endless(first, name)
-        rows.append([WORDS[name], given, *([gives] if advised.line else [])])
-    return [row for row in rows if any(row[1:])]
-
-
-def _replicas(advised: Review) -> str:
-    """The copies of the recommended line that the arrival rate needs, and what they cost; empty without a rate."""
-    pick = advised.pick
-    if pick is None or pick.load is None:
-        return ""
-    rate, paid = pick.case.result("arrival_rate").plain(), price_text(pick)
-    many = f"for {rate}: {pick.replicas:,} replica{'s' * (pick.replicas != 1)}"
-    return ", ".join(filter(None, (many, f"{pick.devices:,} GPUs", paid)))
-
-
-def _details(advised: Review) -> list[str]:
-    """Every flag, all quantities, each limit with its closed form, and the switches."""
-    served = advised.served
-    flags = [["* " if t.defaulted else "  ", t.flag, t.value, t.sets, t.says] for t in served.flags]
-    limits = [
-        [
-            limit.name,
-            "no limit" if limit.value is None else f"{limit.value:,}",
-            limit.equation,
-            limit.means,
-        ]
-        for limit in advised.limits
-    ]
-    lines = [
-        "",
-        f"flags (* = {served.line.engine.title}'s default)",
-        text_table(flags, ["", "flag", "value", "sets", "means"]),
-        "",
-        "current configuration",
-        _quantities(advised.facts, advised.case_of),
-        "",
-        "limits (chunk: with a full batch at its last step, at the end of the prompt)",
-        text_table(limits, ["", "at", "from", "meaning"], indent="  "),
-        "",
-    ]
-    return [*lines, *switches(served.study.first), f"flags as in {served.line.engine.source}"]
-
-
-def _quantities(found: Mapping[str, Result], case_of: Callable[[str], BoundCase]) -> str:
-    """Quantities with the bound at the peak beside what is expected, where that differs."""
-    rows = [
-        [name, result.text(), case_of(name).peak_bound_text(name), result.symbol.meaning]
-        for name, result in found.items()
-    ]
-    bound = "theoretical minimum" if any(row[2] for row in rows) else ""
-    return text_table(rows, ["", "", bound, ""], indent="  ")

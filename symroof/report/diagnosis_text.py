@@ -1,6 +1,6 @@
 """A diagnosis as text: the figure, what was predicted, and the causes that explain it, on one screen."""
 
-from symroof.analysis.case_summary import DIGITS, case_title, compact
+from symroof.analysis.case_summary import DIGITS, case_title, compact, limit_word
 from symroof.analysis.diagnosis import ALIKE, Diagnosis
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Result
@@ -17,15 +17,23 @@ ALONE = {
 """What a name means that people also give to a measurement under load, and the name of that."""
 
 
-def limit_word(found: Diagnosis) -> str:
-    """What the bound at the peak of a time is, or of a rate."""
-    return f"theoretical {'minimum' if found.expected.symbol.unit == 's' else 'limit'}"
+def _while_busy(case: BoundCase, name: str) -> list[str]:
+    """That people measure something else under load than a name means, and what that is here."""
+    if name not in ALONE:
+        return []
+    meaning, loaded = ALONE[name]
+    there = case.get(loaded)
+    here = f", here {compact(there, DIGITS)}" if there else ""
+    said = [f"  {name}: {meaning}; a benchmark of a busy server measures {loaded}{here}"]
+    unseen = "not looked at without --output: prefills of other requests, the usual cause on a busy server"
+    return said if case.case.has_value("output") else [*said, f"  {unseen}"]
 
 
 def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) -> str:
     """What was measured against what is predicted, and the causes, the best first."""
     measured = Result(found.expected.symbol, found.measured).plain()
-    bound = f", {limit_word(found)} {compact(found.bound, DIGITS)}" if found.bound else ""
+    word, least = limit_word(found.expected.symbol.unit), found.bound
+    bound = f", {word} {compact(least, DIGITS)}" if least else ""
     lines = [
         case_title(case),
         f"  {found.name}: measured {measured}, predicted {compact(found.expected, DIGITS)}{bound}",
@@ -37,15 +45,7 @@ def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) 
         )
     if refused := not_started(case):
         lines.append(f"  {refused}")
-    if found.name in ALONE:
-        meaning, loaded = ALONE[found.name]
-        busy = f"  {found.name}: {meaning}; a benchmark of a busy server measures {loaded}"
-        there = case.get(loaded)
-        lines.append(f"{busy}, here {compact(there, DIGITS)}" if there else busy)
-        if not case.case.has_value("output"):
-            lines.append(
-                "  not looked at without --output: prefills of other requests, the usual cause on a busy server"
-            )
+    lines += _while_busy(case, found.name)
     if found.explained:
         inside = "Nothing to explain: the measurement is inside the 80 % interval, which says that it is usual, not that it is good."
         return "\n".join([*lines, "", inside])

@@ -293,7 +293,7 @@ def _instead(review: Reviewed, one: Purchase) -> tuple[list[str], list[list[str]
             price = usd((at_rate and other.usd_per_month) or spent)
             ratio = significant(spent / mine, 2) if mine else ""
         fewer = review.shown.as_predicted(other) if at_rate else None
-        cheaper = f"{named(fewer)}, {usd(fewer.usd_per_month or 0)} USD" if fewer else ""
+        cheaper = f"{named(fewer)}, {paid_text(fewer)}" if fewer else ""
         rows.append([labelled(other), price, ratio, cheaper, other.lacks])
     head = "USD/month" if at_rate else "USD per million tokens"
     header = ["candidate", head, "× the price of the pick", "at the predicted values", "misses"]

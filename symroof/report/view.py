@@ -24,11 +24,11 @@ from symroof.report.markup import Code, equation, formula, in_words, symbol
 from symroof.report.pictures import KINDS
 from symroof.report.purchase_text import purchase_rows
 from symroof.report.recommendation import Reviewed
+from symroof.resources import __version__
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import names
 from symroof.theory.declarations import OWN, THRESHOLD_GROUPS, THRESHOLDS
 from symroof.units import format_quantity
-from symroof.version import __version__
 from symroof.vllm.advice import serve_command
 
 HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}

@@ -308,9 +308,14 @@ def _chunked(bound_case: BoundCase) -> list[Candidate]:
         or not under_load(bound_case.case)
     ):
         return [Candidate(bound_case)]
-    ranks = int(bound_case.case.value("attention_dp"))
-    chunks = [n for n in CHUNKS if n < fraction(budget.setting)]
-    return [Candidate(bound_case, {"chunk": Fraction(n * ranks)}) for n in chunks]
+    return _at_chunks(Candidate(bound_case), CHUNKS)
+
+
+def _at_chunks(one: Candidate, chunks: Iterable[int]) -> list[Candidate]:
+    """A layout with each of some chunks that is below its budget."""
+    ranks = int(one.bound_case.case.value("attention_dp"))
+    most = fraction(one.bound_case.given["token_budget"].setting)
+    return [replace(one, columns={"chunk": Fraction(n * ranks)}) for n in chunks if n < most]
 
 
 def _disaggregated(bound_case: BoundCase, degrees: dict[str, Fraction]) -> Iterator[Candidate]:
@@ -336,9 +341,8 @@ def _disaggregated(bound_case: BoundCase, degrees: dict[str, Fraction]) -> Itera
     size = _size(bound_case, degrees)
     for made in _apart(bound_case, degrees):
         group = Fraction(made.case.value("prefill_instance_devices"))
-        own = (
-            Fraction(made.case.value("dp")) if "dp" in made.given else None
-        )  # else as the rate asks
+        # else as the rate asks
+        own = Fraction(made.case.value("dp")) if "dp" in made.given else None
         for share in RATIOS:
             ratio = share * size / group  # instances that prefill for each that decodes
             if own is None or (own * ratio).denominator == 1:
@@ -373,12 +377,7 @@ def finer(one: Candidate, copies: int, open_copies: bool) -> list[Candidate]:
     devices in all."""
     case = one.bound_case.case
     if "chunk" in one.columns:
-        ranks = int(case.value("attention_dp"))
-        most = fraction(one.bound_case.given["token_budget"].setting)
-        dense = (n for chunk in CHUNKS for n in (chunk * 3 // 4, chunk))
-        return [
-            Candidate(one.bound_case, {"chunk": Fraction(n * ranks)}) for n in dense if n < most
-        ]
+        return _at_chunks(one, (n for chunk in CHUNKS for n in (chunk * 3 // 4, chunk)))
     if "prefill_devices" not in one.columns:
         return []
     size, apart = (int(case.value(f"{kind}instance_devices")) for kind in ("", "prefill_"))

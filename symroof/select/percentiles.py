@@ -15,6 +15,7 @@ from symroof.select.candidates import Candidate
 from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
 from symroof.simulate.run_simulation import REQUESTS, simulate
+from symroof.theory.switches import SWITCHES
 
 MORE_COPIES = (1.1, 1.25, 1.5, 2, 3)
 """Replicas that are tried, times those that closed forms ask for, until the waits are short enough."""
@@ -28,7 +29,6 @@ DEVICES = 4
 """Devices of which something cheaper passes, and a dearer device is not simulated."""
 TRIED = 8
 """Candidates of one combination and one kind of scheduling that are simulated at most."""
-SCHEDULINGS = ("chunked", "exclusive", "disaggregated")
 
 Key = Callable[[Purchase], Any]
 """The smaller, the better."""
@@ -58,7 +58,10 @@ def decide(
             continue
         each = screen([[candidate] for candidate in candidates], between=False)
         left = sorted((one for one in each if _left(one, percentiles)), key=key)
-        kinds = ([one for one in left if one.scheduling == kind] for kind in SCHEDULINGS)
+        kinds = (
+            [one for one in left if one.scheduling == kind]
+            for kind in SWITCHES["scheduling"].values
+        )
         tried = sorted((one for kind in kinds for one in kind[:TRIED]), key=key)
         one = _decided(tried, percentiles, key, limit) or best
         found.append(one)
@@ -70,7 +73,7 @@ def decide(
 def _decided(
     candidates: Sequence[Purchase], percentiles: Mapping[str, str], key: Key, best: Any
 ) -> Purchase | None:
-    """The cheapest candidate that meets the percentiles, and is cheaper than ``best``; else the nearest. With it what would do at the predicted values."""
+    """The cheapest candidate that meets the percentiles, and is cheaper than ``best``; else the nearest."""
     tried: list[Purchase] = []
     least = math.inf
     for one in candidates:
@@ -107,17 +110,16 @@ def _enough(one: Purchase, percentiles: Mapping[str, str], least: float) -> Purc
     if _met(first):
         return first
     if by == "dp":
-        bad, fixed = one.copies // of, by in one.own.given
-        numbers = [] if fixed else [math.ceil(bad * times) for times in MORE_COPIES]
-        if math.isfinite(
-            least
-        ):  # of those that are cheaper than what passes the most are looked at first
-            numbers = [] if fixed else [math.ceil(least * bad / one.devices) - 1]
+        bad = one.copies // of
+        more = [math.ceil(bad * times) for times in MORE_COPIES]
+        if math.isfinite(least):  # of those that are cheaper than what passes only the most
+            more = [math.ceil(least * bad / one.devices) - 1]
+        numbers = [] if by in one.own.given else [number for number in more if number > bad]
     else:
         bad = one.batch
         numbers = [] if one.chosen else [bad >> halved for halved in range(1, SMALLER + 1)]
     for number in numbers:
-        if number and number != bad and (by == "batch" or number > bad) and meets(number):
+        if number and number != bad and meets(number):
             break
         bad = number
     else:

@@ -48,8 +48,8 @@ BEYOND = np.array([1.25, 2, 4])
 """At a rate larger ones as well: not all slots are taken then, and the ITL of full ones decides nothing."""
 NEAR = 0.05
 """Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner."""
-FINER_LAYOUTS, FINER_PRICE = 3, 1.1
-"""Layouts of a case, and how much dearer than its best, of which chunks and numbers of prefill instances between are tried."""
+FINER_LAYOUTS = 3
+"""Layouts of a case of which chunks and numbers of prefill instances between are tried."""
 ARGUMENTS = SHARED | {"batch"}
 """Inputs whose numbers do not tell functions apart."""
 SCREENED = (
@@ -110,8 +110,8 @@ def screen(
 
 
 def _nearby(price: float) -> float:
-    """Up to which price another layout may still be the cheapest with other numbers of prefill instances."""
-    return max(price, price * 1.3)
+    """Up to which price another layout may be the cheapest with chunks or numbers of prefill instances between."""
+    return max(price, price * 1.1)
 
 
 def _groups(every: Sequence[tuple[Candidate, int]], intervals: bool) -> Iterator[Group]:
@@ -163,7 +163,7 @@ def _between(answers: Sequence[Answer]) -> list[Candidate]:
     return [
         each
         for (missed, price, _), point, group in ranked[:FINER_LAYOUTS]
-        if not (missed and group.apart) and price <= ranked[0][0][1] * FINER_PRICE
+        if not (missed and group.apart) and price <= _nearby(ranked[0][0][1])
         for each in finer(group.candidates[point.rows[0]], int(point.copies[0]), group.open_copies)
     ]
 
@@ -244,9 +244,8 @@ def _cheapest(
                 near = _nearby(rank[1]) if group.rate else rank[1]
                 limit[place[0]] = min(limit.get(place[0], math.inf), near)
         left = [ones[TOGETHER:] for ones in left]
-    if (
-        group.apart
-    ):  # nor prefill apart, of which nothing was measured; of its layouts the one with most room
+    # nor prefill apart, of which nothing was measured; of its layouts the one with most room
+    if group.apart:
         strains = {place: 1 + float(group.strain(at)[0]) for place, (at, _) in found.items()}
         found = {x: (at, (*rank[:2], strains[x])) for x, (at, rank) in found.items()}
     return found

@@ -23,11 +23,11 @@ from symroof.analysis.verdict import basis_lines
 from symroof.cases.values import Result
 from symroof.errors import InputError, Problem, nearest, require
 from symroof.output_files import PREFIX, destination, replace
+from symroof.resources import __version__
 from symroof.specs.fields import ValueRange
 from symroof.sweep.grid import FITS, Grid, Variable
 from symroof.symbolic.evaluation import Array, blocks
 from symroof.theory.switches import SWITCHES
-from symroof.version import __version__
 
 if TYPE_CHECKING:
     import xarray

@@ -33,13 +33,14 @@ def test_the_version_is_that_of_the_package():
 
 HEAVY = {"sympy", "numpy", "matplotlib", "jinja2"}
 FORMULAS = {"symroof.theory.quantities", "symroof.theory.theory", "symroof.theory.spellings"}
+HELP, HELPED = {"pydantic", "symroof.symbolic"}, ("eval", "select", "vllm", "check")
 LIGHT = {
     ("--help",): {"yaml", "pydantic", "symroof.symbolic"},
     ("list", "hardware"): {"pydantic", "symroof.symbolic", "symroof.theory"},
     ("list", "models"): {"symroof.specs.study", *FORMULAS},
     ("list", "quantities"): {"pydantic"},
     ("validate", str(CHAT)): {"symroof.claims", "symroof.report"},
-    ("eval", "--help"): {"pydantic", "symroof.symbolic"},
+    **{(name, "--help"): HELP for name in HELPED},
     ("schema", "study"): {"symroof.specs.user_theory", "symroof.analysis"},
     ("eval", str(CHAT)): {"symroof.analysis.equation", "symroof.claims", "symroof.report.view"},
 }

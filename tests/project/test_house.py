@@ -13,7 +13,7 @@ from . import house
 ROOT = Path(symroof.__file__).parent
 FLOORS = (
     ("resources",),
-    ("units", "errors", "output_files", "version"),
+    ("units", "errors", "output_files"),
     ("symbolic",),
     ("table_formats", "strict_yaml"),
     ("theory",),

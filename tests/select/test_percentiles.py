@@ -151,8 +151,7 @@ def test_in_the_worst_case_instances_that_prefill_are_slow_too():
         "model=llama-3.1-8b hardware=l40s prompt=800 output=200 arrival_rate=4 tp=2 batch=64"
     )
     first = Study(**case, prefill={"tp": 1, "instances": 1}).first
-    usual, slow = (
-        simulate(each, requests=500).summary["ttft"]["mean"] for each in (first, first.slow_end)
-    )
+    ends = first, first.slow_end
+    usual, slow = (simulate(each, requests=500).summary["ttft"]["mean"] for each in ends)
     predicted = float(first.slow_end.case.value("loaded_ttft"))
     assert slow > 2 * usual and slow == pytest.approx(predicted, rel=0.25)
