@@ -8,7 +8,7 @@
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import process_time
@@ -22,7 +22,7 @@ from symroof.claims.judge import failed_judgement, judge
 from symroof.claims.written_number import WrittenNumber
 from symroof.errors import InputError, Problem, nearest, why
 from symroof.specs.claims import ClaimSpec
-from symroof.strict_yaml import Location, read_text
+from symroof.strict_yaml import Document, Location, read_text
 from symroof.symbolic.expressions import is_relation, operator_of
 from symroof.symbolic.printing import text
 from symroof.theory.spellings import is_sympy, read_expression
@@ -154,13 +154,13 @@ def _judged(
     every = list(problems)
     for source in sources:
         judged = _in_time(source, track)
-        ids = {claim.id: claim for claim in judged}
+        ids = {claim.id: claim for claim in reversed(judged)}
         every += source.problems
         for i, one in enumerate(judged):
             claim = _settled(source, i, one, ids)
             if isinstance(claim.error, InputError):
-                faults = _in_their_file(source, i, claim.error.problems)
-                claim = replace(claim, reason=why(faults))
+                faults = [_in_its_file(source.part(i), fault) for fault in claim.error.problems]
+                claim = replace(claim, reason=why(faults), faulty=True)
                 every += faults
             claims.append(claim)
     # a fault of a default is one of each claim after it, told once
@@ -169,31 +169,28 @@ def _judged(
     return Report(tuple(claims), files, tuple(told[place] for place in sorted(told)))
 
 
-def _in_their_file(source: ClaimFile, index: int, problems: Iterable[Problem]) -> list[Problem]:
-    """The problems of a claim, each at the field whose key or value it names, or at the claim."""
-    found = []
-    for problem in problems:
-        name = problem.path or problem.file
-        place = _place_of(source.document.data["claims"][index], name)
-        said_there = not name or place[-1:] == (name,)
-        message = problem.message if said_there else f"{name}: {problem.message}"
-        found.append(source.document.problem(("claims", index, *place), message, problem.hint))
-    return found
+def _in_its_file(part: Document, problem: Problem) -> Problem:
+    """The problem of a claim at the field whose key or value it names, or at the claim."""
+    if problem.line and problem.file == part.file:
+        return problem
+    name = problem.path or problem.file
+    place = next(iter(sorted(_places_of(part.data, name), key=lambda at: at[-1] != name)), ())
+    said_there = not name or place[-1:] == (name,)
+    message = problem.message if said_there else f"{name}: {problem.message}"
+    return part.problem(place, message, problem.hint)
 
 
-def _place_of(data: Any, name: str) -> Location:
-    """Where a name stands in the data of a claim, as a key or as a value; empty for nowhere.
+def _places_of(data: Any, name: str) -> Iterator[Location]:
+    """Where a name stands in the data of a claim, as a key or as a value.
 
-    >>> _place_of({"id": "a", "given": {"model": "./m.yaml", "promt": 1}}, "promt")
-    ('given', 'promt')
+    >>> list(_places_of({"id": "a", "given": {"model": "./m.yaml", "promt": 1}}, "promt"))
+    [('given', 'promt')]
     """
-    pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
-    for key, value in pairs:
+    for key, value in data.items() if isinstance(data, Mapping) else enumerate(data):
         if key == name or (isinstance(value, str) and name and Path(value) == Path(name)):
-            return (key,)
-        if isinstance(value, (Mapping, list, tuple)) and (inner := _place_of(value, name)):
-            return (key, *inner)
-    return ()
+            yield (key,)
+        if isinstance(value, (Mapping, list, tuple)):
+            yield from ((key, *below) for below in _places_of(value, name))
 
 
 def _in_time(source: ClaimFile, track: Track) -> list[Checked]:
@@ -201,9 +198,14 @@ def _in_time(source: ClaimFile, track: Track) -> list[Checked]:
     judged: list[Checked] = []
     late: InputError | None = InputError(Problem("", TOO_LATE, hint=TOO_MANY))
     end = process_time() + BUDGET
-    for i, claim in enumerate(track(source.spec.claims, "checking claims")):
-        if claim.form == "unchecked" or process_time() <= end:
-            judged.append(judge(claim, source.noted[i].shared))
+    for entry in track(source.entries, "checking claims"):
+        claim = entry.claim
+        if claim.form == "unchecked":
+            judged.append(
+                Checked(claim, "unchecked", reason=claim.unchecked or "", error=entry.error)
+            )
+        elif process_time() <= end:
+            judged.append(judge(claim, entry.shared, source.folder))
         else:
             judged.append(Checked(claim, "unchecked", reason=TOO_LATE, error=late))
             late = None  # told once
@@ -212,9 +214,10 @@ def _in_time(source: ClaimFile, track: Track) -> list[Checked]:
 
 def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Checked]) -> Checked:
     """A judged claim with its place and its conflicts; where these fail, that claim alone says so."""
+    entry = source.entries[index]
     try:
         claim = with_conflict(claim, ids)
-        unsound = source.noted[index].wrong_arithmetic
+        unsound = entry.wrong_arithmetic
         if unsound and claim.error is None:  # the result of a calculation that has another
             sound = claim.verdict in HOLDS
             reason = f"the number holds, but {unsound}" if sound else f"{claim.reason}; {unsound}"
@@ -222,19 +225,17 @@ def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Ch
             claim = replace(claim, verdict=verdict, reason=reason.removeprefix("; "))
     except Exception as error:
         claim = failed_judgement(claim.claim, error)
-    value, figure = claim.claim.value, source.noted[index].figure
-    line, column = source.noted[index].place
-    claimed = figure.text if figure else claim.claimed or ("" if value is None else str(value))
+    value, (line, column) = claim.claim.value, entry.place
+    claimed = claim.claimed or ("" if value is None else str(value))
     return replace(
         claim,
         file=source.document.file,
         line=line,
         column=column,
-        claimed=claimed,
+        claimed=entry.figure.text if entry.figure else claimed,
         ratio=None if claim.ratio is None else float(claim.ratio),
         tolerance=None if claim.tolerance is None else float(claim.tolerance),
         reason="" if claim.reason == claim.derived else claim.reason,
-        faulty=index in source.skipped or isinstance(claim.error, InputError),
     )
 
 

@@ -4,20 +4,18 @@ In a file, switches may be given among the names (``detail=weights``, ``attentio
 to the file first, as in a study file.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.cases.request import Request
-from symroof.errors import InputError, Problem, split_hint, why
+from symroof.errors import InputError, Problem
 from symroof.specs.catalogue import is_path, resolve_path
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
-from symroof.specs.input_values import needs_unit, setting, symbol_of
 from symroof.specs.model import ModelSpec
 from symroof.specs.spec_files import declared_in
 from symroof.strict_yaml import Document, Location
@@ -25,7 +23,7 @@ from symroof.symbolic.printing import number_text
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
-from symroof.theory.symbols import ALIASES, INPUTS, TARGET_SYMBOLS, base_name, canonical
+from symroof.theory.symbols import ALIASES, INPUTS
 from symroof.units import settled
 
 Settings = Mapping[str, Any]
@@ -148,76 +146,33 @@ def is_switch(name: str, value: object) -> bool:
     return name not in SETTABLE or isinstance(value, bool) or str(value) in SWITCHES[name].values
 
 
-def normalized(
-    claim: Mapping[str, Any], base: Path | None, places: dict[Location, Any], at: Location = ()
-) -> tuple[dict[str, Any], list[Fault]]:
-    """A claim's data with switches under ``assume``, and paths as seen from a folder; and its faults: what is set twice or lacks its unit.
+def with_study_settings(claim: ClaimSpec, base: Path | None = None) -> ClaimSpec:
+    """A claim with its settings as a study takes them: switches under ``assume``, paths as seen from a folder.
 
-    ``places`` are those of the data, which get the places of what moves; all other fields stay as they are.
+    Raises:
+        InputError: a switch that is set twice, a path to what is no file.
 
-    >>> normalized({"quantity": "itl", "given": {"batch": 2, "detail": "weights"}}, None, {})[0]["given"]
+    >>> claim = ClaimSpec(id="a", quantity="itl", given={"batch": 2, "detail": "weights"}, value="1 s")
+    >>> with_study_settings(claim).given
     {'batch': 2, 'assume': {'detail': 'weights'}}
     """
-    faults: list[Fault] = []
-    every: list[tuple[Location, Mapping[str, Any]]] = []
 
-    def spelled(settings: Any, *below: str | int) -> Any:
-        if not isinstance(settings, Mapping):
-            return settings  # the validation of the claim reports it
-        others, switches, place = {}, {}, (*at, *below)
-        every.append((place, settings))
-        for name, value in settings.items():
-            if is_switch(str(name), value):
-                switches[name] = value
-            elif name in SPECS and isinstance(value, str) and is_path(value, base):
-                try:
-                    others[name] = str(resolve_path(value, base))
-                except InputError as error:
-                    faults.append(((*place, name), f"{value}: {why(error.problems)}", ""))
-            else:
-                others[name] = value
+    def taken(settings: Settings) -> dict[str, Any]:
+        found = {name: value for name, value in settings.items() if not is_switch(name, value)}
+        for name in found.keys() & SPECS:
+            if isinstance(found[name], str) and is_path(found[name], base):
+                found[name] = str(resolve_path(found[name], base))
+        switches = {name: value for name, value in settings.items() if name not in found}
         assumed = settings.get("assume", {})
         if not switches or not isinstance(assumed, Mapping):
-            return {**others, **switches}
-        for name in switches:
-            if name in assumed:
-                faults.append(((*place, name), f"{name} is set twice, here and under assume", ""))
-            if (*place, name) in places:
-                places.setdefault((*place, "assume"), places[*place, name])
-                places.setdefault((*place, "assume", name), places[*place, name])
-        return {**others, "assume": {**assumed, **switches}}
+            return found
+        if twice := switches.keys() & assumed.keys():
+            message = "is set twice, here and under assume"
+            raise InputError([Problem(name, message) for name in sorted(twice)])
+        return {**found, "assume": {**assumed, **switches}}
 
-    result = dict(claim)
-    for field in ("given", "needs"):
-        if field in claim:
-            result[field] = spelled(claim[field], field)
-    if isinstance(cases := claim.get("between"), (list, tuple)):
-        result["between"] = [spelled(case, "between", i) for i, case in enumerate(cases)]
-    if isinstance(steps := claim.get("steps"), (list, tuple)):
-        result["steps"] = [
-            {**step, "given": spelled(step["given"], "steps", i, "given")}
-            if isinstance(step, Mapping) and "given" in step
-            else step
-            for i, step in enumerate(steps)
-        ]
-    own = NONE
-    with suppress(InputError):  # where the claim is derived its faults are told
-        own = declarations_of(given if isinstance(given := result.get("given"), Mapping) else {})
-    faults += [fault for place, settings in every for fault in _bare_numbers(settings, place, own)]
-    return result, faults
-
-
-def _bare_numbers(settings: Settings, at: Location, own: Declarations) -> Iterator[Fault]:
-    """Numbers without their unit: in Python they are in base units, in a file they are ambiguous."""
-    targets = settings.get("targets")
-    targets = targets if isinstance(targets, Mapping) else {}
-    named: list[tuple[Location, str, Any]]
-    named = [((str(x),), canonical(str(x)), value) for x, value in settings.items()]
-    named += [(("targets", x), TARGET_SYMBOLS.get(x, ""), value) for x, value in targets.items()]
-    for below, name, value in named:
-        bare = isinstance(value, (int, Fraction)) and not isinstance(value, bool)
-        if bare and own.symbol(base_name(name)) and needs_unit(symbol_of(name, own)):
-            try:
-                setting(name, value, own=own)
-            except ValueError as error:
-                yield ((*at, *below), *split_hint(str(error)))
+    steps = [step.model_copy(update={"given": taken(step.given)}) for step in claim.steps]
+    several = {"between": tuple(map(taken, claim.between)), "steps": tuple(steps)}
+    return claim.model_copy(
+        update={"given": taken(claim.given), "needs": taken(claim.needs), **several}
+    )

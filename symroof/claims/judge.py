@@ -3,10 +3,16 @@
 from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 from symroof.analysis.study import Study
 from symroof.claims.checked import HOLDS, Checked, compared, flags_of, joined, value_text, worst
-from symroof.claims.claim_settings import settings_text, study_of, with_settings
+from symroof.claims.claim_settings import (
+    settings_text,
+    study_of,
+    with_settings,
+    with_study_settings,
+)
 from symroof.claims.denominators import denominators_of, is_per_time
 from symroof.claims.derive_claim import Derived, Steps, derive_expression, derived, quantity_name
 from symroof.claims.explain_slips import SlipExplanation, agreeing_ranges, chance, explain
@@ -27,8 +33,8 @@ UNSTATED = {"prompt": (1, 4096, 131072)}
 """Inputs that texts leave out because they hardly matter, and the values over which that is tried, the least first."""
 
 
-def judge(claim: ClaimSpec, shared: Collection[str] = ()) -> Checked:
-    """Judge one claim; ``shared`` are the settings that are defaults of its file.
+def judge(claim: ClaimSpec, shared: Collection[str] = (), folder: Path | None = None) -> Checked:
+    """Judge one claim; ``shared`` are the settings that are defaults of its file, in whose ``folder`` paths begin.
 
     A claim that cannot be derived is ``unchecked``, with the reason: nothing is guessed. Nothing is raised, whatever fails: one
     failing claim never affects the others.
@@ -36,6 +42,7 @@ def judge(claim: ClaimSpec, shared: Collection[str] = ()) -> Checked:
     if claim.form == "unchecked":
         return Checked(claim, "unchecked", reason=claim.unchecked or "")
     try:
+        claim = with_study_settings(claim, folder)
         check_dimensions_used(claim, shared)
         if claim.form == "steps":
             return chain(claim)

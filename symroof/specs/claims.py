@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from symroof.specs.fields import Fault, Faults, Spec, raise_faults
+from symroof.specs.fields import Fault, Spec, raise_faults
 from symroof.specs.sources import AnySource
 
 FORMS = {
@@ -24,8 +24,6 @@ FORMS = {
     "unchecked": "what no formula decides, with the reason",
 }
 """The field that tells a claim's form, and what it claims."""
-
-MOST_CLAIMS = 2000
 
 
 def _one_value(value: object) -> object:
@@ -115,19 +113,3 @@ class ClaimsSpec(Spec):
     title: str | None = None
     claims: tuple[ClaimSpec, ...]
     notes: tuple[str, ...] = ()
-
-    @model_validator(mode="after")
-    def _distinct(self) -> ClaimsSpec:
-        if len(self.claims) > MOST_CLAIMS:
-            most = f"at most {MOST_CLAIMS:,} are read from one file"
-            raise Faults([(("claims",), f"has {len(self.claims):,} claims; {most}")])
-        seen: dict[str, int] = {}
-        faults: list[Fault] = []
-        for i, claim in enumerate(self.claims):
-            if claim.id in seen:
-                faults.append(
-                    (("claims", i, "id"), f"{claim.id} is the id of claim {seen[claim.id] + 1} too")
-                )
-            seen.setdefault(claim.id, i)
-        raise_faults(faults)
-        return self

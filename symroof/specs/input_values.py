@@ -29,6 +29,8 @@ Setting = Expr
 """A value for a name: a number, a formula or a :class:`ValueRange`."""
 
 MOST_VALUES = 64
+WORDS = ("weights", "kv", "activations", "model", "hardware")
+"""Settings that are words, which an unknown name may be meant for."""
 
 
 def symbol_of(name: str, own: Declarations = NONE) -> Symbol:
@@ -40,7 +42,7 @@ def symbol_of(name: str, own: Declarations = NONE) -> Symbol:
     full = canonical(name)
     symbol = None if full == STEP_INDEX.name else own.symbol(full)
     if symbol is None:
-        hint = nearest(name, [*own.known, *ALIASES, "weights", "kv", "activations"])
+        hint = nearest(name, [*own.known, *ALIASES, *WORDS])
         raise ValueError(
             f"unknown name {name[:40]!r}" + (f"; {hint}" if hint.startswith("did") else "")
         )

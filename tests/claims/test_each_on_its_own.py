@@ -21,7 +21,7 @@ relation | prefill_bound is true/false or a category | - | relation: prefill_bou
 {CASE}, value: true
 values | lists of one length | - | quantity: kv_cache_bytes, given: {model: llama-3-8b}, values: \
 {value: []}
-values.model | expected one name |  | quantity: kv_cache_bytes, values: {value: [1 GB], model: [1]}
+values.model | 1: no such model | - | quantity: kv_cache_bytes, values: {value: [1 GB], model: [1]}
 given.assume_family | expected one name |  | quantity: weight_bytes, given: {model: gpt2, \
 assume_family: [1]}, value: 1 GB
 given.prompt | a claim is of one case | - | quantity: kv_cache_bytes, given: {model: gpt2, prompt: \
@@ -37,11 +37,11 @@ expression | expected a number, a name or '(' but found the end of the formula |
 +', value: 1
 relation | unknown name 'itll' | did you mean 'itl'? | relation: 'itll < 3', value: true
 steps[0].expression | unknown name 'bb' |  | steps: [{name: a, expression: '2*bb', value: 1}]
-given.mem_bandwidth | write the unit of a bandwidth, such as '3.35 TB/s' | write '3 TB/s' | \
+given.mem_bandwidth | write the unit of a bandwidth, such as '3.35 TB/s' | write mem_bandwidth='3 TB/s' | \
 quantity: itl, value: 1 ms, given: {mem_bandwidth: 3}
-given.targets.itl | write the unit of a time, such as '50 ms' | write '5 ms' | quantity: itl, \
+given.targets.itl | write the unit of a time, such as '50 ms' | write itl='5 ms' | quantity: itl, \
 value: 1 ms, given: {targets: {itl: 5}}
-given.model | expected one name |  | quantity: itl, value: 1 ms, given: {model: 5}
+given.model | 5: no such model | - | quantity: itl, value: 1 ms, given: {model: 5}
 needs.mfuu | unknown name 'mfuu' | did you mean 'mfu'? | quantity: ridge_point, value: 295, given: \
 {hardware: h100-sxm}, needs: {mfuu: 1}
 between[1].batchh | unknown name 'batchh' | did you mean 'batch'? | compare: itl, between: \

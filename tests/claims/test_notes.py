@@ -234,7 +234,7 @@ mem_bandwidth='3 TB' -->
 35 | not a regular file | 1 GB <!-- symroof: kv_cache_bytes model=/dev/zero prompt=1 -->
 20 | did you mean 'batch_to_ridge' | 1 GB <!-- symroof: threshold=batch_to_rigde -->
 20 | exponent | 1 GB <!-- symroof: expression='9**9**9' -->
-35 | claim file | 1 GB <!-- symroof: kv_cache_bytes values=3 model=llama-3-70b -->
+35 | expected keys and values | 1 GB <!-- symroof: kv_cache_bytes values=3 model=llama-3-70b -->
 11 | needs one of quantity | 1 GB <!-- symroof: model=llama-3-70b -->
 9 | states no value | up <!-- symroof: moves=itl with=batch model=llama-3-70b -->
 51 | no claim | 1 GB <!-- symroof: weight_bytes model=llama-3-70b conflicts_with=L9 -->

@@ -75,7 +75,7 @@ inverted_ratio; 34.1 ms; itl params=8e9 hardware=m4-max weights=bf16 batch=1 ass
 def test_known_slips_are_named_first(row):
     slip, value, annotation = row.split("; ")
     words = annotation.replace("FIRST", f"{CASE} params=70e9 assume.detail=weights")
-    fields = annotation_fields(words.replace("LLAMA", CASE)).data
+    fields = annotation_fields(words.replace("LLAMA", CASE))[0]
     assert named(value, **fields)[:1] == [slip]
 
 

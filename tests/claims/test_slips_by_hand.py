@@ -213,8 +213,8 @@ def claim_of(name):
     """The claim of a name."""
     rows = (line.split(" | ") for line in CLAIMS.strip().splitlines())
     value, annotation = next((value, text) for one, value, text in rows if one == name)
-    data = annotation_fields(annotation.replace("FIRST", "")).data
-    base = annotation_fields(FIRST).data["given"] if "FIRST" in annotation else {}
+    data = annotation_fields(annotation.replace("FIRST", ""))[0]
+    base = annotation_fields(FIRST)[0]["given"] if "FIRST" in annotation else {}
     return ClaimSpec(
         id="c", value=value, **{**data, "given": merged_settings(base, data.get("given", {}))}
     )
