@@ -37,7 +37,7 @@ BUDGETS = {
     "top level": 1834,
     "symbolic": 4696,
     "theory": 4462,
-    "specs": 4790,
+    "specs": 4774,
     "checkpoints": 3215,
     "study": 6909,
     "select": 2380,
@@ -45,10 +45,10 @@ BUDGETS = {
     "servers": 1510,
     "sweep": 1108,
     "calibrate": 1229,
-    "check": 4845,
+    "check": 4715,
     "report": 4959,
     "cli": 3654,
-    "tests": 29826,
+    "tests": 29812,
     "other": 2674,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
