@@ -4,7 +4,6 @@ That holds for paths that a person named. A name that symroof chose may lie in a
 :func:`refuse_link` comes before it is written. Errors are OSErrors with the path as the caller wrote it.
 """
 
-import contextlib
 import errno
 import os
 import re
@@ -60,19 +59,26 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
             with open(path, "wb") if number is None else os.fdopen(os.dup(number), "wb") as out:
                 out.write(data)
             return
-        folder = file.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=PREFIX, dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            replace(temporary, file)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as temporary:
+            temporary.write_bytes(data)
+
+
+@contextmanager
+def replacing(file: Path) -> Iterator[Path]:
+    """A path for the new file or folder, which takes the place of a file at the end; an error keeps the old one, and nothing else.
+
+    A file keeps its mode.
+    """
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=file.parent) as folder:
+        temporary = Path(folder) / "whole"
+        yield temporary
+        if temporary.is_file():
+            with temporary.open("rb+") as written:
+                os.fsync(written.fileno())
+        if file.exists():
+            os.chmod(temporary, file.stat().st_mode & 0o777)
+        os.replace(temporary, file)
 
 
 def refuse_link(path: Path) -> None:
@@ -110,18 +116,6 @@ def write_new(path: str | os.PathLike[str], content: str) -> None:
     if destination(path) is not None and os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, "exists already", str(path))
     write_atomic(path, content)
-
-
-def replace(temporary: str | os.PathLike[str], file: Path) -> None:
-    """Replace a file and keep its mode; a new one has that of a new file."""
-    try:
-        mode = file.stat().st_mode & 0o777
-    except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        mode = 0o666 & ~mask
-    os.chmod(temporary, mode)
-    os.replace(temporary, file)
 
 
 @contextmanager

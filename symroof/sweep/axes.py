@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from symroof.cases.bind_cases import MOST_CASES
-from symroof.cases.request import Request, exact
-from symroof.cases.values import ROLE_INPUT
+from symroof.cases.request import Request, exact, request_of
 from symroof.errors import InputError, Problem, nearest, on_line
-from symroof.specs.fields import ValueRange, in_unit
+from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import needs_unit, setting, symbol_of
 from symroof.specs.model import ModelSpec
-from symroof.specs.study_fields import check_choice, precision_names
 from symroof.symbolic.evaluation import Array
-from symroof.symbolic.expressions import fraction, is_condition_or_label, is_number, number
+from symroof.symbolic.expressions import fraction, is_condition_or_label, is_number
 from symroof.symbolic.printing import text as text_of
 from symroof.symbolic.reading import parse
 from symroof.theory.declarations import NONE, Declarations
@@ -41,8 +39,9 @@ LABELLED = {
     "kv": "precision of the cache",
     "activations": "precision of the activations",
     "detail": "what is counted",
+    **{name: f"counting choice: {name}" for name in SWITCHES if name != "activations"},
 }
-"""Axes of labels that are no switch, with their long names."""
+"""Axes of labels with their long names."""
 MOST_ON_AXIS = 1_000_000
 """Values of one axis: more of them than this is a slip of the pen, or belongs on two axes."""
 FORMS = "a:b, a:b:x2, a:b:+128, or a list such as 1,2,4"
@@ -58,13 +57,13 @@ class Axis:
 
     Attributes:
         values: labels as they were written, whole numbers where all are, else floats, in base units.
-        choices: what each value that makes a case of its own chooses; empty where an input moves.
+        choices: the same where each makes a case of its own; empty where an input moves.
         symbol: what a number is of.
     """
 
     name: str
     values: Array
-    choices: tuple[Request, ...] = ()
+    choices: tuple[Any, ...] = ()
     symbol: Symbol | None = None
 
     @property
@@ -80,7 +79,7 @@ class Axis:
         """Unit and meaning."""
         if self.symbol:
             return {"units": self.symbol.unit or "1", "long_name": self.symbol.meaning}
-        return {"long_name": LABELLED.get(self.name, f"counting choice: {self.name}")}
+        return {"long_name": LABELLED[self.name]}
 
 
 def read_over(texts: Iterable[str], own: Declarations = NONE) -> list[Axis]:
@@ -119,6 +118,8 @@ def axes_of(
                 also = f" ({written} is {name})" if written != name else ""
                 raise ValueError(f"is an axis twice{also}; put all its values into one list: 1:8,9")
             axes[name] = axis(name, values, own)
+        except InputError as error:  # of a label
+            problems += [replace(each, file=origin, path=written) for each in error.problems]
         except ValueError as error:
             message, _, hint = str(error).partition("; ")
             problems.append(Problem(origin, message, path=written, hint=on_line(written, hint)))
@@ -128,14 +129,16 @@ def axes_of(
 
 
 def axis(name: str, values: Any, own: Declarations = NONE) -> Axis:
-    """One axis by its printed name; a ValueError says what cannot be read."""
-    if name in LABELLED or name in SWITCHES:
-        items = _split(values) if isinstance(values, str) else _items(values)
-        return labels(name, {_label(item): _choice(name, item) for item in items})
+    """One axis by its printed name; an error says what cannot be read."""
+    if name in LABELLED:
+        choices = _split(values) if isinstance(values, str) else _items(values)
+        for choice in choices:
+            chosen({name: choice}, own)
+        return Axis(name, np.array(list(map(_label, choices))), tuple(choices))
     try:
         symbol = symbol_of(name, own)
     except ValueError:
-        hint = nearest(name, [*own.known, *ALIASES, *LABELLED, *SWITCHES])
+        hint = nearest(name, [*own.known, *ALIASES, *LABELLED])
         usual = "an axis is batch, prompt, tp, mfu, mem_bandwidth, model, hardware or the like"
         raise ValueError(f"no input, quantity or counting choice; {hint or usual}") from None
     definition = getattr(symbol, "definition", None)
@@ -144,33 +147,45 @@ def axis(name: str, values: Any, own: Declarations = NONE) -> Axis:
     return numeric(symbol, _numbers(symbol, values, own))
 
 
-def labels(name: str, choices: dict[str, Request]) -> Axis:
-    """An axis of labels, with what each chooses."""
-    return Axis(name, np.array(list(choices)), tuple(choices.values()))
-
-
 def numeric(symbol: Symbol, values: Numbers) -> Axis:
-    """An axis of numbers, each once; degrees that shape formulas make a case each.
+    """An axis of numbers, each once; degrees that shape formulas make a case each."""
+    distinct = list(dict.fromkeys(values))
+    shaping = tuple(distinct) if symbol.name in SHAPING else ()
+    whole = all(x.denominator == 1 and -(2**53) < x < 2**53 for x in distinct)
+    numbers = np.array(list(map(int if whole else float, distinct)))
+    return Axis(symbol.name, numbers, shaping, symbol)
+
+
+def chosen(choices: Mapping[str, Any], own: Declarations) -> Request:
+    """What labels and numbers in base units choose together; ``activations`` is a precision, or on or off.
 
     Raises:
-        ValueError: more degrees than cases that can be bound.
+        InputError: an unknown precision or counting choice.
     """
-    distinct = list(dict.fromkeys(values))
-    shaping: Numbers = distinct if symbol.name in SHAPING else ()
-    _limit("the axis", len(shaping), MOST_CASES)
-    whole = all(x.denominator == 1 and -(2**53) < x < 2**53 for x in distinct)
-    return Axis(
-        symbol.name,
-        np.array(list(map(int if whole else float, distinct))),
-        tuple(Request(values={symbol.name: (number(Fraction(degree)),)}) for degree in shaping),
-        symbol,
-    )
+    named = {
+        name: x if name not in LABELLED or name == "model" else _label(x)
+        for name, x in choices.items()
+    }
+    switches = {
+        name: label
+        for name, label in named.items()
+        if name == "detail"
+        or (name in SWITCHES and (name != "activations" or label in ("on", "off")))
+    }
+    rest = {name: label for name, label in named.items() if name not in switches}
+    return request_of(assume=switches, origin="axis", own=own, **rest)
 
 
-def _limit(text: str, count: int, most: int = MOST_ON_AXIS) -> None:
-    if count > most:
+def _label(item: Any) -> str:
+    if isinstance(item, bool):
+        return "on" if item else "off"
+    return item.name if isinstance(item, ModelSpec) else str(item)
+
+
+def _limit(text: str, count: int) -> None:
+    if count > MOST_ON_AXIS:
         raise ValueError(
-            f"{text[:40]} has {count:,} values, an axis at most {most:,}; take larger "
+            f"{text[:40]} has {count:,} values, an axis at most {MOST_ON_AXIS:,}; take larger "
             "steps, such as :x2, and a file, such as -o FILE.parquet, for a large grid"
         )
 
@@ -180,12 +195,12 @@ def axes_of_lists(request: Request, named: set[str]) -> list[Axis]:
     lists = {"model": request.models, "hardware": request.hardware, **request.precision}
     axes = [axis(name, members) for name, members in lists.items() if len(members) > 1]
     for name, settings in request.values.items():
+        symbol = symbol_of(name, request.own)
         if len(settings) > 1 and all(map(is_number, settings)):
-            axes.append(numeric(symbol_of(name, request.own), list(map(fraction, settings))))
+            axes.append(numeric(symbol, list(map(fraction, settings))))
         elif len(settings) > 1:
-            words = [x.text if isinstance(x, ValueRange) else text_of(x) for x in settings]
-            requests = (Request(values={name: (each,)}) for each in settings)
-            axes.append(labels(name, dict(zip(words, requests, strict=True))))
+            words = tuple(x.text if isinstance(x, ValueRange) else text_of(x) for x in settings)
+            axes.append(Axis(name, np.array(words), words, symbol))
     return [each for each in axes if each.name not in named]
 
 
@@ -195,42 +210,16 @@ def within_limits(axes: Sequence[Axis]) -> None:
     Raises:
         InputError: there are more, or none.
     """
-    points = math.prod(map(len, axes))
-    cases = math.prod(len(axis) for axis in axes if axis.labelled)
-    message = hint = ""
     if not axes:
-        message, hint = "nothing to sweep over", "--over batch=1:512, or a list in the study"
-    elif points > 10**10:
-        sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in axes)
-        message = f"{sizes} are {points:,} points; at most {10**10:,} are computed"
-        hint = "take larger steps, such as :x2"
-    elif cases > MOST_CASES:
-        message = f"labels multiply to {cases:,} cases; at most {MOST_CASES:,} are computed"
-        hint = "give fewer values"
-    if message:
-        raise InputError(Problem("sweep", message, hint=hint))
-
-
-# ------------------------------------------------------------------------------------------------ labels
-
-
-def _label(item: Any) -> str:
-    if isinstance(item, bool):
-        return "on" if item else "off"
-    return item.name if isinstance(item, ModelSpec) else str(item)
-
-
-def _choice(name: str, item: Any) -> Request:
-    """What a label chooses; ``activations`` is a precision, or on or off."""
-    label = _label(item)
-    if name == "model":
-        return Request(models=(item,))
-    if name == "hardware":
-        return Request(hardware=(label,))
-    if name in ROLE_INPUT and label not in ("on", "off"):
-        return Request(precision={name: precision_names(label)})
-    check_choice(name, label)
-    return Request(assume={name: label})
+        hint = "--over batch=1:512, or a list in the study"
+        raise InputError(Problem("sweep", "nothing to sweep over", hint=hint))
+    labelled = [axis for axis in axes if axis.labelled]
+    for what, those, most in (("cases", labelled, MOST_CASES), ("points", axes, 10**10)):
+        if (count := math.prod(map(len, those))) > most:
+            sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in those)
+            message = f"{sizes} are {count:,} {what}; at most {most:,} are computed"
+            hint = "give fewer values, or take larger steps, such as :x2"
+            raise InputError(Problem("sweep", message, hint=hint))
 
 
 # ------------------------------------------------------------------------------------------------ numbers
@@ -263,34 +252,24 @@ def _numbers(symbol: Symbol, values: Any, own: Declarations) -> Numbers:
         values = f"{values[0]}:{values[-1]}:{values.step}"  # much faster than one by one
     read: list[int | Fraction] = []
     for item in _items(values):
-        if isinstance(item, str):
-            read += _listed(symbol, item, own)
-        else:
-            read.append(_single(symbol, exact(item), own))
-    _limit("the axis", len(read))
-    return read
-
-
-def _listed(symbol: Symbol, text: str, own: Declarations) -> Numbers:
-    """The values of a text: ranges and single numbers between commas."""
-    if ":" in text and "," not in text:
-        return _progression(symbol, text.strip(), own)
-    read: list[int | Fraction] = []
-    for item in _split(text):
-        if GROUPED.match(item):
-            plain = text.replace(",", "").strip()[:40]
-            raise ValueError(f"commas stand between values; write {plain} without them")
-        if re.fullmatch(r"\d{1,15}-\d{1,15}", item):
-            steps = item.replace("-", ":")
-            raise ValueError(f"{item!r} is not a range; write {symbol.name}='{steps}'")
-        read += _progression(symbol, item, own) if ":" in item else [_single(symbol, item, own)]
-        _limit(text, len(read))
+        for each in _split(item) if isinstance(item, str) else [item]:
+            if isinstance(each, str) and GROUPED.match(each):
+                plain = item.replace(",", "").strip()[:40]
+                raise ValueError(f"commas stand between values; write {plain} without them")
+            if isinstance(each, str) and ":" in each:
+                read += _progression(symbol, each, own)
+            else:
+                read.append(_single(symbol, each, own))
+            _limit("the axis", len(read))
     return read
 
 
 def _single(symbol: Symbol, value: object, own: Declarations) -> Fraction:
     """One value of an axis, in base units."""
-    read = setting(symbol.name, value, formulas=False, bare=True, own=own)
+    if isinstance(value, str) and re.fullmatch(r"\d{1,15}-\d{1,15}", value):
+        steps = value.replace("-", ":")
+        raise ValueError(f"{value!r} is not a range; write {symbol.name}='{steps}'")
+    read = setting(symbol.name, exact(value), formulas=False, bare=True, own=own)
     if isinstance(read, ValueRange):
         steps = read.text.replace("..", ":")
         raise ValueError(f"an axis takes single values; write {steps}:+STEP for steps between them")
@@ -298,24 +277,31 @@ def _single(symbol: Symbol, value: object, own: Declarations) -> Fraction:
     return fraction(read)
 
 
+PROGRESSION = re.compile(
+    rf"(?P<first>[^:]+):\s*(?P<last>(?:{NUMBER})?(?P<unit>[^:]*))(?::\s*(?P<kind>[x×*+]?)(?P<step>[^:]+))?"
+)
+"""``a:b`` with its step; the unit of the last number is that of all."""
+
+
 def _progression(symbol: Symbol, text: str, own: Declarations) -> Numbers:
-    """``a:b`` with its step; the unit of the last number is that of all."""
-    parts = [part.strip() for part in text.split(":")]
-    if not 2 <= len(parts) <= 3 or not all(parts):
+    """The numbers from one to another in steps that are added or multiplied."""
+    found = PROGRESSION.fullmatch(text)
+    if not found or not found["last"].strip():
         raise ValueError(f"{text[:60]!r} is not a range; write {FORMS}")
-    written = re.match(rf"{NUMBER}\s*", parts[1])
-    unit = parts[1][written.end() :] if written else ""
-    first, last = _single(symbol, _with_unit(parts[0], unit), own), _single(symbol, parts[1], own)
+    written, unit, step = found["first"].strip(), found["unit"].strip(), found["step"]
+    first = _single(symbol, _with_unit(written, unit), own)
+    last = _single(symbol, found["last"].strip(), own)
     if first > last:
-        turned = ":".join((parts[1], parts[0], *parts[2:]))
+        turned = ":".join((found["last"].strip(), written, *text.split(":")[2:]))
         raise ValueError(f"{text[:60]!r} runs backwards; write {turned}")
-    if len(parts) == 2 and not symbol.counted:
+    if step is None and not symbol.counted:
         raise ValueError(f"{text!r} needs a step: {text}:x2 times two, or {text}:+1 plus one")
-    step = parts[2] if len(parts) == 3 else "1"
-    if factor := re.fullmatch(r"[x×*]\s*(.*)", step):
-        values = _times(first, last, factor[1])
+    if found["kind"] in ("x", "×", "*"):
+        values = _times(first, last, step.strip())
     else:
-        amount = _amount(symbol, step.removeprefix("+").strip(), unit)
+        amount = _single(symbol, _with_unit((step or "1").strip(), unit), own)
+        if amount <= 0:
+            raise ValueError(f"{text[:60]!r} leads nowhere; its step is more than 0")
         count = int((last - first) // amount) + 1
         _limit(text, count)
         if first.denominator == amount.denominator == 1:
@@ -330,17 +316,6 @@ def _progression(symbol: Symbol, text: str, own: Declarations) -> Numbers:
 def _with_unit(text: str, unit: str) -> str:
     """``2`` of ``2:8 TB/s`` is in TB/s."""
     return f"{text} {unit}" if unit and re.fullmatch(NUMBER, text) else text
-
-
-def _amount(symbol: Symbol, text: str, unit: str) -> Fraction:
-    """What is added at each step."""
-    try:
-        amount = in_unit(_with_unit(text, unit), symbol.unit, symbol.written_in).value
-    except ValueError as error:
-        raise ValueError(f"the step {text[:40]!r}: {error}") from None
-    if amount <= 0:
-        raise ValueError(f"the step {text[:40]!r} is not more than 0")
-    return amount
 
 
 def _times(first: Fraction, last: Fraction, written: str) -> list[Fraction]:

@@ -5,15 +5,12 @@ stands beside the numbers in every format: assumptions, inputs and their sources
 from __future__ import annotations
 
 import csv
-import itertools
 import json
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -22,12 +19,11 @@ from symroof.analysis.case_summary import published_mismatch
 from symroof.analysis.verdict import basis_lines
 from symroof.cases.values import Result
 from symroof.errors import InputError, Problem, nearest, require
-from symroof.output_files import PREFIX, destination, replace
+from symroof.output_files import destination, replacing
 from symroof.resources import __version__
 from symroof.specs.fields import ValueRange
 from symroof.sweep.grid import FITS, Grid, Variable
-from symroof.symbolic.evaluation import Array, blocks
-from symroof.theory.switches import SWITCHES
+from symroof.symbolic.evaluation import Array
 
 if TYPE_CHECKING:
     import xarray
@@ -37,16 +33,14 @@ T = TypeVar("T")
 
 IN_MEMORY = 2**27
 """Numbers, a gigabyte of them: more are dask arrays."""
-CHUNK = 2**20
-"""Points of a chunk of those."""
-ONE_AT_A_TIME = Lock()
-"""Cases store what they have computed, and threads must not meet there; processes have cases of their own."""
+CHUNK = "8 MiB"
+"""A chunk of those."""
 MOST_SHOWN = 10**6
 """Numbers on standard output."""
 
 
 def dataset(grid: Grid) -> xarray.Dataset:
-    """One variable a quantity, along every axis; labels are texts, empty where there is none.
+    """One variable a quantity, along every axis; labels are texts, empty where there is none. Attributes are texts: a list or a mapping is JSON.
 
     Raises:
         InputError: a package is not installed.
@@ -54,41 +48,40 @@ def dataset(grid: Grid) -> xarray.Dataset:
     require("a sweep as a dataset", "xarray")
     import xarray
 
-    lazy = grid.points * len(grid.variables) > IN_MEMORY
-    if lazy:
+    values: list[Any]
+    if _in_memory(grid):
+        values = grid.whole()
+    else:
         require(f"a sweep of {grid.points:,} points", "dask")
-    values = _chunked(grid) if lazy else grid.whole()
+        import dask.array
+
+        of_chunks = partial(dask.array.from_array, chunks=CHUNK, name=False, lock=True, fancy=False)
+        values = [of_chunks(Uncomputed(grid, variable)) for variable in grid.variables]
     return xarray.Dataset(
         {
             variable.name: (grid.dims, array, variable.attributes)
             for variable, array in zip(grid.variables, values, strict=True)
         },
         {axis.name: (axis.name, axis.values, axis.attributes) for axis in grid.axes},
-        attributes(grid, counted=not lazy),
+        attributes(grid),
     )
 
 
-def _chunked(grid: Grid) -> list[Any]:
-    """The variables as dask arrays, each chunk computed from its place on the grid when it is needed."""
-    import dask.array
-
-    largest = [part.stop for part in next(blocks(grid.shape, CHUNK))]
-    chunks = dask.array.core.normalize_chunks(largest, grid.shape)  # type: ignore[no-untyped-call]
-    return [
-        dask.array.map_blocks(  # type: ignore[no-untyped-call]
-            partial(_chunk, grid, variable),
-            chunks=chunks,
-            dtype=variable.dtype,
-            meta=np.empty((0,) * len(grid.shape), variable.dtype),
-        )
-        for variable in grid.variables
-    ]
+def _in_memory(grid: Grid) -> bool:
+    return grid.points * len(grid.variables) <= IN_MEMORY
 
 
-def _chunk(grid: Grid, variable: Variable, block_info: Any = None) -> Array:
-    place = [slice(*ends) for ends in block_info[None]["array-location"]]
-    with ONE_AT_A_TIME:
-        return grid.at(place, [variable])[0]
+class Uncomputed:
+    """A variable as an array whose parts are computed when they are looked at, one at a time: cases store what they have computed."""
+
+    def __init__(self, grid: Grid, variable: Variable) -> None:
+        self.grid, self.variable = grid, variable
+        self.shape, self.ndim, self.dtype = grid.shape, len(grid.shape), variable.dtype
+
+    def __getitem__(self, place: tuple[int | slice, ...]) -> Array:
+        single = tuple(axis for axis, at in enumerate(place) if not isinstance(at, slice))
+        parts = [at if isinstance(at, slice) else slice(at, at + 1) for at in place]
+        return self.grid.at(parts, [self.variable])[0].squeeze(single)
 
 
 def as_json(grid: Grid) -> dict[str, Any]:
@@ -101,21 +94,17 @@ def as_json(grid: Grid) -> dict[str, Any]:
         sizes = f"{grid.points:,} points of {len(grid.quantities)} quantities"
         hint = "write them to a file: -o FILE.parquet (or .zarr, .nc, .csv)"
         raise InputError(Problem("sweep", f"{sizes} are too many for standard output", hint=hint))
-    values = zip(grid.variables, grid.at([slice(n) for n in grid.shape]), strict=True)
+    named: list[Any] = [*(axis for axis in grid.axes if axis.symbol), *grid.variables]
     return {
         "schema": "symroof/sweep/2",
         "dims": list(grid.dims),
         "coords": {axis.name: _listed(axis.values.tolist()) for axis in grid.axes},
-        "data": {each.name: _listed(array.tolist()) for each, array in values},
-        "units": {
-            **{a.name: a.symbol.unit for a in grid.axes if a.symbol and not a.labelled},
-            **{variable.name: variable.units for variable in grid.variables},
+        "data": {
+            variable.name: _listed(array.tolist())
+            for variable, array in zip(grid.variables, grid.whole(), strict=True)
         },
-        "title": grid.title,
-        "basis": list(basis_lines(grid.cases)),
-        "assumptions": assumptions(grid),
-        "inputs": inputs(grid),
-        "warnings": warnings(grid),
+        "units": {each.name: each.symbol.unit for each in named},
+        **about(grid),
     }
 
 
@@ -139,77 +128,62 @@ def _listed(value: Any) -> Any:
 # ------------------------------------------------------------------------------------------------ beside the numbers
 
 
-def attributes(grid: Grid, counted: bool = True) -> dict[str, str]:
-    """The whole sweep's attributes, each a text: a nested one is JSON, as ``eval --json`` has it. No time of day.
-
-    What does not fit is only ``counted`` where that may take as long as the sweep.
-    """
-    named = {
-        kind: dict.fromkeys(spec.name for case in grid.cases if (spec := getattr(case, kind)))
+def about(grid: Grid) -> dict[str, Any]:
+    """What every format says of the whole sweep. No time of day."""
+    models, hardware = (
+        list(dict.fromkeys(spec.name for case in grid.cases if (spec := getattr(case, kind))))
         for kind in ("model", "hardware")
-    }
-    texts = {
+    )
+    return {
         "title": grid.title,
-        "source": f"symroof {__version__}",
-        "models": ", ".join(named["model"]),
-        "hardware": ", ".join(named["hardware"]),
-        "assumptions": json.dumps(assumptions(grid), ensure_ascii=False),
-        "inputs": json.dumps(inputs(grid), ensure_ascii=False),
-        "basis": "; ".join(basis_lines(grid.cases)),
-        "warnings": "\n".join(warnings(grid, counted)),
+        "models": models,
+        "hardware": hardware,
+        "basis": list(basis_lines(grid.cases)),
+        **ledger(grid),
+        "warnings": warnings(grid),
     }
+
+
+def attributes(grid: Grid) -> dict[str, str]:
+    """The same as texts: a list is a line each, a mapping is JSON."""
+    texts = {"source": f"symroof {__version__}"}
+    for name, value in about(grid).items():
+        texts[name] = json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
+        texts[name] = "\n".join(value) if isinstance(value, list) else texts[name]
     return {name: text for name, text in texts.items() if text}
 
 
-def assumptions(grid: Grid) -> dict[str, Any]:
-    """Every switch with its value (a list where it varies) and whether it is the default; a user-defined theory alone has none."""
-    made = {}
-    for switch in () if grid.cases[0].theory_only else SWITCHES:
-        first, *others = dict.fromkeys(case.assumptions[switch] for case in grid.cases)
-        defaulted = all(case.assumptions.defaulted(switch) for case in grid.cases)
-        made[switch] = {"value": [first, *others] if others else first, "defaulted": defaulted}
-    return made
-
-
-def inputs(grid: Grid) -> dict[str, Any]:
-    """Every input that is no axis, with unit and source; one that differs between labels has a value for each, and says ``over`` which."""
-    each: list[dict[str, Any]] = []
+def ledger(grid: Grid) -> dict[str, dict[str, Any]]:
+    """Every switch and every input that is no axis, as ``eval --json`` has them; what differs between labels is a list."""
+    found: dict[tuple[str, str, str], list[Any]] = {}
     for case in grid.cases:
         names = tuple(name for name in grid.quantities if case.case.has(name))
-        known = case.inputs(names or grid.quantities, everything=False)
-        each.append({name: x.as_json() for name, x in known.items() if name not in grid.dims})
-    made = {}
-    for name in dict.fromkeys(itertools.chain.from_iterable(each)):
-        entries = _distinct(grid, [entries.get(name) for entries in each])
-        cases = [{"when": when, **entry} for when, entry in entries if entry is not None]
-        alone = len(entries) == 1 and entries[0][1]
-        made[name] = alone or {"over": list(entries[0][0]), "cases": cases}
+        for part, entries in case.ledger(names or grid.quantities, everything=False).items():
+            for name, entry in entries.items():
+                for key, value in entry.items():
+                    values = found.setdefault((part, name, key), [])
+                    values += [value] * (value not in values)
+    made: dict[str, dict[str, Any]] = {"inputs": {}, "assumptions": {}}
+    for (part, name, key), values in found.items():
+        if part == "assumptions" or name not in grid.dims:
+            made[part].setdefault(name, {})[key] = values if len(values) > 1 else values[0]
     return made
 
 
-def _distinct(grid: Grid, entries: Sequence[T]) -> list[tuple[dict[str, str], T]]:
-    """What the cases say, once for each combination of the labels along which they differ."""
-    shape = [len(axis) for axis in grid.labelled]
-    cube = np.array([json.dumps(entry) for entry in entries]).reshape(shape)
-    first = (np.take(cube, [0], axis=k) for k in range(cube.ndim))
-    differing = {a.name for a, at in zip(grid.labelled, first, strict=True) if (cube != at).any()}
-    distinct: dict[tuple[str, ...], tuple[dict[str, str], T]] = {}
-    combinations = itertools.product(*(axis.values for axis in grid.labelled))
-    for labels, entry in zip(combinations, entries, strict=True):
-        chosen = zip(grid.labelled, labels, strict=True)
-        when = {axis.name: str(label) for axis, label in chosen if axis.name in differing}
-        distinct.setdefault(tuple(when.values()), (when, entry))
-    return list(distinct.values())
-
-
-def warnings(grid: Grid, counted: bool = True) -> list[str]:
-    """Everything that limits the use of its numbers."""
+def warnings(grid: Grid) -> list[str]:
+    """Everything that limits the use of its numbers; what does not fit is not counted where that may take as long as the sweep."""
     lines = []
-    if counted and grid.unfit:
+    if _in_memory(grid) and grid.unfit:
         lines.append(
             f"{grid.unfit:,} of {grid.points:,} points do not fit in memory: no latency, rate or cost of them can be reached (`fits`)"
         )
-    lines += [*_evaluated_at(grid), *missing_values(grid)]
+    for case in grid.cases:
+        for name in case.box:
+            given, symbol = case.given[name], case.case.theory.symbol(name)
+            if not given.measured and isinstance(span := given.setting, ValueRange):
+                middle = Result(symbol, span.middle).text()
+                lines.append(f"{name} is given as {span.text}: evaluated at its middle, {middle}")
+    lines += missing_values(grid)
     for case in grid.cases:
         lines += [*case.warnings, *filter(None, [published_mismatch(case)])]
     return list(dict.fromkeys(lines))
@@ -219,32 +193,17 @@ def missing_values(grid: Grid) -> list[str]:
     """What has no value for some of the labels: the first of them, how many more, and why."""
     lines = []
     for name in dict.fromkeys((*grid.quantities, FITS)):
-        found = _distinct(grid, [lacking.get(name) for lacking in grid.missing])
-        lack = [(when, why) for when, why in found if why is not None]
+        lack = [(i, case[name]) for i, case in enumerate(grid.missing) if name in case]
         if not lack:
             continue
-        when, why = lack[0]
-        labels = ", ".join(f"{axis}={label}" for axis, label in when.items())
-        where = f" where {labels}" if when else " anywhere"
-        more = f" (and for {len(lack) - 1} more)" if len(lack) > 1 else ""
+        first, why = lack[0]
+        place = np.unravel_index(first, [len(axis) for axis in grid.labelled])
+        labels = zip(grid.labelled, place, strict=True)
+        where = ", ".join(f"{axis.name}={axis.values[i]}" for axis, i in labels)
+        where = f" where {where}" if len(lack) < len(grid.cases) else " anywhere"
+        more = f" (and for {len(lack) - 1} more)" if 1 < len(lack) < len(grid.cases) else ""
         what = "whether it fits in memory is not known" if name == FITS else f"{name} has no value"
         lines.append(f"{what}{where}{more}: {why}")
-    return lines
-
-
-def _evaluated_at(grid: Grid) -> list[str]:
-    """Ranged inputs are at their middle on a grid, and list prices at their median; these and measured efficiencies have their ends beside."""
-    lines = []
-    for case in grid.cases:
-        for name in case.box:
-            given, symbol = case.given[name], case.case.theory.symbol(name)
-            if not given.measured and isinstance(span := given.setting, ValueRange):
-                middle = Result(symbol, span.middle).text()
-                lines.append(f"{name} is given as {span.text}: evaluated at its middle, {middle}")
-    if any(case.priced(name) for case in grid.cases for name in grid.quantities):
-        lines.append(
-            "list prices of a device are several: evaluated at their median, between their ends"
-        )
     return lines
 
 
@@ -268,26 +227,23 @@ def _cell(value: Any) -> str:
 
 
 def write_parquet(grid: Grid, path: Path) -> None:
-    """The same rows; labels are dictionaries, units and meanings are metadata of the columns, the rest of the file."""
+    """The same rows; units and meanings are metadata of the columns, the rest of the file."""
     import pyarrow as pa
     import pyarrow.parquet
 
+    def table(columns: dict[str, Array]) -> Any:
+        flat = [column.ravel() for column in columns.values()]
+        masks = [column == "" if column.dtype.kind == "U" else np.isnan(column) for column in flat]
+        arrays = [pa.array(x, mask=no) for x, no in zip(flat, masks, strict=True)]
+        return pa.table(arrays, list(columns))
+
     named: list[Any] = [*grid.axes, *grid.variables]
-    fields = []
-    for each, column in zip(named, next(grid.blocks()).values(), strict=True):
-        kind = pa.dictionary(pa.int32(), pa.string()) if column.dtype.kind == "U" else None
-        kind = kind or pa.from_numpy_dtype(column.dtype)
-        fields.append(pa.field(each.name, kind, metadata=each.attributes))
+    first = table(next(grid.blocks())).schema
+    fields = [each.with_metadata(own.attributes) for each, own in zip(first, named, strict=True)]
     schema = pa.schema(fields, metadata=attributes(grid))
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for columns in grid.blocks():
-            arrays = []
-            for column in (each.ravel() for each in columns.values()):
-                texts = column.dtype.kind == "U"
-                mask = column == "" if texts else None
-                array = pa.array(column, mask=mask, from_pandas=not texts)
-                arrays.append(array.dictionary_encode() if texts else array)
-            writer.write_table(pa.table(arrays, schema=schema))
+            writer.write_table(table(columns).cast(schema))
 
 
 def write_netcdf(grid: Grid, path: Path) -> None:
@@ -326,15 +282,8 @@ def write(grid: Grid, out: str | os.PathLike[str]) -> None:
         goal = _goal(path, ending)
         writer, packages = FORMATS[ending]
         require(str(path), *packages)
-        with TemporaryDirectory(prefix=PREFIX, suffix=".sweep", dir=goal.parent) as folder:
-            whole = Path(folder) / "whole"
-            writer(grid, whole)
-            if whole.is_file():
-                with whole.open("rb+") as written:
-                    os.fsync(written.fileno())
-                replace(whole, goal)
-            else:
-                whole.rename(goal)
+        with replacing(goal) as temporary:
+            writer(grid, temporary)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(Problem(str(path), f"cannot be written: {reason[:200]}")) from None

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -18,13 +17,12 @@ import numpy as np
 from symroof.analysis.compile import Output, output
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.checks import check_changed
-from symroof.cases.request import Request, exact
+from symroof.cases.request import Request
 from symroof.cases.values import PRICE, ROLE_INPUT
 from symroof.errors import InputError, Problem
-from symroof.sweep.axes import LABELLED, Axis, axes_of_lists, within_limits
+from symroof.sweep.axes import LABELLED, Axis, axes_of_lists, chosen, within_limits
 from symroof.symbolic.evaluation import Array, NoValue, UndefinedValue, blocks
-from symroof.symbolic.expressions import Expr, number
+from symroof.symbolic.expressions import Expr
 from symroof.symbolic.expressions import names as names_of
 from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.case import Case
@@ -37,14 +35,17 @@ from symroof.theory.spellings import (
     read_expression,
     resolved,
 )
-from symroof.theory.switches import SWITCHES, expand_detail
-from symroof.theory.symbols import UNDECLARED_NAMES, base_name
+from symroof.theory.symbols import UNDECLARED_NAMES, Symbol, base_name
 from symroof.theory.theory import UnknownName
 from symroof.theory.theory_files import listed
 
 FITS = "fits"
-ENDS = {"low": np.fmin, "high": np.maximum}
-"""The ends of what is expected; a high end is known where it is at every corner."""
+ENDS = {
+    "": lambda scenarios: scenarios[0, 0],
+    "low": lambda scenarios: np.fmin.reduce(scenarios, axis=(0, 1)),
+    "high": lambda scenarios: np.maximum.reduce(scenarios, axis=(0, 1)),
+}
+"""What is expected, and its ends; a high end is known where it is in every scenario."""
 
 
 @dataclass(frozen=True)
@@ -55,20 +56,19 @@ class Variable:
         dtype: of its values: floats, truths, or texts, which are empty where there is no value.
     """
 
-    quantity: str
-    units: str
-    long_name: str
+    symbol: Symbol
     dtype: np.dtype[Any]
     end: str = ""
 
     @property
     def name(self) -> str:
-        return f"{self.quantity}_{self.end}" if self.end else self.quantity
+        return f"{self.symbol.name}_{self.end}" if self.end else self.symbol.name
 
     @property
     def attributes(self) -> dict[str, str]:
         """Unit and meaning."""
-        return {"units": self.units or "1", "long_name": self.long_name}
+        long_name = f"{self.symbol.meaning}, {self.end} end" if self.end else self.symbol.meaning
+        return {"units": self.symbol.unit or "1", "long_name": long_name}
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,8 @@ class Grid:
         found: list[dict[str, Output]] = [{} for _ in self.cases]
         for case, outputs in zip(self._open, found, strict=True):
             for name in self.quantities:
-                try:
+                with suppress(NoValue):
                     outputs[name] = output(name, self.moved, case)
-                except NoValue:
-                    continue
         return found
 
     @cached_property
@@ -127,18 +125,11 @@ class Grid:
         made: list[Variable] = []
         for name in self.quantities:
             own = self._variable(name)
-            made.append(own)
             timed = any(each.measured_box and each.case.theory.timed(name) for each in self.cases)
-            priced = any(self._prices(i, name) for i in range(len(self.cases)))
-            for end in ENDS if (timed or priced) and own.dtype == float else ():
-                made.append(replace(own, end=end, long_name=f"{own.long_name}, {end} end"))
+            priced = PRICE not in self.moved and any(each.priced(name) for each in self.cases)
+            ended = (timed or priced) and own.dtype == float
+            made += [replace(own, end=end) for end in (ENDS if ended else ("",))]
         return tuple(made)
-
-    def _prices(self, number: int, name: str) -> tuple[float, ...]:
-        """The ends of the list prices that move a quantity, over their median: a cost is in proportion to the price."""
-        case = self.cases[number]
-        priced = PRICE not in self.moved and case.priced(name)
-        return tuple(float(x / case.case.value(PRICE)) for x in case.list_prices if priced)
 
     def _variable(self, name: str) -> Variable:
         """A truth that some cases do not have is a text, as a label is: only texts can say that there is no value."""
@@ -148,7 +139,7 @@ class Grid:
         dtype = np.dtype(bool if truth else float)
         if words or (truth and len(having) < len(self.cases)):
             dtype = np.array([*words, "false"]).dtype
-        return Variable(name, symbol.unit, symbol.meaning, dtype)
+        return Variable(symbol, dtype)
 
     # ---------------------------------------------------------------------------- values
 
@@ -185,28 +176,32 @@ class Grid:
     def _at(
         self, number: int, asked: Sequence[Variable], ticks: Mapping[str, Array]
     ) -> Iterator[Any]:
-        """Variables of one case at arrays of the numeric axes."""
-        outputs, points = self._outputs[number], self.cases[number].measured_corners
-        here = self._open[number].changed(ticks)
-        thin = (-1, *[1] * len(ticks))
-        ends = {by: np.reshape([float(p[by]) for p in points], thin) for by in (points or [{}])[0]}
-        corners = here.changed(ends)
+        """Variables of one case at arrays of the numeric axes, in each scenario of its prices and its measured efficiencies."""
+        here = self._open[number].changed({**self._scenarios(number, len(ticks)), **ticks})
         for variable in asked:
-            own = outputs.get(variable.quantity)
+            own = self._outputs[number].get(variable.symbol.name)
             if own is None:
                 yield "" if variable.dtype.kind == "U" else np.nan
                 continue
             with np.errstate(all="ignore"):
-                value = own.of(here)
-                if variable.end:
-                    end, spread = ENDS[variable.end], np.asarray(own.of(corners))
-                    each = end.reduce(spread, axis=0) if spread.ndim > len(ticks) else spread
-                    value = end(value, each)
-                    if prices := self._prices(number, variable.quantity):
-                        value = value * (min if variable.end == "low" else max)(prices)
+                value = np.asarray(own.of(here))
+            if value.ndim > len(ticks):
+                value = ENDS[variable.end](value)
             if own.truth and variable.dtype.kind == "U":
                 value = np.where(value, "true", "false")
             yield value
+
+    def _scenarios(self, number: int, axes: int) -> dict[str, Array]:
+        """The inputs of a case that are uncertain: list prices along a first axis, efficiencies along a second, each at what is expected and at its ends."""
+        case = self.cases[number]
+        prices = [{PRICE: price} for price in case.list_prices]
+        found = {}
+        for axis, ends in enumerate((prices, case.measured_corners)):
+            shape = np.insert(np.ones(axes + 1, int), axis, len(ends) + 1)
+            for name in ends[0] if ends else ():
+                values = [case.case.value(name), *(each[name] for each in ends)]
+                found[name] = np.reshape(np.array(values, float), shape)
+        return found
 
     @cached_property
     def unfit(self) -> int:
@@ -253,42 +248,33 @@ def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[s
     {'wait': 'ttft/itl'}
 
     Raises:
-        InputError: the name is one already, or SymPy has something that no formula has.
+        InputError: SymPy has something that no formula has.
     """
     columns: dict[str, Expr] = {}
     for name, value in over.items():
-        is_axis = name in LABELLED or name in SWITCHES
-        taken = is_axis or own.symbol(base_name(printed_name(name)))
-        formula = None
+        taken = name in LABELLED or own.symbol(base_name(printed_name(name)))
         if is_sympy(value) and getattr(value, "free_symbols", None):
-            formula = read_expression(value, own=own)
+            columns[name] = read_expression(value, own=own)
         elif isinstance(value, str) and not taken:
             with suppress(FormulaError):
-                formula = resolved(parse(value))
-        if formula is None or not names_of(formula):  # the values of an axis
-            continue
-        if taken or own.threshold(name):
-            hint = f"give the column a name of its own: my_{name}=..."
-            message = "is a name already, and a formula makes a column"
-            raise InputError(Problem("sweep", message, path=name, hint=hint))
-        columns[name] = formula
-    return columns
+                columns[name] = resolved(parse(value))
+    return {name: formula for name, formula in columns.items() if names_of(formula)}
 
 
 def available(
-    cases: Sequence[BoundCase], asked: Sequence[str] | None, first: Mapping[str, float]
+    cases: Sequence[BoundCase], asked: Sequence[str] | None, near: Mapping[str, float]
 ) -> tuple[list[str], list[dict[str, str]]]:
     """The quantities that have a value in some case, whether it fits among them, and why each case lacks some.
 
-    ``first`` has the first values of the numeric axes; the cases are at the last ones.
+    ``near`` has the near ends of the numeric axes; the cases are at the far ones.
 
     Raises:
         InputError: a quantity that was asked for lacks an input in every case, with what it needs.
     """
     names = list(FIRST if asked is None else asked)
-    if FITS not in (*names, *first) and any(map(cases[0].case.theory.timed, names)):
+    if FITS not in (*names, *near) and any(map(cases[0].case.theory.timed, names)):
         names.append(FITS)
-    lacking = [{name: _reason(case, name, first) for name in names} for case in cases]
+    lacking = [{name: _reason(case, name, near) for name in names} for case in cases]
     nowhere = [name for name in names if all(isinstance(x[name], UndefinedValue) for x in lacking)]
     faults = []
     for name in nowhere:
@@ -302,10 +288,10 @@ def available(
     return [name for name in names if name not in nowhere], texts
 
 
-def _reason(case: BoundCase, name: str, first: Mapping[str, float]) -> Exception | None:
+def _reason(case: BoundCase, name: str, near: Mapping[str, float]) -> Exception | None:
     """Why a quantity has no value at both ends of the axes; None where it has one."""
     error: Exception | None = None
-    for end in (case.case.changed(first), case.case) if first else (case.case,):
+    for end in (case.case.changed(near), case.case) if near else (case.case,):
         try:
             end.value(name)
             return None
@@ -342,44 +328,35 @@ def make_grid(
     if asked == []:
         hint = "ask for one that is computed, such as -q itl"
         raise InputError(Problem("sweep", "every quantity that is asked for is an axis", hint=hint))
-    cases = tuple(_cases(request, axes))
-    _check_prefixes(cases, axes)
-    first = {axis.name: float(axis.values[0]) for axis in axes if not axis.labelled}
-    names, missing = available(cases, asked, first)
+    near, far = _ends(axes)
+    cases = tuple(_cases(request, axes, far))
+    names, missing = available(cases, asked, near)
     shown = f"{', '.join(names[:4])}{' ...' if len(names) > 4 else ''}"
     heading = title or f"{shown} over {', '.join(axis.name for axis in axes)}"
     return Grid(heading, tuple(axes), tuple(names), cases, tuple(missing))
 
 
-def _cases(request: Request, axes: Sequence[Axis]) -> Iterator[BoundCase]:
-    """One case for every combination of labels, in order; the numeric axes are at their last values."""
-    last = {a.name: (number(exact(a.values[-1].item())),) for a in axes if not a.labelled}
+def _ends(axes: Sequence[Axis]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The numeric axes at their near ends and at their far ones: the largest values, but the shortest prompt, which must hold a cached prefix."""
+    near: dict[str, Any] = {}
+    far: dict[str, Any] = {}
+    for axis in axes:
+        if not axis.labelled:
+            ends = axis.values.min().item(), axis.values.max().item()
+            near[axis.name], far[axis.name] = ends[::-1] if axis.name == "prompt" else ends
+    return near, far
+
+
+def _cases(request: Request, axes: Sequence[Axis], far: Mapping[str, Any]) -> Iterator[BoundCase]:
+    """One case for every combination of labels, in order; the numeric axes are at their far ends."""
+    labelled = [axis for axis in axes if axis.labelled]
     hidden = {ROLE_INPUT[axis.name] for axis in axes if axis.name in ROLE_INPUT}
     weaker = request.without(hidden)  # a width by number would hide the one by name
-    for choices in itertools.product(*(axis.choices for axis in axes if axis.labelled)):
-        made = Request(values=last)
-        switches: dict[str, str] = {}
-        for choice in choices:
-            switches |= choice.assume
-            made = replace(choice, assume={}).over(made)
-        assume = expand_detail(switches)  # a switch named beside ``detail`` wins
-        origin = dict.fromkeys([*made.values, *made.precision, *assume], "axis")
-        made = replace(made, assume=assume, origin=origin).over(weaker)
+    for choices in itertools.product(*(axis.choices for axis in labelled)):
+        labels = {axis.name: choice for axis, choice in zip(labelled, choices, strict=True)}
+        made = chosen({**far, **labels}, request.own).over(weaker)
         bound, *more = itertools.islice(bound_cases(made), 2)
         if more:
             message = "the preset lists several values for one input"
             raise InputError(Problem("sweep", message, hint="name the input with --over"))
         yield bound
-
-
-def _check_prefixes(cases: Iterable[BoundCase], axes: Sequence[Axis]) -> None:
-    """The cached part of a prompt is nowhere longer than the prompt.
-
-    Raises:
-        InputError: at some point of the grid it is.
-    """
-    ends = {"prompt": np.min, "cached_prefix": np.max}
-    moved = [axis for axis in axes if axis.name in ends and not axis.labelled]
-    worst = {axis.name: Fraction(ends[axis.name](axis.values).item()) for axis in moved}
-    for case in cases if worst else ():
-        check_changed(case, worst, "sweep")

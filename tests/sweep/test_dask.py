@@ -15,7 +15,7 @@ NAMES = ["itl", "ttft", "memory_bytes", "decode_bound"]
 def test_chunk_by_chunk(monkeypatch):
     whole = sr.Study(**CASE).sweep(NAMES, **OVER)
     monkeypatch.setattr(sweep_dataset, "IN_MEMORY", 100)
-    monkeypatch.setattr(sweep_dataset, "CHUNK", 900)
+    monkeypatch.setattr(sweep_dataset, "CHUNK", "7200 B")
     found = sr.Study(**CASE).sweep(NAMES, **OVER)
     assert found.itl.data.npartitions > 4
     found = found.compute()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from symroof.errors import InputError
-from symroof.sweep.axes import MOST_ON_AXIS, axes_of, read_over
+from symroof.sweep.axes import MOST_ON_AXIS, axes_of, chosen, read_over
+from symroof.theory import declarations
 
 from ..tables import words
 
@@ -43,7 +44,7 @@ def test_values_are_exact(text):
 
 def test_labels_and_names():
     labels = words("attention=causal,full detail=exact,kv activations=fp8 isl=1:2")
-    axes = read_over(["hardware=h100-sxm, h200", "weights=fp16,int4-g128", *labels])
+    axes = read_over(["hardware=h100-sxm, h200", "weights=fp16,awq,int4-g128", *labels])
     names = words("hardware weights attention detail activations prompt")
     assert [axis.name for axis in axes] == names
     assert [axis.labelled for axis in axes] == [True] * 5 + [False]
@@ -51,9 +52,9 @@ def test_labels_and_names():
 
 
 def test_activations_is_the_precision_and_on_or_off_the_choice():
-    (precision,), (choice,) = read_over(["activations=fp16,fp8"]), read_over(["activations=on,off"])
-    assert precision.choices[0].precision == {"activations": ("fp16",)}
-    assert choice.choices[1].assume == {"activations": "off"}
+    precision, choice = (chosen({"activations": x}, declarations.NONE) for x in ("fp8", False))
+    assert precision.precision == {"activations": ("fp8",)}
+    assert choice.assume == {"activations": "off"}
 
 
 def test_whole_numbers_stay_whole_and_others_are_floats():
@@ -65,16 +66,15 @@ def test_whole_numbers_stay_whole_and_others_are_floats():
 REFUSED = {
     "batch=": "has no values",
     "batch=8:1": "write 1:8",
-    "batch=1:8:0": "is not more than 0",
+    "draft_cost=0:1:0": "step is more than 0",
     "batch=1:8:x1": "the factor is more than 1",
     "draft_cost=0:1:x2": "start above it",
     "bath=1:3": "did you mean 'batch'?",
     "batch=1.5": "write a whole number",
     "batch=1:8:x1.5": "take whole steps",
-    "batch=0:4": "must be positive",
     "mfu=0.5:1.5:+0.5": "between 0 and 1",
     "mem_bandwidth=1 s": "byte/s is needed",
-    "mem_bandwidth=1 TB/s:2 TB/s:+1 s": "the step '1 s'",
+    "mem_bandwidth=1 TB/s:2 TB/s:+1 s": "byte/s is needed",
     "mem_bandwidth=2 TB/s:8 TB/s": "needs a step: 2 TB/s:8 TB/s:x2",
     "mfu=0.5..0.7": "write 0.5:0.7:+STEP",
     "itl=0.005": "write the unit of a time",
@@ -82,6 +82,7 @@ REFUSED = {
     "batch=1,,2": "empty place",
     "prompt=1,024": "without them",
     "attention=casual": "did you mean 'causal'?",
+    "batch=1-8": "write batch='1:8'",
     "batch=1:1000000000": "an axis at most 1,000,000",
     "arrival_rate=1:2 request/s:x1.000000001": "too small steps",
     "batch": "is not NAME=VALUES",

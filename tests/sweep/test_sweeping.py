@@ -145,14 +145,13 @@ def test_units_meanings_and_assumptions():
     )
 
 
-def test_inputs_that_differ_say_over_what():
+def test_inputs_that_differ_are_lists():
     grid = sr.Study(**CASE).sweep("itl", hardware=["h100-sxm", "h200"], weights=["fp16", "fp8"])
     found = json.loads(grid.attrs["inputs"])
-    assert found["mem_bandwidth"]["over"] == ["hardware"]
-    cases = [(case["when"], case["value"]) for case in found["mem_bandwidth"]["cases"]]
-    assert cases == [({"hardware": "h100-sxm"}, 3.35e12), ({"hardware": "h200"}, 4.8e12)]
-    assert found["weight_bytes_per_param"]["over"] == ["weights"]
-    assert "over" not in found["n_layers"]
+    assert found["mem_bandwidth"]["value"] == [3.35e12, 4.8e12]
+    assert found["mem_bandwidth"]["unit"] == "byte/s" and len(found["mem_bandwidth"]["source"]) == 2
+    assert found["weight_bytes_per_param"]["value"] == [2, 1]
+    assert found["n_layers"]["value"] == 32
 
 
 EVERY_SWITCH = {name: list(switch.values) for name, switch in SWITCHES.items()}
