@@ -34,7 +34,7 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1834,
+    "top level": 1828,
     "symbolic": 4696,
     "theory": 4462,
     "specs": 4774,
@@ -43,7 +43,7 @@ BUDGETS = {
     "select": 2380,
     "simulate": 1760,
     "servers": 1510,
-    "sweep": 1108,
+    "sweep": 1009,
     "calibrate": 1229,
     "check": 4715,
     "report": 4959,
