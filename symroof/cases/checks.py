@@ -51,8 +51,8 @@ def check_split(names: Collection[str], given: Given) -> None:
 def beyond_context(model: ModelSpec | None, sizes: Mapping[str, float]) -> list[str]:
     """A remark for each length of a request beyond the model's context.
 
-    >>> from symroof.specs.spec_files import read_model
-    >>> beyond_context(read_model("llama-3-8b")[0], {"prompt": 8000, "output": 500, "context": 8192})
+    >>> from symroof.specs.spec_files import read_spec
+    >>> beyond_context(read_spec("models", "llama-3-8b")[0], {"prompt": 8000, "output": 500, "context": 8192})
     ["prompt and output together are 8,500 tokens, which exceeds Llama 3 8B's maximum context of 8,192 tokens"]
     """
     if model is None or model.max_context is None:

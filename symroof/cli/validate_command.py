@@ -95,14 +95,14 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     """
     from symroof.analysis.study import Study
     from symroof.specs.fields import build
-    from symroof.specs.spec_files import file_kind, holds_config, read_model, spec_class
+    from symroof.specs.spec_files import file_kind, holds_config, read_spec, spec_class
     from symroof.strict_yaml import loads, read_text
 
     if Path(file).is_dir() and not (Path(file) / "config.json").exists():
         hint = f"give its files: {file.rstrip('/')}/*.yaml"
         raise InputError(Problem(file, "is a directory without a config.json", hint=hint))
     if kind in (None, "model") and holds_config(Path(file)):
-        read_model(str(Path(file).absolute()), None, assume_family)
+        read_spec("models", str(Path(file).absolute()), None, assume_family)
         return "model"
     text = read_text(file)
     note = file.lower().endswith((".md", ".markdown"))

@@ -19,7 +19,7 @@ from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.sources import Source
-from symroof.specs.spec_files import file_kind, holds_config, model_path, read_model, spec_class
+from symroof.specs.spec_files import file_kind, holds_config, model_path, read_spec, spec_class
 from symroof.strict_yaml import Document, Location, path_text
 from symroof.symbolic.expressions import number
 from symroof.theory.architecture import PARAMETER_GROUPS
@@ -52,7 +52,7 @@ def entry(name: str, assume_family: str | None = None) -> CatalogueEntry:
         return declared
     path = model_path(name)
     if path is not None and holds_config(path):
-        return model_entry(read_model(name, None, assume_family)[0])
+        return model_entry(read_spec("models", name, None, assume_family)[0])
     return _from_document(_document(name))
 
 

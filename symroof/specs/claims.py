@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 
-from symroof.specs.fields import Fault, Spec, raise_faults
+from symroof.specs.fields import Fault, Read, Spec, raise_faults
 from symroof.specs.sources import AnySource
 
 FORMS = {
@@ -34,11 +34,7 @@ def _one_value(value: object) -> object:
     return value
 
 
-Anything = Annotated[
-    Any,
-    BeforeValidator(_one_value),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}),
-]
+Anything = Annotated[Any, Read(_one_value, "string number boolean")]
 Names = Annotated[dict[str, Any], WithJsonSchema({"type": "object"})]
 
 

@@ -12,13 +12,14 @@ from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 from sympy import Basic
 
 from symroof.errors import InputError, nearest, split_hint
 from symroof.specs.fields import (
     Fault,
     Faults,
+    Read,
     Spec,
     build,
     in_unit,
@@ -48,16 +49,9 @@ from symroof.theory.quantities import declared_quantity
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
 from symroof.theory.symbols import Symbol, base_unit, declared_symbol, is_spelling
-from symroof.units import Dimension, Unit, UnitError, describe, parse_unit, strict, with_usual_unit
+from symroof.units import Dimension, UnitError, describe, parse_unit, strict, with_usual_unit
 
 Equation = Annotated[str, Field(max_length=LONGEST)]
-Formula = Annotated[
-    Any,
-    BeforeValidator(lambda value: _formula(value)),
-    WithJsonSchema({"anyOf": [{"type": "string", "maxLength": LONGEST}, {"type": "number"}]}),
-]
-Latex = Annotated[str | None, BeforeValidator(lambda value: _latex(value))]
-UnitText = Annotated[str, BeforeValidator(lambda value: _unit(value).text)]
 MOST_DECLARED = Field(max_length=64)
 """How many inputs, formulas or thresholds a file may have."""
 
@@ -73,9 +67,7 @@ def _formula(value: object) -> str | Expr:
     return value
 
 
-def _latex(value: object) -> object:
-    if value is None:
-        return None
+def _latex(value: object) -> str:
     if not isinstance(value, str) or not is_spelling(value):
         raise ValueError(
             r"spells a name in LaTeX with letters, digits, Greek, \mathrm{...}, _ and ^, in up to 64 characters"
@@ -83,13 +75,18 @@ def _latex(value: object) -> object:
     return value
 
 
-def _unit(value: object) -> Unit:
+def _unit(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("expected a unit such as FLOP, byte/s or USD; a plain number has ''")
     try:
-        return parse_unit(value)
+        return parse_unit(value).text
     except UnitError as error:
         raise ValueError(str(error)) from None
+
+
+Formula = Annotated[Any, Read(_formula, "string number", {"maxLength": LONGEST})]
+Latex = Annotated[str, Read(_latex)]
+UnitText = Annotated[str, Read(_unit)]
 
 
 class InputSpec(Spec):
@@ -98,10 +95,8 @@ class InputSpec(Spec):
 
     unit: UnitText = ""
     means: str
-    default: Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})] = (
-        None
-    )
-    latex: Latex = None
+    default: Annotated[Any, WithJsonSchema({"type": ["string", "number"]})] = None
+    latex: Latex | None = None
     counts: bool = False
     sign: Literal["positive", "nonnegative", "real"] = "positive"
     most: Literal[1] | None = None
@@ -114,7 +109,7 @@ class FormulaSpec(Spec):
     formula: Formula
     unit: UnitText
     means: str
-    latex: Latex = None
+    latex: Latex | None = None
     counts: bool = False
     sign: Literal["positive", "nonnegative", "real"] | None = None
     source: AnySource = None

@@ -6,13 +6,13 @@ import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import BeforeValidator, WithJsonSchema, model_validator
+from pydantic import model_validator
 
 from symroof.errors import nearest
 from symroof.resources import data_folder
-from symroof.specs.fields import Spec, Whole, build, in_unit
+from symroof.specs.fields import AnyAmount, Spec, Whole, build
 from symroof.strict_yaml import load
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory_files import listed
@@ -72,18 +72,9 @@ def link_group(devices: float | None, experts: bool = False) -> str:
     return "pair" if devices is not None and devices <= 2 else "group"
 
 
-def _quantity(value: object) -> Any:
-    if isinstance(value, str) and value[-1:].isalpha():
-        return in_unit(value, "byte" if value.endswith("byte") else "s")
-    return in_unit(value, "", bare=True)
-
-
 def unit_of(amount: Quantity) -> str:
     """The base unit of an amount; empty for a share."""
     return describe(amount.dimension) if amount.dimension else ""
-
-
-Amount = Annotated[Any, BeforeValidator(_quantity), WithJsonSchema({"type": ["string", "number"]})]
 
 
 class Efficiency(Spec):
@@ -99,7 +90,7 @@ class Efficiency(Spec):
     ]
     family: str
     engine: str
-    value: Amount
+    value: AnyAmount
     rows: Whole
     sources: Whole
     of: str = ""
@@ -120,7 +111,7 @@ class IntervalClass(Spec):
 
     family: str
     engine: str
-    reach: Amount
+    reach: AnyAmount
     rows: Whole
     sources: Whole
 
@@ -185,12 +176,12 @@ class EfficienciesSpec(Spec):
 
     rows: Whole
     sources: Whole
-    median_error: Amount
-    within_half: Amount
-    held: Amount
-    scatter: dict[str, Amount]
-    near: dict[str, Amount]
-    far: Amount
+    median_error: AnyAmount
+    within_half: AnyAmount
+    held: AnyAmount
+    scatter: dict[str, AnyAmount]
+    near: dict[str, AnyAmount]
+    far: AnyAmount
     longest: dict[str, Whole]
     intervals: tuple[IntervalClass, ...]
     efficiencies: tuple[Efficiency, ...]

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from symroof.errors import nearest
 from symroof.specs import catalogue
 from symroof.specs.efficiencies import EngineClass, engine_class
-from symroof.specs.fields import NAME, Amount, Fault, Spec, ValueRange, build, raise_faults
+from symroof.specs.fields import NAME, Fault, Spec, ValueRange, amount, build, raise_faults
 from symroof.specs.input_values import setting, symbol_of
 from symroof.specs.sources import Sourced, SourcedFile
 from symroof.symbolic.expressions import Expr, fraction
@@ -30,14 +30,14 @@ IDEAL = "ideal"
 OF_CLASS: dict[str, str] = {"compiled": DEFAULT, "earlier": DEFAULT, "ggml": "llama.cpp"}
 """The profile that stands for a class of engines where the class alone is named."""
 
-Number = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})]
+Number = Annotated[Any, WithJsonSchema({"type": ["string", "number"]})]
 Version = Annotated[str, BeforeValidator(str), Field(pattern=r"^[0-9]{1,4}(\.[0-9]{1,4}){0,3}$")]
 
 
 class ByMemory(Spec):
     """A value for devices with at least so much memory, except for some families of parts, by what their names contain."""
 
-    least: Annotated[Quantity, Amount("byte")] | None = None
+    least: Annotated[Quantity, amount("byte")] | None = None
     other_than: tuple[str, ...] = ()
     value: Number
 
@@ -84,7 +84,7 @@ class EngineCache(Sourced):
     of: Literal["compressed", "indexer"]  # of DeepSeek-V4, of DeepSeek-V3.2
     only: tuple[str, ...] = ()
     auto: str | None = None
-    fp8_extra: Annotated[Quantity, Amount("byte")] | None = None
+    fp8_extra: Annotated[Quantity, amount("byte")] | None = None
 
 
 class EngineMeasurement(Sourced):

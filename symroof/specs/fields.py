@@ -1,8 +1,8 @@
 """Types of spec fields: quantities with a checked dimension, ranges, names, and the bridge from pydantic to places in files."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import Annotated, Any, TypeVar
@@ -10,10 +10,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     ValidationError,
-    WithJsonSchema,
 )
 from pydantic_core import core_schema
 
@@ -137,6 +135,21 @@ class ValueRange:
         return (self.low + self.high) / 2 if self.expected is None else self.expected
 
 
+def _quantity(value: object, unit: str = "s") -> Quantity:
+    """A text or a number as a quantity."""
+    if isinstance(value, bool) or not isinstance(value, (int, Fraction, str)):
+        message = f"expected a quantity in {unit or 'a plain number'}, such as {example(unit)}"
+        raise ValueError(message)
+    try:
+        return (
+            parse_quantity(value)
+            if isinstance(value, str)
+            else Quantity(Fraction(value), (), str(value))
+        )
+    except UnitError as error:
+        raise ValueError(str(error)) from None
+
+
 def in_unit(
     value: object, unit: str, written_in: str | None = None, bare: bool = False
 ) -> Quantity:
@@ -148,19 +161,7 @@ def in_unit(
     Raises:
         ValueError: not a quantity, one of another dimension, or one without its unit.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, Fraction, str)):
-        raise ValueError(
-            f"expected a quantity in {unit or 'a plain number'}, such as {example(unit)}"
-        )
-    try:
-        read = (
-            parse_quantity(value)
-            if isinstance(value, str)
-            else Quantity(Fraction(value), (), str(value))
-        )
-    except UnitError as error:
-        raise ValueError(str(error)) from None
-    dimension = parse_unit(unit).dimension
+    read, dimension = _quantity(value, unit), parse_unit(unit).dimension
     if not read.dimension and strict(dimension):
         if read.value and not bare:
             kind = f" of {USUAL[unit][0]}" if unit in USUAL else ""
@@ -200,31 +201,43 @@ def example(unit: str, written_in: str | None = None) -> str:
     return repr(USUAL[unit][1] if unit in USUAL else f"1 {written_in or unit}".strip())
 
 
-@dataclass(frozen=True)
-class Amount:
-    """Marks a field as a positive quantity of one unit, ``Annotated[Quantity, Amount("byte/s")]``; ``bare`` where a plain number can mean one thing only."""
+@dataclass(frozen=True, eq=False)
+class Read:
+    """Marks a field as what a function makes of a file's value, ``Annotated[Any, Read(function, "string number")]``: with the kinds of JSON that stand there,
+    and ``more`` of the JSON Schema."""
 
-    unit: str
-    written_in: str | None = None
-    bare: bool = False
-
-    def read(self, value: object) -> Quantity:
-        """The quantity that a file has in the field."""
-        read = in_unit(value, self.unit, self.written_in, self.bare)
-        if read.value <= 0:
-            raise ValueError("must be positive")
-        return read
+    read: Callable[[Any], Any]
+    kinds: str = "string"
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     def __get_pydantic_core_schema__(self, *_: object) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.read)
 
     def __get_pydantic_json_schema__(self, *_: object) -> dict[str, Any]:
-        plain = self.bare or not strict(parse_unit(self.unit).dimension)
-        return {
-            "anyOf": [{"type": kind} for kind in ("string", "number")[: 1 + plain]],
-            "description": f"a quantity in {self.unit or 'a plain number'}",
-            "examples": [USUAL[self.unit][1] if self.unit in USUAL else self.unit],
-        }
+        kinds = self.kinds.split()
+        return {"type": kinds if len(kinds) > 1 else self.kinds, **self.more}
+
+
+def _positive(quantity: Quantity) -> Quantity:
+    if quantity.value <= 0:
+        raise ValueError("must be positive")
+    return quantity
+
+
+def amount(unit: str, written_in: str | None = None, bare: bool = False) -> Read:
+    """Marks a field as a positive quantity of one unit, ``Annotated[Quantity, amount("byte/s")]``; ``bare`` where a plain number can mean one thing only."""
+
+    def read(value: object) -> Quantity:
+        return _positive(in_unit(value, unit, written_in, bare))
+
+    usual = USUAL[unit][1] if unit in USUAL else unit
+    told = {"description": f"a quantity in {unit or 'a plain number'}", "examples": [usual]}
+    plain = bare or not strict(parse_unit(unit).dimension)
+    return Read(read, "string number" if plain else "string", told)
+
+
+AnyAmount = Annotated[Quantity, Read(lambda value: _positive(_quantity(value)), "string number")]
+"""A positive quantity of any unit; a share has none."""
 
 
 def one_of(known: Callable[[], Iterable[str]]) -> AfterValidator:
@@ -269,7 +282,7 @@ def _whole(value: object) -> int:
     return value
 
 
-Whole = Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 1})]
+Whole = Annotated[int, Read(_whole, "integer", {"minimum": 1})]
 """A pydantic field type: a positive whole number."""
 
 

@@ -8,14 +8,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from symroof.specs.fields import NAME, Amount, Faults, Spec, ValueRange
+from symroof.specs.fields import NAME, Faults, Spec, ValueRange, amount
 from symroof.specs.sources import Sourced, SourcedFile, Text
 from symroof.units import Quantity, format_quantity, parse_unit
 
 Precision = Literal["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8", "int4"]
-Bytes = Annotated[Quantity, Amount("byte")]
-BytesPerSecond = Annotated[Quantity, Amount("byte/s")]
-FlopsPerSecond = Annotated[Quantity, Amount("FLOP/s")]
+Bytes = Annotated[Quantity, amount("byte")]
+BytesPerSecond = Annotated[Quantity, amount("byte/s")]
+FlopsPerSecond = Annotated[Quantity, amount("FLOP/s")]
 
 
 class Peak(Sourced):
@@ -38,7 +38,7 @@ class Capacity(Sourced):
 
 
 class Power(Sourced):
-    value: Annotated[Quantity, Amount("W")]
+    value: Annotated[Quantity, amount("W")]
 
 
 class ListPrice(Sourced):
@@ -47,7 +47,7 @@ class ListPrice(Sourced):
     Its source has a date. The price is that of one device in a whole server where it depends on how many are rented together.
     """
 
-    price: Annotated[Quantity, Amount("USD/s", "USD/hour")]
+    price: Annotated[Quantity, amount("USD/s", "USD/hour")]
     kind: Literal["on_demand", "reserved", "spot"]
     provider: str
 
@@ -58,13 +58,13 @@ class ListPrice(Sourced):
 
 
 class Count(Sourced):
-    value: Annotated[Quantity, Amount("")]
+    value: Annotated[Quantity, amount("")]
 
 
 class DeviceCount(Sourced):
     """How many devices."""
 
-    value: Annotated[Quantity, Amount("device")]
+    value: Annotated[Quantity, amount("device")]
 
     @field_validator("value")
     @classmethod
@@ -75,7 +75,7 @@ class DeviceCount(Sourced):
 
 
 class Clock(Sourced):
-    value: Annotated[Quantity, Amount("Hz")]
+    value: Annotated[Quantity, amount("Hz")]
 
 
 class Memory(Spec):

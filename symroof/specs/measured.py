@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 
 from symroof.specs.efficiencies import EngineClass, engine_class, link_group
-from symroof.specs.fields import NAME, Amount, Fault, Faults, Spec, Whole, raise_faults
+from symroof.specs.fields import (
+    NAME,
+    AnyAmount,
+    Fault,
+    Faults,
+    Read,
+    Spec,
+    Whole,
+    amount,
+    raise_faults,
+)
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import precision_name, precision_width
 from symroof.specs.sources import Source
-from symroof.units import Quantity, UnitError, parse_quantity, parse_unit, strict
+from symroof.units import Quantity, parse_unit, strict
 
 METRICS = {
     "ttft": "s",
@@ -31,20 +41,6 @@ METRICS = {
 NEEDS_OUTPUT = frozenset(
     {"tpot", "loop_tpot", "loop_rate", "response_time", "response_rate", "decode_rate"}
 )
-CEILING_UNITS = ("FLOP/s", "byte/s", "s")
-
-
-def _amount(value: object) -> Quantity:
-    """A positive quantity with its unit."""
-    try:
-        read = parse_quantity(value) if isinstance(value, str) else None
-    except UnitError as error:
-        raise ValueError(str(error)) from None
-    if read is None or not strict(read.dimension):
-        raise ValueError("write the unit, such as '12.5 ms' or '104.9 token/s'")
-    if read.value <= 0:
-        raise ValueError("must be positive")
-    return read
 
 
 def _precision(value: object) -> str:
@@ -53,14 +49,7 @@ def _precision(value: object) -> str:
     return text
 
 
-Value = Annotated[
-    Any,
-    BeforeValidator(_amount),
-    WithJsonSchema(
-        {"type": "string", "description": "a quantity with its unit", "examples": ["12.5 ms"]}
-    ),
-]
-Precision = Annotated[str, BeforeValidator(_precision), WithJsonSchema({"type": "string"})]
+Precision = Annotated[str, Read(_precision)]
 
 
 class MeasuredRow(Spec):
@@ -68,7 +57,7 @@ class MeasuredRow(Spec):
 
     engine: str
     device: str
-    value: Value
+    value: AnyAmount
     place: str
     note: str | None = None
 
@@ -168,27 +157,20 @@ class ServedRate(OfModel):
     ``concurrency`` is how many requests the server had at once, where that is published.
     """
 
+    value: Annotated[Quantity, amount("token/s")]
     devices: Whole
     tp: Whole | None = None
     pp: Whole | None = None
     attention_dp: Whole | None = None
     concurrency: Whole | None = None
-    prompt: Annotated[Quantity, Amount("token")] | None = None
-    output: Annotated[Quantity, Amount("token")]
+    prompt: Annotated[Quantity, amount("token")] | None = None
+    output: Annotated[Quantity, amount("token")]
 
     @model_validator(mode="after")
     def _complete(self) -> ServedRate:
-        faults: list[Fault] = []
-        if strict(self.value.dimension) != strict(parse_unit("token/s").dimension):
-            faults.append((("value",), "a rate of output tokens is in token/s"))
         if self.devices % ((self.tp or 1) * (self.pp or 1) * (self.attention_dp or 1)):
-            faults.append(
-                (
-                    ("devices",),
-                    "must be a whole number of instances of tp x attention_dp x pp devices",
-                )
-            )
-        raise_faults(faults)
+            what = "a whole number of instances of tp x attention_dp x pp devices"
+            raise Faults([(("devices",), f"must be {what}")])
         return self
 
 
@@ -201,19 +183,11 @@ class Ceiling(MeasuredRow):
     link: str | None = None
     precision: str | None = None
 
-    @model_validator(mode="after")
-    def _unit(self) -> Ceiling:
-        if strict(self.value.dimension) not in [
-            strict(parse_unit(unit).dimension) for unit in CEILING_UNITS
-        ]:
-            raise Faults([(("value",), f"a ceiling is in one of {', '.join(CEILING_UNITS)}")])
-        return self
-
 
 class MeasuredSpec(Spec):
     """One source of measurements: where it is, its licence, what its figures mean, and the rows.
 
-    ``models`` has those that no other document describes, by the name that rows have for them in ``spec``.
+    ``models`` has those that no other document describes, as files of their own would, by the name that rows have for them in ``spec``.
     """
 
     name: Annotated[str, Field(pattern=NAME)]
@@ -222,15 +196,7 @@ class MeasuredSpec(Spec):
     license: str
     definition: str
     quality: str | None = None
-    models: dict[
-        str,
-        Annotated[
-            ModelSpec,
-            WithJsonSchema(
-                {"type": "object", "description": "a model, as a file of its own would describe it"}
-            ),
-        ],
-    ] = {}
+    models: dict[str, Annotated[ModelSpec, WithJsonSchema({"type": "object"})]] = {}
     measurements: tuple[Measurement, ...] = ()
     serving: tuple[ServedRate, ...] = ()
     ceilings: tuple[Ceiling, ...] = ()

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from symroof.specs.fields import NAME, Amount, Spec, Whole, one_of, raise_faults
+from symroof.specs.fields import NAME, Spec, Whole, amount, one_of, raise_faults
 from symroof.specs.layers import (
     Experts,
     LayerKind,
@@ -32,7 +32,7 @@ from symroof.specs.sources import Source
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.units import Quantity
 
-Parameters = Annotated[Quantity, Amount("parameter")]
+Parameters = Annotated[Quantity, amount("parameter")]
 
 
 class Norm(Spec):

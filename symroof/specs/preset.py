@@ -9,18 +9,12 @@ from functools import cached_property, partial
 from typing import Annotated, Any
 
 import sympy
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    ValidationInfo,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
 from symroof.errors import nearest
-from symroof.specs.fields import NAME, Spec, in_unit, read_at, read_each
-from symroof.specs.input_values import Setting, formula_for
+from symroof.specs.fields import NAME, Spec, read_at, read_each
+from symroof.specs.hardware import FlopsPerSecond
+from symroof.specs.input_values import formula_for
 from symroof.specs.sources import Source, Text
 from symroof.specs.study_fields import Assume, Precision, Settings, any_names
 from symroof.symbolic.expressions import Expr, substitute
@@ -97,21 +91,12 @@ class Definition:
         return made if made.own_base or made.terms else None
 
 
-def _per_entry(value: object, info: ValidationInfo) -> dict[str, dict[str, tuple[Setting, ...]]]:
+def _per_entry(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     """Names and values by entry of the catalogue."""
-    if not isinstance(value, dict):
-        raise ValueError("expected keys and values")
     return read_each(value.items(), lambda _, item: any_names(item, info))
 
 
-PerEntry = Annotated[
-    Any,
-    BeforeValidator(_per_entry),
-    WithJsonSchema({"type": "object", "additionalProperties": {"type": "object"}}),
-]
-Rate = Annotated[
-    Any, BeforeValidator(lambda value: in_unit(value, "FLOP/s")), WithJsonSchema({"type": "string"})
-]
+PerEntry = Annotated[dict[str, Any], AfterValidator(_per_entry)]
 
 
 class PresetSpec(Spec):
@@ -134,7 +119,7 @@ class PresetSpec(Spec):
     definitions: dict[str, Annotated[OwnFormula, BeforeValidator(_formula)]] = {}
     hardware: PerEntry = {}
     models: PerEntry = {}
-    peaks: dict[str, dict[str, Rate]] = {}
+    peaks: dict[str, dict[str, FlopsPerSecond]] = {}
     slips: dict[str, str] = {}
     notes: tuple[str, ...] = ()
 

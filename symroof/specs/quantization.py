@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from pydantic import Field, model_validator
 
 from symroof.resources import data_folder
-from symroof.specs.fields import Amount, Spec, Whole, one_of
+from symroof.specs.fields import Spec, Whole, amount, one_of
 from symroof.strict_yaml import load
 from symroof.symbolic.expressions import Expr, number
 from symroof.symbolic.reading import parse
@@ -84,7 +84,7 @@ def peak_precision(precision: str, available: list[str]) -> str | None:
     return next((name for name in (precision, *FALLBACK[precision]) if name in available), None)
 
 
-Bits = Annotated[Quantity, Amount("byte", "bit", bare=True)]
+Bits = Annotated[Quantity, amount("byte", "bit", bare=True)]
 
 Format = Annotated[str, one_of(BITS.keys)]
 Operator = Annotated[str, one_of(PARAMETER_GROUPS.keys)]

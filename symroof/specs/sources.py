@@ -9,20 +9,21 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, WithJsonSchema, model_validator
 
 from symroof.errors import nearest
-from symroof.specs.fields import Spec, raise_faults
+from symroof.specs.fields import Read, Spec, raise_faults
 from symroof.strict_yaml import Location
 
 
-def _text(value: object) -> object:
-    numeric = isinstance(value, (int, Fraction)) and not isinstance(value, bool)
-    return str(value) if numeric else value
+def _text(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, (str, int, Fraction)):
+        raise ValueError("expected text")
+    return str(value)
 
 
 def _titled(value: object) -> object:
     return {"title": value} if isinstance(value, str) else value
 
 
-Text = Annotated[str, BeforeValidator(_text), WithJsonSchema({"type": ["string", "number"]})]
+Text = Annotated[str, Read(_text, "string number")]
 """A text that a file may write as a number: the year of a date."""
 
 

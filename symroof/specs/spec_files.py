@@ -96,17 +96,6 @@ def _entry(kind: str, name: str) -> tuple[Any, Document]:
 # ------------------------------------------------------------------------------------------------ models
 
 
-def read_model(
-    name: str, base: Path | None = None, assume_family: str | None = None
-) -> tuple[ModelSpec, Document]:
-    """The model behind a name or a path, with the file that says so: a spec, a ``config.json`` or its folder, a GGUF file.
-
-    Raises:
-        InputError: no such model, a file that cannot be read, everything wrong with it.
-    """
-    return read_spec("models", name, base, assume_family)
-
-
 def model_path(name: str, base: Path | None = None) -> Path | None:
     """The path that a name means, looked up from ``base`` first; None for a name of the catalogue."""
     path = Path(catalogue.resolve_path(name, base))

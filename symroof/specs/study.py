@@ -11,14 +11,13 @@ from pydantic import (
     Field,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
-    WithJsonSchema,
     field_validator,
     model_validator,
 )
 
 from symroof.errors import meant_by
 from symroof.specs.definitions import ThresholdSpec
-from symroof.specs.fields import Faults, Spec, in_unit
+from symroof.specs.fields import Faults, Read, Spec, in_unit
 from symroof.specs.input_values import Setting, in_domain
 from symroof.specs.study_fields import (
     Assume,
@@ -73,18 +72,14 @@ def split_statistic(value: object) -> tuple[str, object]:
     return str(name), limit
 
 
-def _limit(target: str, example: str) -> Any:
-    """A field that holds the statistic and the limit of one target; only times have other statistics than the mean."""
+def _limit(target: str, example: str) -> Read:
+    """Marks a field that holds the statistic and the limit of one target; only times have other statistics than the mean."""
     symbol = INPUTS[TARGET_SYMBOLS[target]]
-    text: dict[str, Any] = {"type": "string", "description": symbol.meaning, "examples": [example]}
+    more: dict[str, Any] = {"description": symbol.meaning, "examples": [example]}
     timed = symbol.unit == "s"
-    of_each = {
-        "type": "object",
-        "properties": {name: {"type": "string"} for name in STATISTICS},
-        "minProperties": 1,
-        "maxProperties": 1,
-        "additionalProperties": False,
-    }
+    if timed:
+        more["properties"] = {name: {"type": "string"} for name in STATISTICS}
+        more |= {"minProperties": 1, "maxProperties": 1, "additionalProperties": False}
 
     def check(value: object) -> tuple[str, Setting]:
         statistic, limit = split_statistic(value) if timed else ("mean", value)
@@ -92,9 +87,7 @@ def _limit(target: str, example: str) -> Any:
             symbol, number(in_unit(limit, symbol.unit, symbol.written_in).value)
         )
 
-    return Annotated[
-        Any, BeforeValidator(check), WithJsonSchema({"anyOf": [text, of_each]} if timed else text)
-    ]
+    return Read(check, "string object" if timed else "string", more)
 
 
 class Targets(Spec):
@@ -104,11 +97,11 @@ class Targets(Spec):
     of the devices that hold one copy of the model, ``fleet_price`` that of all devices: a budget. Memory is always a limit.
     """
 
-    ttft: _limit("ttft", "200 ms") | None = None  # type: ignore[valid-type]
-    itl: _limit("itl", "50 ms") | None = None  # type: ignore[valid-type]
-    cost: _limit("cost", "2 USD") | None = None  # type: ignore[valid-type]
-    price: _limit("price", "20 USD/hour") | None = None  # type: ignore[valid-type]
-    fleet_price: _limit("fleet_price", "100 USD/hour") | None = None  # type: ignore[valid-type]
+    ttft: Annotated[Any, _limit("ttft", "200 ms")] | None = None
+    itl: Annotated[Any, _limit("itl", "50 ms")] | None = None
+    cost: Annotated[Any, _limit("cost", "2 USD")] | None = None
+    price: Annotated[Any, _limit("price", "20 USD/hour")] | None = None
+    fleet_price: Annotated[Any, _limit("fleet_price", "100 USD/hour")] | None = None
 
 
 class Traffic(Spec):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import (
-    AfterValidator,
     BeforeValidator,
     GetCoreSchemaHandler,
     ValidationInfo,
@@ -25,7 +25,7 @@ from symroof.specs.definitions import (
     declared_thresholds,
 )
 from symroof.specs.efficiencies import engine_class
-from symroof.specs.fields import Faults, Spec, raise_faults, read_each
+from symroof.specs.fields import Faults, Read, Spec, raise_faults, read_each
 from symroof.specs.input_values import MOST_VALUES, Setting, device_input, device_setting, settings
 from symroof.specs.precision import precision_name, precision_width
 from symroof.theory.declarations import NONE, THRESHOLDS, Declarations
@@ -35,8 +35,8 @@ from symroof.theory.symbols import GROUPS, canonical
 
 def _mapped(
     value: object,
-    known: list[str] | None,
-    formulas: bool,
+    known: list[str] | None = None,
+    formulas: bool = True,
     own: Declarations = NONE,
     devices: bool = False,
 ) -> dict[str, tuple[Setting, ...]]:
@@ -58,19 +58,19 @@ def _mapped(
     return read_each(value.items(), read, named=canonical)
 
 
-def _object(*names: str, **more: Any) -> dict[str, Any]:
+def _inputs(*names: str, **more: Any) -> dict[str, Any]:
     """The JSON Schema of a mapping of inputs by name."""
     properties = {
         name: {"description": symbol.meaning} for name in names if (symbol := NONE.symbol(name))
     }
-    return {"type": "object", "properties": more | properties, "additionalProperties": False}
+    return {"properties": more | properties, "additionalProperties": False}
 
 
 def any_names(
     value: object, info: ValidationInfo, devices: bool = False
 ) -> dict[str, tuple[Setting, ...]]:
     own = info.data.get("define", NONE)
-    return _mapped(value, None, formulas=True, own=own, devices=devices)
+    return _mapped(value, own=own, devices=devices)
 
 
 class _Declared:
@@ -214,12 +214,12 @@ def efficiency_basis(value: object) -> str:
     return text
 
 
-def _engine(value: str) -> str:
+def _engine(value: object) -> str:
     """The name of an engine, as it is written."""
     from symroof.specs.engine_profile import chosen_engine
 
-    chosen_engine(value)
-    return value
+    chosen_engine(str(value))
+    return str(value)
 
 
 def _efficiencies(value: object) -> EfficiencyBlock:
@@ -243,63 +243,38 @@ OF_WORKLOAD, OF_PARALLEL, OF_EFFICIENCY = (
 OF_WORKLOAD.append("context")
 BASIS = {"enum": list(BASES), "description": "source of those that are not given"}
 CLASS = {"type": "string", "description": "an engine, or a class of engines"}
+ENGINES = "a serving engine, with a version where it matters: vllm, vllm@0.11, sglang, ideal"
+NamesAndValues = WithJsonSchema({"type": "object"})
 Efficiency: TypeAlias = Annotated[
     Any,
-    BeforeValidator(_efficiencies),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"enum": list(BASES)},
-                _object(*OF_EFFICIENCY, **{"from": BASIS, "engine": CLASS}),
-            ]
-        }
+    Read(
+        _efficiencies,
+        "string object",
+        {"pattern": "^(peak|measured)$"}
+        | _inputs(*OF_EFFICIENCY, **{"from": BASIS, "engine": CLASS}),
     ),
 ]
-Engine = Annotated[
-    str,
-    AfterValidator(_engine),
-    WithJsonSchema(
-        {
-            "type": "string",
-            "description": "a serving engine, with a version where it matters: vllm, vllm@0.11, sglang, ideal",
-        }
-    ),
-]
-Texts = WithJsonSchema(
-    {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-)
-NameList = Annotated[Any, BeforeValidator(_strings), Texts]
-Precisions = Annotated[Any, BeforeValidator(precision_names), Texts]
-WeightPrecisions = Annotated[Any, BeforeValidator(weight_precisions), Texts]
-ONE_THRESHOLD: dict[str, Any] = {"anyOf": [{"type": "string"}, {"type": "object"}]}
+Engine = Annotated[Any, Read(_engine, "string", {"description": ENGINES})]
+TEXTS = {"items": {"type": "string"}}
+NameList = Annotated[Any, Read(_strings, "string array", TEXTS)]
+Precisions = Annotated[Any, Read(precision_names, "string array", TEXTS)]
+WeightPrecisions = Annotated[Any, Read(weight_precisions, "string array", TEXTS)]
 Thresholds = Annotated[
     tuple[ThresholdSpec, ...],
     MOST_DECLARED,
     BeforeValidator(_named),
-    WithJsonSchema(
-        {"anyOf": [{"const": "all", "type": "string"}, {"items": ONE_THRESHOLD, "type": "array"}]}
-    ),
+    WithJsonSchema({"type": ["string", "array"], "items": {"type": ["string", "object"]}}),
 ]
-Settings = Annotated[Any, BeforeValidator(any_names), WithJsonSchema({"type": "object"})]
-StudySettings = Annotated[
-    Any,
-    BeforeValidator(lambda value, info: any_names(value, info, True)),
-    WithJsonSchema({"type": "object"}),
-]
+Settings = Annotated[Any, BeforeValidator(any_names), NamesAndValues]
+StudySettings = Annotated[Any, BeforeValidator(partial(any_names, devices=True)), NamesAndValues]
 Assume = Annotated[
-    Any,
-    BeforeValidator(read_assumptions),
-    WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}}),
+    Any, Read(read_assumptions, "object", {"additionalProperties": {"type": "string"}})
 ]
 Workload: TypeAlias = Annotated[
-    Any,
-    BeforeValidator(lambda value: _mapped(value, OF_WORKLOAD, formulas=True)),
-    WithJsonSchema(_object(*OF_WORKLOAD)),
+    Any, Read(partial(_mapped, known=OF_WORKLOAD), "object", _inputs(*OF_WORKLOAD))
 ]
 Parallel: TypeAlias = Annotated[
-    Any,
-    BeforeValidator(lambda value: _mapped(value, OF_PARALLEL, formulas=True)),
-    WithJsonSchema(_object(*OF_PARALLEL)),
+    Any, Read(partial(_mapped, known=OF_PARALLEL), "object", _inputs(*OF_PARALLEL))
 ]
 
 
@@ -339,15 +314,16 @@ def prefill_layout(value: object) -> dict[str, Fraction]:
     return read_each(value.items(), read)
 
 
+ONLY_PREFILL = "instances that only prefill, where their layout is their own: degrees, and how many instances (or devices) beside all that decode"
 PrefillLayout: TypeAlias = Annotated[
     Any,
-    BeforeValidator(prefill_layout),
-    WithJsonSchema(
+    Read(
+        prefill_layout,
+        "object",
         {
-            "type": "object",
-            "description": "instances that only prefill, where their layout is their own: degrees, and how many instances (or devices) beside all that decode",
+            "description": ONLY_PREFILL,
             "properties": {name: {"type": "integer", "minimum": 1} for name in OF_PREFILL},
             "additionalProperties": False,
-        }
+        },
     ),
 ]

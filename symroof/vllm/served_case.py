@@ -10,7 +10,7 @@ from symroof.analysis.study import Study
 from symroof.cases.request import VLLM_LINE, Request, request_of
 from symroof.errors import InputError
 from symroof.specs.model import ModelSpec
-from symroof.specs.spec_files import read_model
+from symroof.specs.spec_files import read_spec
 from symroof.units import format_quantity
 from symroof.vllm.command_line import ServeCommand
 from symroof.vllm.engines import CONTEXT_DEGREES, LLAMA, NOT_MODELLED, SGLANG, VLLM
@@ -74,7 +74,7 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
     model: Any = chosen.models[0] if chosen.models else model_of(note)
     spec = model
     if not isinstance(model, ModelSpec):
-        spec, model = read_model(model, chosen.base, chosen.assume_family)[0], [model]
+        spec, model = read_spec("models", model, chosen.base, chosen.assume_family)[0], [model]
     values = degrees_of(note, spec) | memory_of(note)
     values |= formats_of(note, spec) | speculation_of(note)
     switches = {"scheduling": "chunked"} if line.on("mixed-chunk") else {}

@@ -145,7 +145,7 @@ def test_the_time_behind_a_measurement(changes, seconds):
 
 
 NO_MEASUREMENT = """
-value: "1" | write the unit, such as '12.5 ms' or '104.9 token/s'
+value: "1" | value: itl is in s
 value: 0 ms | must be positive
 value: 1 byte | value: itl is in s
 metric: prefill_rate | value: prefill_rate is in token/s

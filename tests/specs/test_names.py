@@ -6,7 +6,7 @@ import symroof as sr
 from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.checkpoints.quantization_config import read_quantization
-from symroof.specs.spec_files import read_model
+from symroof.specs.spec_files import read_spec
 
 from ..near import near
 from ..tables import fields, table
@@ -24,7 +24,7 @@ MODELS = {
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("name", MODELS)
 def test_models(name):
-    assert read_model(name)[0].name == MODELS[name]
+    assert read_spec("models", name)[0].name == MODELS[name]
 
 
 @pytest.mark.parametrize("name", ["meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned"])
@@ -129,7 +129,7 @@ def test_a_checkpoint_with_an_entry_is_stored_as_it_says_without_a_doubt(model, 
     name = checkpoint["name"]
     assert checkpoint["source"]["address"] == f"https://huggingface.co/{name}"
     for called in (name, name.lower(), name.rpartition("/")[2]):
-        spec = read_model(called)[0]
+        spec = read_spec("models", called)[0]
         assert (spec.name, spec.title) == (model, name)
         assert spec.quantization.method == checkpoint["precision"]
         assert set(spec.quantization.kept) == set(checkpoint.get("kept", spec.quantization.kept))

@@ -6,7 +6,7 @@ import pytest
 
 import symroof as sr
 from symroof.specs.checkpoints.gguf_mixtures import mixture
-from symroof.specs.spec_files import read_model
+from symroof.specs.spec_files import read_spec
 
 from ..tables import case_of
 
@@ -126,7 +126,7 @@ OF_28_LAYERS = {
 @pytest.mark.parametrize("name", OF_28_LAYERS)
 def test_layers_that_do_not_divide_by_eight(name):
     """Qwen2.5-7B; the head of every one of these in Q6_K."""
-    made = mixture(name, read_model("qwen2.5-7b")[0])
+    made = mixture(name, read_spec("models", "qwen2.5-7b")[0])
     widths = {operator: float(8 * width.value) for operator, width in made.widths.items()}
     down, most, value, *out = OF_28_LAYERS[name]
     expected = {"down": down, "qkv": of_queries_and_keys(most, value), "lm_head": 6.5625}

@@ -78,8 +78,8 @@ NOT_QUANTIZED = (
 def mixture(name: str, model: ModelSpec | None = None) -> Quantization:
     """How the checkpoint of a model is stored in a file of a mixture; without a model, all in the type that most tensors have.
 
-    >>> from symroof.specs.spec_files import read_model
-    >>> stored = mixture("q4_k_m", read_model("llama-3-8b")[0])
+    >>> from symroof.specs.spec_files import read_spec
+    >>> stored = mixture("q4_k_m", read_spec("models", "llama-3-8b")[0])
     >>> {operator: float(8 * width.value) for operator, width in stored.widths.items()}
     {'down': 5.53125, 'lm_head': 6.5625, 'qkv': 4.671875}
     """

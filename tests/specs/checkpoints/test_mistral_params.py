@@ -6,7 +6,7 @@ import pytest
 
 import symroof as sr
 from symroof.specs.checkpoints.config_reader import read as read_file
-from symroof.specs.spec_files import read_model
+from symroof.specs.spec_files import read_spec
 
 from ...tables import fields
 from . import case, problem, read
@@ -73,7 +73,7 @@ def test_mxfp8():
     narrow = 8_030_261_248 - 2 * 128_256 * 4096 - 65 * 4096
     assert expected == narrow * 33 // 32 + 2 * (8_030_261_248 - narrow)
     assert sr.Study(model="x/Llama-3-8B-MXFP8").value("weight_bytes") == expected
-    assert read_model("MiniMaxAI/MiniMax-M3-MXFP8")[0].quantization.method == "mxfp8"
+    assert read_spec("models", "MiniMaxAI/MiniMax-M3-MXFP8")[0].quantization.method == "mxfp8"
 
 
 def test_a_release_in_fp8_is_stored_so_and_its_16_bit_sister_is_not():
@@ -86,6 +86,6 @@ def test_a_release_in_fp8_is_stored_so_and_its_16_bit_sister_is_not():
 
 def test_embeddings_and_rerankers_by_their_names():
     """100 documents of 32K take about 351 GiB (a thread on Qwen3-Reranker-0.6B)."""
-    assert read_model("Qwen/Qwen3-Embedding-8B")[0].published_params == 7_567_295_488
+    assert read_spec("models", "Qwen/Qwen3-Embedding-8B")[0].published_params == 7_567_295_488
     reranker = sr.Study(model="Qwen/Qwen3-Reranker-0.6B", prompt=32768, batch=100)
     assert reranker.value("kv_cache_bytes") / 2**30 == pytest.approx(350, rel=1e-3)
