@@ -12,7 +12,7 @@ from typing import Any
 
 from symroof.claims.annotations import AnnotationError, annotation_fields, claimed_number
 from symroof.claims.claim_settings import LAYERED, merged_settings
-from symroof.claims.markdown import FORMULA, LINE_END, NOTEBOOK, Passage, note_text
+from symroof.claims.markdown import FORMULA, LINE_END, NOTEBOOK, Passage, read_note
 from symroof.claims.numbers import Figure, without_marks
 from symroof.claims.spelled_arithmetic import Equation, equations_of_blocks
 from symroof.errors import InputError, Problem, why
@@ -148,7 +148,7 @@ class Note(ClaimFile):
     def __init__(self, text: str, file: str, given: Mapping[str, Any]) -> None:
         lines = tuple(LINE_END.split(text))
         super().__init__(Document(file, {"claims": []}, {(): (1, 1)}, lines, text))
-        note = note_text(text, file)
+        note = read_note(text, file)
         self.place = note.place
         self.claims: list[dict[str, Any]] = self.document.data["claims"]
         self.given = self.defaults = dict(given)
@@ -163,7 +163,8 @@ class Note(ClaimFile):
                 self.problems += self._fault(passage.at, message, "split the file").problems
                 break
             self._read(passage)
-        self._check_arithmetic(equations_of_blocks(note.blocks()))
+        blocks = ((start, note.prose[start:end]) for start, end, _ in note.blocks)
+        self._check_arithmetic(equations_of_blocks(blocks))
 
     def _fault(self, at: int, message: str, hint: str = "") -> InputError:
         document, place = self.document, self.place(at)
@@ -179,7 +180,7 @@ class Note(ClaimFile):
         default = DEFAULT.match(body) is not None
         try:
             _check_form(passage, bool(lead[1]), body)
-            fields = annotation_fields(body.replace("\\|", " |") if passage.row else body, at)
+            fields = annotation_fields(body, at)
             if default:
                 self._default(*fields)
             else:

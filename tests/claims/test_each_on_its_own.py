@@ -21,7 +21,7 @@ relation | prefill_bound is true/false or a category | - | relation: prefill_bou
 {CASE}, value: true
 values | lists of one length | - | quantity: kv_cache_bytes, given: {model: llama-3-8b}, values: \
 {value: []}
-values.model | 1: no such model | - | quantity: kv_cache_bytes, values: {value: [1 GB], model: [1]}
+values.model[0] | 1: no such model | - | quantity: kv_cache_bytes, values: {value: [1 GB], model: [1]}
 given.assume_family | expected one name |  | quantity: weight_bytes, given: {model: gpt2, \
 assume_family: [1]}, value: 1 GB
 given.prompt | a claim is of one case | - | quantity: kv_cache_bytes, given: {model: gpt2, prompt: \
