@@ -16,7 +16,7 @@ from symroof.specs.engine_profile import IDEAL, chosen_engine
 from symroof.specs.fields import Faults
 from symroof.specs.input_values import Setting, device_input, device_setting, settings
 from symroof.specs.model import ModelSpec
-from symroof.specs.spec_files import is_theory, read_spec, read_study, read_theory
+from symroof.specs.spec_files import read_spec, read_study
 from symroof.specs.study import StudySpec, split_statistic
 from symroof.specs.study_fields import (
     efficiency_basis,
@@ -225,9 +225,9 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
     Raises:
         InputError: everything wrong with the file, with places and hints.
     """
-    if is_theory(document):
-        return None, Request(own=read_theory(document).declared)
     spec = read_study(document)
+    if not isinstance(spec, StudySpec):
+        return None, Request(own=spec.declared)
     base = Path(document.file).resolve().parent
     check_names(document, spec, base)
     limits = {name: target for name, target in spec.targets if target is not None}

@@ -68,8 +68,8 @@ def inputs_of_specs(
         for name, values in preset_for(case).items():
             case.given[name] = Input(values[0], f"preset {preset.name}")
         source = f"definition of preset {preset.name}"
-        made = {name: own.for_model(case.given) for name, own in preset.defined.items()}
-        case.given |= {n: Input(own.tree, source, definition=own) for n, own in made.items() if own}
+        for name, own in preset.defined_for(case.given).items():
+            case.given[name] = Input(own.tree, source, definition=own)
     return case
 
 

@@ -59,21 +59,15 @@ class NamedModel:
         name: its name or alias.
         stored: the precision that the name speaks of, ``fp16`` of 16 bits; empty where it speaks of none.
         stored_word: the words it says so with.
-        version: what of the name the catalogue does not tell apart.
+        remark: what the name speaks of that the catalogue does not tell apart.
         checkpoint: the name on the hub of a checkpoint that the entry describes.
     """
 
     name: str
     stored: str = ""
     stored_word: str = ""
-    version: str = ""
+    remark: str = ""
     checkpoint: str = ""
-
-    def remark(self) -> str:
-        """What the name speaks of that the catalogue does not tell apart."""
-        if not self.version:
-            return ""
-        return f"the catalogue does not tell its {self.version} apart: give its config.json if that one differs"
 
 
 @lru_cache(maxsize=1)
@@ -99,21 +93,18 @@ def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel 
     stored, said = _storage(name)
     tuned = set(_known()["tuned"])
     known = [(_untold(spelling), leads_to) for spelling, leads_to in reversed(spellings)]
-    known.sort(
-        key=lambda entry: -len(tuned.intersection(entry[0]))
-    )  # Kimi-K2-Thinking before Kimi-K2, whose tunings of no entry it stands for
-    words, left_out = _untold(name), list[str]()
+    # Kimi-K2-Thinking before Kimi-K2, whose tunings of no entry it stands for
+    known.sort(key=lambda entry: -len(tuned.intersection(entry[0])))
+    words, remark, left_out = _untold(name), "", ""
     while words:
-        for spelled in (words, words[1:] if words[0] == "meta" else words):
-            for its_words, match in known:
-                if its_words == [
-                    word for word in spelled if word not in tuned or word in its_words
-                ]:
-                    return NamedModel(match, stored, said, "-".join(left_out))
+        for its_words, match in known:
+            if its_words == [word for word in words if word not in tuned or word in its_words]:
+                return NamedModel(match, stored, said, remark)
         last = next((i for i in reversed(range(1, len(words))) if words[i] not in tuned), 0)
         if not VERSION.fullmatch(words[last]):
             return None
-        left_out.insert(0, words.pop(last))
+        left_out = "-".join(filter(None, (words.pop(last), left_out)))
+        remark = f"the catalogue does not tell its {left_out} apart: give its config.json if that one differs"
     return None
 
 
@@ -133,7 +124,7 @@ def _spellings(shipped: Mapping[str, CatalogueEntry]) -> Iterator[tuple[str, str
 def _untold(name: str) -> list[str]:
     """The words of a name beside those that say how it is stored."""
     last = STORED_IN.sub("", name.rpartition("/")[2].partition(":")[0].lower())
-    first, *rest = SEPARATOR.split(last)
+    first, *rest = SEPARATOR.split(last.removeprefix("meta-"))
     return [first, *(word for word in rest if word and word not in _known()["storage"])]
 
 

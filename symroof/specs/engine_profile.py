@@ -12,14 +12,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from symroof.errors import nearest
 from symroof.specs import catalogue
 from symroof.specs.efficiencies import EngineClass, engine_class
-from symroof.specs.fields import NAME, Fault, Spec, ValueRange, amount, build, raise_faults
+from symroof.specs.fields import NAME, Read, Spec, ValueRange, amount, build, read_at, read_each
 from symroof.specs.input_values import setting, symbol_of
 from symroof.specs.sources import Sourced, SourcedFile
+from symroof.specs.study_fields import read_assumptions
 from symroof.symbolic.expressions import Expr, fraction
-from symroof.theory.switches import SWITCHES
 from symroof.units import Quantity
 
 DEFAULT = "vllm"
@@ -110,18 +109,13 @@ class OneVersion(Spec):
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        faults: list[Fault] = []
-        for name, choice in self.assume.items():
-            if name not in SWITCHES or choice.value not in SWITCHES[name].values:
-                message = f"no such counting choice or value; {nearest(name, SWITCHES)}"
-                faults.append((("assume", name), message))
-        for name, entry in self.inputs.items():
-            try:
-                for row in [row.value for row in entry.by_memory] or [entry.of(None, "")]:
-                    setting(symbol_of(name).name, row)
-            except ValueError as error:
-                faults.append((("inputs", name), str(error)))
-        raise_faults(faults)
+        def read_input(name: str, entry: EngineValue) -> None:
+            for row in [row.value for row in entry.by_memory] or [entry.of(None, "")]:
+                setting(symbol_of(name).name, row)
+
+        choices = {name: choice.value for name, choice in self.assume.items()}
+        read_at("assume", lambda: read_assumptions(choices))
+        read_at("inputs", lambda: read_each(self.inputs.items(), read_input))
         return self
 
 
@@ -199,6 +193,16 @@ def chosen_engine(name: str) -> tuple[str, str]:
         return engine_profile(name[:200]).label, ""
     kind = engine_class(name)
     return (OF_CLASS.get(kind, IDEAL) if base == kind else IDEAL), kind
+
+
+def _engine(value: object) -> str:
+    """The name of an engine, as it is written."""
+    chosen_engine(str(value))
+    return str(value)
+
+
+ENGINES = "a serving engine, with a version where it matters: vllm, vllm@0.11, sglang, ideal"
+Engine = Annotated[Any, Read(_engine, "string", {"description": ENGINES})]
 
 
 @lru_cache(maxsize=64)

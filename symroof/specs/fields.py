@@ -266,10 +266,7 @@ def parse_range(
     ends = (f"{first} {unit_text}" if plain and unit_text else first), second
     low, high = (in_unit(end, unit, written_in, bare) for end in ends)
     if low.value > high.value:
-        head, last = second.removesuffix(unit_text).strip(), first.strip()
-        turned = f"{second.strip()}..{last}"
-        if last[-1:].isdigit():
-            turned = f"{head}..{last} {unit_text}".strip()
+        turned = "..".join(end.strip() for end in reversed(ends))
         raise ValueError(f"the range {text!r} runs backwards; write {turned}")
     return ValueRange(low.value, high.value, text)
 

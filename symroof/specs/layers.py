@@ -14,7 +14,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union
 
 from pydantic import Field, create_model, model_validator
 
-from symroof.errors import nearest
 from symroof.resources import data_folder
 from symroof.specs.fields import Fault, Spec, Whole, raise_faults
 from symroof.strict_yaml import load
@@ -70,20 +69,13 @@ def order_faults(order: Sequence[str], counts: Mapping[str, int]) -> list[Fault]
     if n_layers > MOST_LAYERS:
         most = f"at most {MOST_LAYERS:,} can be laid out"
         return [(("layers",), f"hold {n_layers:,} layers in all; {most}")]
-    unknown: list[Fault] = []
-    for i, label in enumerate(order):
-        if label not in counts:
-            message = f"no kind of layer has the label {label[:40]!r}; {nearest(label, counts)}"
-            unknown.append((("order", i), message.removesuffix("; ")))
-    if unknown or not order:
-        return unknown
     if len(order) > n_layers:
         return [(("order",), f"has {len(order):,} entries for {n_layers:,} layers")]
-    made = Counter(repeat_to_length(order, n_layers))
+    made = Counter(repeat_to_length(order, n_layers)) if order else counts
     wrong = [
-        f"{made[label]:,} {label} instead of {count:,}"
-        for label, count in counts.items()
-        if made[label] != count
+        f"{made.get(label, 0):,} {label[:40]} instead of {counts.get(label, 0):,}"
+        for label in {**counts, **made}
+        if made.get(label, 0) != counts.get(label, 0)
     ]
     message = f"repeated over {n_layers:,} layers makes {', '.join(wrong)}"
     return [(("order",), message)] if wrong else []

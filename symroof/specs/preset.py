@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Annotated, Any
 
@@ -19,12 +19,12 @@ from symroof.specs.sources import Source, Text
 from symroof.specs.study_fields import Assume, Precision, Settings, any_names
 from symroof.symbolic.expressions import Expr, substitute
 from symroof.symbolic.reading import FormulaError, parse, written
-from symroof.theory.quantities import QUANTITIES, Quantity
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import known_names
 from symroof.theory.symbols import canonical
 
 KINDS = {"latent": "kv_lora_rank", "experts": "n_experts"}
-"""Kinds of model that a tool has a formula of its own for, each with an input that no other kind has; the first that fits counts."""
+"""Kinds of model that a tool has a formula of its own for, each with an input that only they have; the first that a formula has a text for counts."""
 
 
 def _formula(value: object) -> object:
@@ -47,10 +47,9 @@ class ByKind(Spec):
     latent: Text | None = None
     experts: Text | None = None
 
-    def of(self, kind: str) -> str:
-        """The text for a kind of model; models with a latent cache have experts, so that one's holds where it has none of its own."""
-        texts = {"latent": (self.latent, self.experts), "experts": (self.experts,)}.get(kind, ())
-        return next(filter(None, (*texts, self.formula)), "")
+    def of(self, kinds: Iterable[str]) -> str:
+        """The text for a model of some kinds; the formula of none of them where they have none of their own."""
+        return next(filter(None, (getattr(self, kind) for kind in (*kinds, "formula"))), "")
 
 
 class Part(ByKind):
@@ -73,22 +72,15 @@ class Definition:
         base: the formula without the terms; that of symroof where the tool only adds, or defines other kinds of model.
         terms: name -> what it adds, in the quantity's unit.
         own_base: whether ``base`` is the tool's.
-        kinds: the same for kinds of model that the tool has a formula of its own for.
     """
 
     base: Expr
     terms: tuple[tuple[str, Expr], ...] = ()
     own_base: bool = True
-    kinds: tuple[tuple[str, Definition], ...] = ()
 
     @property
     def tree(self) -> Expr:
         return sympy.Add(self.base, *(term for _, term in self.terms)) if self.terms else self.base
-
-    def for_model(self, inputs: Collection[str]) -> Definition | None:
-        """The definition that holds for a model with these inputs; None where the tool counts that kind as symroof does."""
-        made = next((own for kind, own in self.kinds if KINDS[kind] in inputs), self)
-        return made if made.own_base or made.terms else None
 
 
 def _per_entry(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
@@ -124,16 +116,25 @@ class PresetSpec(Spec):
     notes: tuple[str, ...] = ()
 
     @cached_property
-    def defined(self) -> dict[str, Definition]:
-        """Its definitions by quantity.
+    def defined(self) -> dict[tuple[str, ...], dict[str, Definition]]:
+        """Its definitions by quantity, for the kinds that a model can be of.
 
         Raises:
             Faults: no such quantity, a formula that cannot be read or has another unit.
         """
-        read = partial(read_each, self.definitions.items(), self._definition, named=canonical)
-        return read_at("definitions", read)
+        made: dict[tuple[str, ...], dict[str, Definition]] = {}
+        for kinds in ((), ("latent",), ("experts",), ("latent", "experts")):
+            read, items = partial(self._definition, kinds), self.definitions.items()
+            made[kinds] = read_at("definitions", partial(read_each, items, read, named=canonical))
+        return made
 
-    def _definition(self, name: str, own: OwnFormula) -> Definition:
+    def defined_for(self, inputs: Collection[str]) -> dict[str, Definition]:
+        """The definitions that hold for a model with these inputs, but for quantities of it that the tool counts as symroof does."""
+        kinds = tuple(kind for kind, name in KINDS.items() if name in inputs)
+        made = self.defined[kinds].items()
+        return {name: own for name, own in made if own.own_base or own.terms}
+
+    def _definition(self, kinds: tuple[str, ...], name: str, own: OwnFormula) -> Definition:
         quantity = QUANTITIES.get(canonical(name))
         if quantity is None:
             raise ValueError(f"no such quantity {name[:40]!r}; {nearest(name, QUANTITIES)}")
@@ -144,35 +145,27 @@ class PresetSpec(Spec):
         if own.plus and own.formula is None and quantity.definition is None:
             message = "has no single definition to add to; give its formula as well"
             raise ValueError(f"{quantity.name} {message}")
-        texts = (own, *self.where.values())
-        kinds = [kind for kind in KINDS if any(getattr(each, kind) for each in texts)]
-        made = tuple((kind, self._of_kind(quantity, own, kind)) for kind in kinds)
-        return replace(self._of_kind(quantity, own, "formula"), kinds=made)
+        parts = self._parts(kinds, parse), self._parts(kinds, written)
+        text, plain = own.of(kinds), quantity.definition or quantity.name
+        base = formula_for(quantity, text, *parts) if text else parse(plain)
+        terms = ((label, formula_for(quantity, each, *parts)) for label, each in own.plus.items())
+        return Definition(base, tuple(terms), bool(text))
 
-    def _of_kind(self, quantity: Quantity, own: OwnFormula, kind: str) -> Definition:
-        """The definition for one kind of model."""
-        named = self._parts(kind, parse), self._parts(kind, written)
-        has_own = own.formula is not None or getattr(own, kind) is not None
-        plain = quantity.definition or quantity.name
-        base = formula_for(quantity, own.of(kind), *named) if has_own else parse(plain)
-        terms = ((label, formula_for(quantity, each, *named)) for label, each in own.plus.items())
-        return Definition(base, tuple(terms), has_own)
-
-    def _parts(self, kind: str, read: Callable[[str], Expr]) -> dict[str, Expr]:
-        """The formula of each part for a kind of model, with the parts before it substituted, to be computed or as it is ``written``."""
+    def _parts(self, kinds: tuple[str, ...], read: Callable[[str], Expr]) -> dict[str, Expr]:
+        """The formula of each part for a model of some kinds, with the parts before it substituted, to be computed or as it is ``written``."""
         made: dict[str, Expr] = {}
         for name, part in self.where.items():
             try:
-                made[name] = substitute(read(part.of(kind)), made)
+                made[name] = substitute(read(part.of(kinds)), made)
             except FormulaError as error:
                 raise ValueError(f"{name} cannot be read as a formula: {error}") from None
         return made
 
     @model_validator(mode="after")
     def _consistent(self) -> PresetSpec:
-        terms = [label for definition in self.defined.values() for label, _ in definition.terms]
+        terms = [label for own in self.definitions.values() for label in own.plus]
         special = (name for own in (*self.hardware.values(), *self.models.values()) for name in own)
-        known = [*self.assume, *self.set, *self.defined, *self.where, *terms, *special]
+        known = [*self.assume, *self.set, *self.defined[()], *self.where, *terms, *special]
 
         def check(name: str, _: str) -> None:
             if name not in known:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +13,7 @@ from symroof.errors import InputError, nearest
 from symroof.specs import catalogue
 from symroof.specs.catalogue import find, has_entry
 from symroof.specs.fields import Spec, build
-from symroof.specs.precision import quantization_at, whole_checkpoint
+from symroof.specs.precision import quantization_at
 from symroof.strict_yaml import Document, load
 from symroof.theory.declarations import NONE, Declarations
 
@@ -121,45 +120,39 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
         spec = spec.model_copy(update={"title": f"{spec.shown_name} ({called})"})
     if named is None:
         return spec
-    said = [f"{name[:80]} is taken as {named.name}; {named.remark()}"] if named.version else []
-    own = spec.quantization
-    if own is not None and own.method == "mxfp4" and named.stored_word == "GGUF":
-        named = replace(
-            named, stored="q8_0"
-        )  # its experts stay as they are, and all else has 8 bits
-    if checkpoint := next(
-        (each for each in spec.checkpoints if each.name == named.checkpoint), None
-    ):
-        plain = quantization_at(
-            checkpoint.precision, spec.model_copy(update={"quantization": None})
-        )
-        return spec.model_copy(
-            update={
-                "quantization": plain and checkpoint.laid_over(plain),
-                "title": named.checkpoint,
-                "source": checkpoint.source,
-            }
-        )
-    if named.stored == "fp16" and own is not None:
+    said = [f"{name[:80]} is taken as {named.name}; {named.remark}"] if named.remark else []
+    own, says = spec.quantization, f"as its name says ({named.stored_word})"
+    # the experts of mxfp4 stay as they are, and all else has 8 bits
+    as_experts = own is not None and own.method == "mxfp4" and named.stored_word == "GGUF"
+    precision, doubt = (
+        "q8_0" if as_experts else named.stored,
+        f"{says}; its config.json says it better",
+    )
+    for checkpoint in spec.checkpoints:
+        if checkpoint.name == named.checkpoint:
+            plain = quantization_at(
+                checkpoint.precision, spec.model_copy(update={"quantization": None})
+            )
+            laid = {"quantization": plain and checkpoint.laid_over(plain)}
+            return spec.model_copy(
+                update={**laid, "title": checkpoint.name, "source": checkpoint.source}
+            )
+    stored = quantization_at(precision, spec)
+    if precision == "fp16" and own is not None:
         spec = spec.model_copy(update={"quantization": None})
-        said.append(
-            f"stored in 16 bits, as its name says ({named.stored_word}); its config.json says it better"
-        )
-    elif whole_checkpoint(named.stored) and (
-        own is None or quantization_at(named.stored, spec).format != own.format  # type: ignore[union-attr]
-    ):
-        doubt = f"stored as {named.stored}, as its name says ({named.stored_word}); its config.json says it better"
-        stored = quantization_at(named.stored, spec)
-        spec = spec.model_copy(
-            update={"quantization": stored.model_copy(update={"unread": (*stored.unread, doubt)})}  # type: ignore[union-attr]
-        )
-    elif named.stored and named.stored != "fp16" and not whole_checkpoint(named.stored):
+        said.append(f"stored in 16 bits, {doubt}")
+    elif stored and (own is None or stored.format != own.format):
+        unread = (*stored.unread, f"stored as {precision}, {doubt}")
+        stored = stored.model_copy(update={"unread": unread})
+        spec = spec.model_copy(update={"quantization": stored})
+    elif precision not in ("", "fp16") and not stored:
         from symroof.specs.checkpoints.gguf_mixtures import MIXTURES
 
-        near = nearest(named.stored.removeprefix("ud-"), MIXTURES)
-        said.append(
-            f"its name says {named.stored_word}, which is not known here: counted as it was published, {'; '.join(filter(None, ('say --weights', near)))}"
+        hint = "; ".join(
+            filter(None, ("say --weights", nearest(precision.removeprefix("ud-"), MIXTURES)))
         )
+        known = f"its name says {named.stored_word}, which is not known here"
+        said.append(f"{known}: counted as it was published, {hint}")
     return spec.model_copy(update={"caveats": (*spec.caveats, *said)})
 
 
@@ -183,31 +176,15 @@ def study_document(path: str) -> Document:
     return find("theories" if theory and not study else "studies", path)
 
 
-def is_theory(document: Document) -> bool:
-    """Whether a document is a theory of its own rather than a study."""
-    return isinstance(document.data, dict) and "inputs" in document.data
-
-
-def read_theory(document: Document) -> TheorySpec:
-    """A theory file.
-
-    Raises:
-        InputError: everything wrong with it.
-    """
-    from symroof.specs.user_theory import TheorySpec
-
-    return build(document, TheorySpec)
-
-
-def read_study(document: Document) -> StudySpec:
-    """A study; what it declares includes the names of its theory.
+def read_study(document: Document) -> StudySpec | TheorySpec:
+    """A study, or a theory of its own; what a study declares includes the names of its theory.
 
     Raises:
         InputError: everything wrong with it, or with its theory.
     """
-    from symroof.specs.study import StudySpec
-
-    return build(document, StudySpec, _theory_of(document))
+    own = isinstance(document.data, dict) and "inputs" in document.data
+    spec: Any = spec_class("theory" if own else "study")
+    return build(document, spec, _theory_of(document))  # type: ignore[no-any-return]
 
 
 def declared_in(name: str) -> Declarations:
@@ -216,8 +193,7 @@ def declared_in(name: str) -> Declarations:
     Raises:
         InputError: no such file or name, everything wrong with it.
     """
-    document = find("theories", name)
-    return (read_theory if is_theory(document) else read_study)(document).declared
+    return read_study(find("theories", name)).declared
 
 
 def _theory_of(document: Document) -> Declarations:
@@ -226,7 +202,8 @@ def _theory_of(document: Document) -> Declarations:
     if not isinstance(name, str):
         return NONE
     try:
-        return read_theory(find("theories", name, Path(document.file).resolve().parent)).declared
+        theory: Any = find("theories", name, Path(document.file).resolve().parent)
+        return build(theory, spec_class("theory")).declared  # type: ignore[attr-defined, no-any-return]
     except InputError as error:
         first = error.problems[0]
         if first.line is not None:  # a fault inside the file has a place of its own

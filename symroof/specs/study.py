@@ -17,6 +17,7 @@ from pydantic import (
 
 from symroof.errors import meant_by
 from symroof.specs.definitions import ThresholdSpec
+from symroof.specs.engine_profile import Engine
 from symroof.specs.fields import Faults, Read, Spec, in_unit
 from symroof.specs.input_values import Setting, in_domain
 from symroof.specs.study_fields import (
@@ -24,7 +25,6 @@ from symroof.specs.study_fields import (
     Define,
     Efficiency,
     EfficiencyBlock,
-    Engine,
     NameList,
     Parallel,
     Precision,

@@ -214,14 +214,6 @@ def efficiency_basis(value: object) -> str:
     return text
 
 
-def _engine(value: object) -> str:
-    """The name of an engine, as it is written."""
-    from symroof.specs.engine_profile import chosen_engine
-
-    chosen_engine(str(value))
-    return str(value)
-
-
 def _efficiencies(value: object) -> EfficiencyBlock:
     """``measured``, or ``{from: measured, engine: eager, mbu: 0.8}``, or numbers alone."""
     if isinstance(value, str):
@@ -243,7 +235,6 @@ OF_WORKLOAD, OF_PARALLEL, OF_EFFICIENCY = (
 OF_WORKLOAD.append("context")
 BASIS = {"enum": list(BASES), "description": "source of those that are not given"}
 CLASS = {"type": "string", "description": "an engine, or a class of engines"}
-ENGINES = "a serving engine, with a version where it matters: vllm, vllm@0.11, sglang, ideal"
 NamesAndValues = WithJsonSchema({"type": "object"})
 Efficiency: TypeAlias = Annotated[
     Any,
@@ -254,7 +245,6 @@ Efficiency: TypeAlias = Annotated[
         | _inputs(*OF_EFFICIENCY, **{"from": BASIS, "engine": CLASS}),
     ),
 ]
-Engine = Annotated[Any, Read(_engine, "string", {"description": ENGINES})]
 TEXTS = {"items": {"type": "string"}}
 NameList = Annotated[Any, Read(_strings, "string array", TEXTS)]
 Precisions = Annotated[Any, Read(precision_names, "string array", TEXTS)]

@@ -92,7 +92,7 @@ def resolve_model(name: str) -> tuple[str, str]:
     if match is None:
         hint = catalogue.hint_for_hub_name(name)
         raise ValueError(f"{name[:80]!r} is neither in the catalogue nor a path here; {hint}")
-    said = [f"its name says {match.stored_word}" if match.stored else "", match.remark()]
+    said = [f"its name says {match.stored_word}" if match.stored else "", match.remark]
     return name, "; ".join([f"the catalogue's {match.name}", *filter(None, said)])
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import symroof as sr
 from symroof.specs.fields import build
-from symroof.specs.spec_files import read_study, read_theory
+from symroof.specs.spec_files import read_study
 from symroof.specs.user_theory import TheorySpec
 from symroof.strict_yaml import loads
 
@@ -14,9 +14,9 @@ STUDY = "title: t\nmodel: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 409
 H100 = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output": 16}
 
 
-def problems(text, read=read_study):
+def problems(text):
     with pytest.raises(sr.InputError) as error:
-        read(loads(text, "f.yaml"))
+        read_study(loads(text, "f.yaml"))
     return [(found.line, found.path, found.message, found.hint) for found in error.value.problems]
 
 
@@ -130,7 +130,7 @@ size_of: {unit: byte, means: m, default: 5 s} | size_of.default | is in s, but b
 
 @pytest.mark.parametrize(("line", "path", "message"), table(OF_INPUTS))
 def test_an_input_at_fault_is_reported_at_its_place(line, path, message):
-    found = problems(THEORY.replace("define:", f"  {line}\ndefine:"), read_theory)
+    found = problems(THEORY.replace("define:", f"  {line}\ndefine:"))
     ((_, at, said, _),) = found
     assert at == f"inputs.{path}" and message in said
 

@@ -51,7 +51,7 @@ def test_a_pattern_repeats_and_is_cut_off_where_the_layers_end(order, sequence):
 
 
 WRONG = """
-[local, locl, global] | order[1] | no kind of layer has the label 'locl' | did you mean 'local'?
+[local, locl, global] | order | makes 2 local instead of 4, 2 locl instead of 0 |
 [local, global] | order | over 6 layers makes 3 local instead of 4, 3 global instead of 2 |
 [local, local, global, local, local, global, local] | order | has 7 entries for 6 layers |
 local | order | expected a list |
