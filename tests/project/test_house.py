@@ -37,7 +37,7 @@ BUDGETS = {
     "top level": 1828,
     "symbolic": 4696,
     "theory": 4462,
-    "specs": 4679,
+    "specs": 4623,
     "checkpoints": 3215,
     "study": 6909,
     "select": 2380,
