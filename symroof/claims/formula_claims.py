@@ -8,18 +8,23 @@ again with it.
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import ROLE_INPUT
 from symroof.claims.checked import Checked, Difference, tolerance_of
-from symroof.claims.claim_settings import settings_text, study_of, with_settings
+from symroof.claims.claim_settings import (
+    Settings,
+    merged_settings,
+    settings_text,
+    study_of,
+    with_settings,
+)
 from symroof.claims.derive_claim import quantity_name, read_formula
 from symroof.claims.explain_slips import SlipExplanation
 from symroof.claims.slips import (
@@ -52,6 +57,7 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.printing import number_text, text
 from symroof.symbolic.random_points import RandomPoint, compare_at_points
 from symroof.symbolic.reading import FormulaError, parse
+from symroof.theory.case import Case
 from symroof.theory.declarations import neutral_default
 from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name, resolved
@@ -108,128 +114,71 @@ def factor_of(claimed: Expr, derived: Expr) -> Expr | None:
     return factor if factor != 0 and equal(claimed, factor * derived) else None
 
 
-@dataclass(frozen=True)
 class Sides:
-    """The claimed formula and the derived one under the claim's settings.
+    """The claimed formula and the derived one under the claim's settings, which a label names.
 
-    Raises, when a side is read:
+    Raises:
         InputError: what cannot be read, an unknown name, a threshold without a closed form.
+
+    Attributes:
+        bound: the claim's case; a degree of parallelism in the formula may be any number there.
+        name, derived: the claimed quantity and its definition, or what a threshold is solved for and its closed form.
+        inputs: the names of the claim's formula that no definition leads further from.
+        stated: the names that the claim sets.
+        widths: bytes per number that a claim neither names nor states, as ``2*params``: those of its case.
+        pair: the claimed and the derived formula, written out; None where the derived one, of rates
+            under load, is too long to be compared but in numbers.
     """
 
-    claim: ClaimSpec
-    label: str = ""
+    def __init__(self, claim: ClaimSpec, label: str = "") -> None:
+        self.claim, self.label = claim, label
+        self.others: dict[str, Sides] = {}
+        given = study_of(claim.given).first
+        self.claimed = _claimed(claim, given.case)
+        degrees = [name for name in names(self.claimed) if name in DEGREES]
+        single = [n for n in degrees if n not in given.case.given or given.case.value(n) == 1]
+        self.bound = given.without_values(single)
+        self.case = self.bound.case
+        self.name, self.derived = _derivation(claim, self.bound)
+        definition, of = self.case.theory.definition, names(self.claimed)
+        self.inputs = frozenset(name for name in of if definition(name) is None)
+        self.stated = frozenset(ROLE_INPUT.get(n, printed_name(n)) for n in claim.given)
+        whole, said = (self.expanded(one, self.inputs) for one in (self.derived, self.claimed))
+        left = {*names(whole)} - {*names(said), *of, *self.stated}
+        widths = [name for name in ROLE_INPUT.values() if name in left]
+        self.widths = {name: number(Fraction(self.case.value(name))) for name in widths}
+        self.pair: tuple[Expr, Expr] | None = None
+        if size(whole) <= WRITTEN_OUT:
+            self.pair = self.put(self.claimed, self.inputs), self.put(self.derived, self.inputs)
 
-    def under(self, changes: dict[str, Any]) -> "Sides":
+    def under(self, changes: Settings) -> "Sides":
         """The same under other settings, which its label names."""
+        if not changes:
+            return self
         label = ", ".join(filter(None, (self.label, settings_text(changes))))
-        return Sides(with_settings(self.claim, changes), label)
-
-    @cached_property
-    def _set(self) -> BoundCase:
-        return study_of(self.claim.given).first
-
-    @cached_property
-    def answers(self) -> BoundCase:
-        """The claim's case; a degree of parallelism in the formula may be any number there."""
-        case = self._set.case
-        free = [name for name in names(self.claimed) if name in DEGREES]
-        single = [name for name in free if name not in case.given or case.value(name) == 1]
-        return self._set.without_values(single)
-
-    @cached_property
-    def claimed(self) -> Expr:
-        """The claim's formula over symroof's names; ``where`` defines letters of its own."""
-
-        def put(tree: Expr) -> Expr:
-            own = {str(n): resolved(parse(str(value))) for n, value in self.claim.where.items()}
-            if any(map(is_condition_or_label, own.values())):
-                raise FormulaError("a comparison in where is no number to calculate with", 1)
-            return substitute(
-                tree, {name: own.get(name, symbol(printed_name(name))) for name in names(tree)}
-            )
-
-        source, hint = self.claim.formula or "", "define it in where"
-        return read_formula("formula", source, self._set.case, put, hint=hint, alone=False)
-
-    @cached_property
-    def _derivation(self) -> tuple[str, Expr]:
-        """The claimed quantity and its definition, or what a threshold is solved for and its closed form."""
-        if threshold := self.claim.threshold:
-            solution = solve(threshold, self.answers, self.claim.solve_for)
-            if solution.branch is None or solution.branch.closed_form is None:
-                raise NoValueHere(Problem(threshold, "has no closed form to compare with"))
-            return str(solution.unknown), solution.branch.closed_form
-        name = quantity_name(self.claim.quantity, self.claim.given)
-        definition = self.answers.case.formula_or_name(name, complete=False)
-        if is_relation(definition) or is_label(definition):
-            message = f"{name} is true/false or a category, not a formula"
-            raise InputError(Problem("quantity", message))
-        return name, definition
-
-    @property
-    def name(self) -> str:
-        return self._derivation[0]
-
-    @property
-    def derived(self) -> Expr:
-        return self._derivation[1]
-
-    @cached_property
-    def inputs(self) -> frozenset[str]:
-        """The names of the claim's formula that no definition leads further from."""
-        theory = self.answers.case.theory
-        return frozenset(name for name in names(self.claimed) if theory.definition(name) is None)
+        if label not in self.others:
+            self.others[label] = Sides(with_settings(self.claim, changes), label)
+        return self.others[label]
 
     def expanded(self, tree: Expr, stops: frozenset[str]) -> Expr:
         """A formula over inputs and the names where it stops, no number put in."""
-        case = self.answers.case
-        formulas = {name: value for name, value in case.given.items() if not value.is_Number}
-        return case.theory.expand(tree, formulas, stops)
-
-    @cached_property
-    def stated(self) -> frozenset[str]:
-        """The names that the claim sets."""
-        return frozenset(ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given)
-
-    @cached_property
-    def widths(self) -> dict[str, Expr]:
-        """Bytes per number that a claim neither names nor states, as ``2*params``: those of its
-        case."""
-        said = {*names(self.expanded(self.claimed, self.inputs)), *names(self.claimed)}
-        needed = {*names(self.expanded(self.derived, self.inputs))} - said - self.stated
-        widths = (name for name in ROLE_INPUT.values() if name in needed)
-        return {name: number(Fraction(self.answers.case.value(name))) for name in widths}
+        given = self.case.given.items()
+        formulas = {name: value for name, value in given if not value.is_Number}
+        return self.case.theory.expand(tree, formulas, stops)
 
     def put(self, tree: Expr, stops: frozenset[str]) -> Expr:
         """The same with the numbers the claim sets, neutral defaults, and widths it leaves out."""
-        case = self.answers.case
-        given = {name for name in self.stated if name in case.given and case.given[name].is_Number}
+        own = self.case.given
+        given = {name for name in self.stated if name in own and own[name].is_Number}
         whole = self.expanded(tree, stops | given)
-        values = {name: case.given[name] for name in given - stops} | self.widths
-        for name in {*names(whole)} - {*case.given, *stops, *values}:
+        values = {name: own[name] for name in given - stops} | self.widths
+        for name in {*names(whole)} - {*own, *stops, *values}:
             values |= {name: default} if (default := neutral_default(name)) is not None else {}
         return substitute(whole, values)
 
     @cached_property
-    def pair(self) -> tuple[Expr, Expr] | None:
-        """The claimed and the derived formula, written out; None where the derived one, of rates
-        under load, is too long to be compared but in numbers."""
-        if size(self.expanded(self.derived, self.inputs)) > WRITTEN_OUT:
-            return None
-        return self.put(self.claimed, self.inputs), self.put(self.derived, self.inputs)
-
-    @cached_property
     def equal(self) -> bool:
         return self.pair is not None and equal(*self.pair)
-
-    @property
-    def equal_for_long_prompts(self) -> bool:
-        """Whether they are equal where a token more in a prompt is left out: ``S^2``, ``S*(S + 1)``."""
-        if self.pair is None:
-            return False
-        prompt, (claimed, derived) = symbol("prompt"), self.pair
-        longer = derived.xreplace({prompt + 1: prompt})
-        return longer != derived and equal(claimed, longer)
 
     @cached_property
     def factor(self) -> Expr | None:
@@ -239,20 +188,11 @@ class Sides:
     @cached_property
     def ratio(self) -> Fraction | None:
         """Claimed over derived in the claim's case, where it has numbers."""
-        case = self.answers.case
         try:
-            return Fraction(case.evaluate(self.claimed)) / Fraction(case.evaluate(self.derived))
+            claimed, derived = (self.case.evaluate(one) for one in (self.claimed, self.derived))
+            return Fraction(claimed) / Fraction(derived)
         except (NoValue, TypeError, LookupError, ArithmeticError):
             return None
-
-    def wrong_dimension(self) -> str:
-        """What is wrong with the dimension of the claimed formula; numbers have any unit."""
-        of = self.answers.case.theory.dimension
-        try:
-            check(self.claimed, of(self.name), of, self.name, bare=True)
-        except DimensionError as error:
-            return str(error)
-        return ""
 
     def shown(self) -> str:
         """The derived formula in the names of the claim, where it is short enough."""
@@ -260,6 +200,42 @@ class Sides:
         opened = text(self.put(self.derived, own)) if self.pair else ""
         fits = 0 < len(opened) <= LONGEST_FORMULA
         return opened if fits else text(self.derived)[:LONGEST_FORMULA]
+
+
+def _claimed(claim: ClaimSpec, case: Case) -> Expr:
+    """The claim's formula over symroof's names; ``where`` defines letters of its own."""
+
+    def put(tree: Expr) -> Expr:
+        own = {str(n): resolved(parse(str(value))) for n, value in claim.where.items()}
+        if any(map(is_condition_or_label, own.values())):
+            raise FormulaError("a comparison in where is no number to calculate with", 1)
+        return substitute(tree, {n: own.get(n, symbol(printed_name(n))) for n in names(tree)})
+
+    source, hint = claim.formula or "", "define it in where"
+    return read_formula("formula", source, case, put, hint=hint, alone=False)
+
+
+def _derivation(claim: ClaimSpec, bound: BoundCase) -> tuple[str, Expr]:
+    if claim.threshold:
+        solution = solve(claim.threshold, bound, claim.solve_for)
+        if solution.branch is None or solution.branch.closed_form is None:
+            raise NoValueHere(Problem(claim.threshold, "has no closed form to compare with"))
+        return str(solution.unknown), solution.branch.closed_form
+    name = quantity_name(claim.quantity, claim.given)
+    definition = bound.case.formula_or_name(name, complete=False)
+    if is_relation(definition) or is_label(definition):
+        raise InputError(Problem("quantity", f"{name} is true/false or a category, not a formula"))
+    return name, definition
+
+
+def _wrong_dimension(sides: Sides) -> str:
+    """What is wrong with the dimension of the claimed formula; numbers have any unit."""
+    of = sides.case.theory.dimension
+    try:
+        check(sides.claimed, of(sides.name), of, sides.name, bare=True)
+    except DimensionError as error:
+        return str(error)
+    return ""
 
 
 def judge_formula(claim: ClaimSpec) -> Checked:
@@ -280,18 +256,18 @@ def judge_formula(claim: ClaimSpec) -> Checked:
             return found.conditional(widths, f"holds where {widths}")
         one = "batch" in {*names(sides.derived)} - {*names(sides.claimed)} - sides.stated
         return replace(found, reason=f"with {widths} here" if widths else "at a batch of 1" * one)
-    dimension = sides.wrong_dimension()
+    dimension = _wrong_dimension(sides)
     if ratio == 1 and not dimension:
         return replace(found, reason="in the numbers of this case")
-    levels = [sides] if sides.pair else []
+    levels: list[Settings] = [{}] if sides.pair else []
     if levels and "detail" not in claim.given.get("assume", {}):
-        levels += [sides.under({"assume": {"detail": one}}) for one in DETAIL]
+        levels += [{"assume": {"detail": one}} for one in DETAIL]
     factor, difference = None, "differs by more than a factor"
     if sides.factor is not None:
         factor = expression(sides.factor)
         difference = f"is {text(sides.factor)} times what is derived"
     found = replace(found, difference=Difference(factor))
-    if not dimension and not near and (needs := _condition(iter(levels[1:]))):
+    if not dimension and not near and (needs := _condition(sides, levels[1:])):
         return found.conditional(needs, f"holds at {needs}; {difference}")
     level, slips = _slips(sides, levels if limit is None or not near else [])
     found = replace(found, ratio=ratio, slips=slips, reason=dimension or difference)
@@ -303,7 +279,7 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     binds = level.ratio is None or abs(level.ratio - 1) <= CLOSE_ENOUGH
     if first and (first.slip in OTHER_COUNTS or (first.slip in FLOORS and binds)):
         return found.conditional(first.cause, f"holds with {first.cause}; {difference}")
-    needs = "" if slips or dimension else _condition(_ways(levels))
+    needs = "" if slips or dimension else _condition(sides, _ways(claim, levels))
     if needs:
         return found.conditional(needs, f"holds with {needs}; {difference}")
     if ratio is None and not (sides.pair and compare_at_points(*sides.pair)):
@@ -313,55 +289,69 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     return replace(found, verdict="wrong", flags=("dimension",) if dimension else ())
 
 
-def _condition(ways: Iterator[Sides]) -> str:
+def _condition(sides: Sides, ways: Iterable[Settings]) -> str:
     """The first of some ways to count under which a formula is right, in words; empty for none."""
     end = time.process_time() + SECONDS
-    while time.process_time() < end and (way := next(ways, None)):
+    prompt = symbol("prompt")
+    for changes in ways:
+        if time.process_time() > end:
+            break
         with suppress(*FAILURES):
+            way = sides.under(changes)
             if way.equal:
                 return way.label
-            if way.equal_for_long_prompts:
+            claimed, derived = way.pair or (prompt, prompt)
+            longer = derived.xreplace({prompt + 1: prompt})  # S^2, S*(S + 1)
+            if longer != derived and equal(claimed, longer):
                 return ", ".join(filter(None, ("prompt + 1 taken as prompt", way.label)))
     return ""
 
 
-def _ways(levels: list[Sides]) -> Iterator[Sides]:
+def _ways(claim: ClaimSpec, levels: list[Settings]) -> Iterator[Settings]:
     """Ways to count: at each level of detail, and there with one switch more."""
     yield from levels
     for level in levels:
-        counted = expand_detail({k: str(v) for k, v in level.claim.given.get("assume", {}).items()})
+        chosen = merged_settings(claim.given, level).get("assume", {})
+        counted = expand_detail({switch: str(value) for switch, value in chosen.items()})
         for switch, declared in SWITCHES.items():
             for value in declared.values if switch not in counted else ():
                 if value != declared.default and (switch, value) not in MISTAKEN:
-                    yield level.under({"assume": {switch: value}})
+                    yield merged_settings(level, {"assume": {switch: value}})
 
 
-def _slips(sides: Sides, levels: list[Sides]) -> tuple[Sides, tuple[SlipExplanation, ...]]:
+def _slips(sides: Sides, levels: list[Settings]) -> tuple[Sides, tuple[SlipExplanation, ...]]:
     """The mistakes that lead to a formula, and the first level of detail where there are any."""
     end = time.process_time() + SECONDS
-    for level in levels:
+    for changes in levels:
         found: dict[str, SlipExplanation] = {}
-        more = f", at {level.label}" if level.label else ""
-        more += f": ×{text(level.factor)}" if level.factor is not None else ""
-        for way in _possible(level):
-            if way.slip in found or time.process_time() > end:
-                continue
-            with suppress(*FAILURES):
-                if equal(
-                    level.put(level.claimed, level.inputs), _with_slip(level, way, level.inputs)
-                ):
-                    made = text(_with_slip(level, way, frozenset(names(level.claimed))))
-                    explained = SlipExplanation(way.slip, True, made, 0.0, way.text + more)
-                    found[way.slip] = explained
+        level = sides
+        with suppress(*FAILURES):
+            level = sides.under(changes)
+            for way in _possible(level):
+                if way.slip not in found and time.process_time() <= end:
+                    with suppress(*FAILURES):
+                        if explained := _explained(level, way):
+                            found[way.slip] = explained
         if found:
             return level, tuple(found.values())
     return sides, ()
 
 
+def _explained(sides: Sides, way: Way) -> SlipExplanation | None:
+    """A mistake, where the claimed formula is the derived one with it."""
+    claimed = sides.put(sides.claimed, sides.inputs)
+    if not equal(claimed, _with_slip(sides, way, sides.inputs)):
+        return None
+    made = text(_with_slip(sides, way, frozenset(names(sides.claimed))))
+    where = f", at {sides.label}" if sides.label else ""
+    times = f": ×{text(sides.factor)}" if sides.factor is not None else ""
+    return SlipExplanation(way.slip, True, made, 0.0, way.text + where + times)
+
+
 def _possible(sides: Sides) -> Iterator[Way]:
     """Every way of every mistake that can happen in the derived formula."""
-    bound, claim = sides.answers, sides.claim
-    unit = "" if claim.threshold else bound.case.theory.symbol(sides.name).unit
+    claim, theory = sides.claim, sides.case.theory
+    unit = "" if claim.threshold else theory.symbol(sides.name).unit
     context = Context(claim, Fraction(1), unit)
     for way in CATALOGUE:
         if way.numbers_only:
