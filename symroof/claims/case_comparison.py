@@ -1,16 +1,16 @@
 """Compare two cases: studies, or what another tool counts for a study; and a figure that was measured of one."""
 
 import os
-import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.waterfall import Waterfall, waterfall
 from symroof.cases.request import Request
-from symroof.claims.written_number import WrittenNumber, read_written
-from symroof.errors import InputError, Problem, nearest
+from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.specs.catalogue import SINGULAR, entries, has_entry, is_path
+from symroof.specs.fields import in_unit
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import known
 from symroof.theory.symbols import INPUTS
@@ -128,32 +128,25 @@ def is_preset(text: str) -> bool:
     return text == SYMROOF or (not is_file(text) and has_entry("presets", text))
 
 
-def measured_figure(text: str) -> tuple[str, WrittenNumber]:
-    """A quantity and its value as measured.
+def measured_figure(text: str) -> tuple[str, Fraction]:
+    """A quantity and its value as measured, in the base unit.
 
-    >>> name, value = measured_figure("itl = ~14 ms")
-    >>> name, float(value.number)
-    ('itl', 0.014)
+    >>> measured_figure("itl = 14 ms")
+    ('itl', Fraction(7, 500))
 
     Raises:
-        InputError: no such quantity, no number above zero, another dimension.
+        InputError: no such quantity, no number above zero, another dimension, a number without its unit.
     """
     name, _, value = (part.strip() for part in text.partition("="))
     if not name.isidentifier() or not value:
         message = "is not NAME = VALUE, such as 'itl = 14.2 ms'"
         raise InputError(Problem("--measured", message, path=text[:80]))
     printed = known(name)
-    symbol = QUANTITIES.get(printed) or INPUTS[printed]
     try:
-        written = read_written(value, symbol.unit)
+        read = in_unit(value, (QUANTITIES.get(printed) or INPUTS[printed]).unit)
     except ValueError as error:
-        raise InputError(Problem("--measured", f"{printed}: {error}")) from None
-    bare = symbol.unit in ("s", "byte", "USD", "USD/s") and re.fullmatch(r"[~\d.,\s]+", value)
-    if written.value is None or bare:  # 28 may be milliseconds
-        message = f"{value[:40]!r} {'has no unit' if bare else 'is not a number'}"
-        usual = {"s": "ms", "byte": "GB"}.get(symbol.unit, symbol.unit)
-        as_written = f"{value[:40] if bare else 14.2} {usual}".strip()
-        raise InputError(Problem("--measured", message, hint=f"write {printed} = {as_written}"))
-    if written.value <= 0:
+        message, hint = split_hint(str(error))
+        raise InputError(Problem("--measured", f"{printed}: {message}", hint=hint)) from None
+    if read.value <= 0:
         raise InputError(Problem("--measured", f"{text[:40]!r} is not above zero"))
-    return printed, written
+    return printed, read.value

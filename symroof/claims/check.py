@@ -65,12 +65,12 @@ def check(
     >>> report, report.claims[0].derived
     (Report(1 rounded), '295.34 FLOP/byte')
 
-    Check a formula. The difference, in SymPy, shows what is wrong:
+    Check a formula. The factor, in SymPy, shows what is wrong:
 
     >>> import sympy
     >>> from symroof.symbols import head_dim, kv_bytes_per_element, kv_bytes_per_token, n_heads, n_layers
     >>> claim = check(sympy.Eq(kv_bytes_per_token, 2*n_layers*n_heads*head_dim*kv_bytes_per_element)).claims[0]
-    >>> claim.verdict, claim.difference.factor
+    >>> claim.verdict, claim.factor
     ('wrong', n_heads/n_kv_heads)
     """
     words = {"efficiency": efficiency, "engine": engine}

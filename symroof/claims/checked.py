@@ -31,17 +31,6 @@ FIGURE_DIGITS = 4
 """Digits from which a figure of a data sheet claims to be that figure."""
 
 
-@dataclass(frozen=True)
-class Difference:
-    """Two formulas that differ, in the symbols of :mod:`symroof.symbols`.
-
-    Attributes:
-        factor: claimed over derived, where that is a number times powers of names; else None.
-    """
-
-    factor: Any = None
-
-
 @dataclass(frozen=True, repr=False)
 class Checked:
     """A claim with its verdict and its place.
@@ -66,7 +55,7 @@ class Checked:
         impossible: whether a time is below its bound, or a rate above it.
         slips: explanations of a wrong claim, the likeliest first.
         parts: the verdicts of the values of a row, or the steps of a chain.
-        difference: how a claimed formula differs from the derived one, in SymPy; None where it does not, or none is claimed.
+        factor: a claimed formula over the derived one, in SymPy, where that is a number times powers of names; else None.
         error: why it could not be judged.
         found: the derivation, where there is one.
         number: the claimed value as it was read, also where nothing could be derived; None for an unreadable.
@@ -87,7 +76,7 @@ class Checked:
     impossible: bool = False
     slips: tuple[SlipExplanation, ...] = ()
     parts: tuple[Checked, ...] = ()
-    difference: Difference | None = None
+    factor: Any = None
     error: Exception | None = field(default=None, compare=False)
     found: Derived | None = None
     number: WrittenNumber | None = None

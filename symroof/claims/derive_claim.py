@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -73,13 +74,16 @@ class Derived:
         return settled(self.value) if isinstance(self.value, float | Fraction) else None
 
 
-def derived(claim: ClaimSpec) -> Derived:
-    """Derive the value of the claim's form under the claim's settings.
+def derived(claim: ClaimSpec, steps: Steps = MappingProxyType({})) -> Derived:
+    """Derive the value of the claim's form under the claim's settings; arithmetic may name ``steps`` before it.
 
     Raises:
         InputError: an unknown name, a missing input, a formula that cannot be read.
     """
-    result = FORMS[claim.form](claim)
+    if claim.expression:
+        result = _expression(claim.expression, study_of(claim.given), steps)
+    else:
+        result = FORMS[claim.form](claim)
     if claim.catalogue:
         return result
     changes = claim.between[0] if claim.compare else claim.for_all
@@ -192,7 +196,7 @@ def _quantity(claim: ClaimSpec) -> Derived:
     return Derived(value, unit, label, flags=result.flags, range=span)
 
 
-def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
+def _expression(source: str, study: Study, steps: Steps) -> Derived:
     """Arithmetic over units, names of the case, and steps before it.
 
     Raises:
@@ -295,16 +299,13 @@ def _moves(claim: ClaimSpec) -> Derived:
 
 FORMS: dict[str, Callable[[ClaimSpec], Derived]] = {
     "quantity": _quantity,
-    "expression": lambda claim: derive_expression(
-        claim.expression or "", study_of(claim.given), {}
-    ),
     "threshold": _threshold,
     "relation": _relation,
     "compare": _compare,
     "catalogue": lambda claim: Derived(*catalogue_figure(claim.catalogue or "")),
     "moves": _moves,
 }
-"""How each form that ends in one value is derived; chains and unchecked claims are judged separately."""
+"""How each form that ends in one value is derived, besides arithmetic; chains and unchecked claims are judged separately."""
 
 
 MOST_WHOLE, GRID = 2**17, 2**12

@@ -17,7 +17,7 @@ from functools import cached_property
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import ROLE_INPUT
-from symroof.claims.checked import Checked, Difference, tolerance_of
+from symroof.claims.checked import Checked, tolerance_of
 from symroof.claims.claim_settings import (
     Settings,
     merged_settings,
@@ -266,7 +266,7 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     if sides.factor is not None:
         factor = expression(sides.factor)
         difference = f"is {text(sides.factor)} times what is derived"
-    found = replace(found, difference=Difference(factor))
+    found = replace(found, factor=factor)
     if not dimension and not near and (needs := _condition(sides, levels[1:])):
         return found.conditional(needs, f"holds at {needs}; {difference}")
     level, slips = _slips(sides, levels if limit is None or not near else [])
@@ -285,7 +285,7 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     if ratio is None and not (sides.pair and compare_at_points(*sides.pair)):
         reason = "undecided: too long to be compared without numbers"
         reason = "undecided: no values that were tried show a difference" if sides.pair else reason
-        return replace(found, verdict="unchecked", reason=reason, difference=None)
+        return replace(found, verdict="unchecked", reason=reason)
     return replace(found, verdict="wrong", flags=("dimension",) if dimension else ())
 
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from symroof.analysis.study import Study
 from symroof.claims.checked import HOLDS, Checked, compared, flags_of, joined, value_text, worst
 from symroof.claims.claim_settings import (
+    merged_settings,
     settings_text,
     study_of,
     with_settings,
     with_study_settings,
 )
 from symroof.claims.denominators import denominators_of, is_per_time
-from symroof.claims.derive_claim import Derived, Steps, derive_expression, derived, quantity_name
+from symroof.claims.derive_claim import derived
 from symroof.claims.explain_slips import SlipExplanation, agreeing_ranges, chance, explain
 from symroof.claims.formula_claims import judge_formula
 from symroof.claims.numbers import figures
@@ -22,7 +22,7 @@ from symroof.claims.slips import FAILURES, Context
 from symroof.claims.unstated_assumptions import explain_failure, with_roof_share
 from symroof.claims.written_number import DimensionMismatch, read_alone, read_written
 from symroof.errors import InputError, NoValueHere, Problem
-from symroof.specs.claims import ClaimSpec, StepSpec
+from symroof.specs.claims import ClaimSpec
 from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import ARCHITECTURE, base_name, canonical
@@ -84,7 +84,7 @@ def _formula_and_value(claim: ClaimSpec) -> Checked:
     """A claim of a formula and of its value: as good as the worse of the two."""
     formula = judge(claim.model_copy(update={"value": None}))
     value = judge(claim.model_copy(update={"formula": None}))
-    worse = replace(worst([value, formula]), claim=claim, difference=formula.difference)
+    worse = replace(worst([value, formula]), claim=claim, factor=formula.factor)
     if worse.error is not None or worse.verdict == value.verdict:
         return worse
     reason = "; ".join(filter(None, (f"of the formula {claim.formula}", worse.reason)))
@@ -258,13 +258,16 @@ def chain(claim: ClaimSpec) -> Checked:
     A step that does not follow makes the chain inconsistent, even where the end is right; steps that all follow from a
     wrong one make it wrong. A step that does not follow is explained like a value of its own.
     """
-    study = study_of(claim.given)
     true: dict[str, tuple[Fraction, Dimension]] = {}
     stated: dict[str, tuple[Fraction, Dimension]] = {}
     parts: list[Checked] = []
     unsound: list[Checked] = []
     for step in claim.steps:
-        result = _derived(step, claim, study, true)
+        if bool(step.expression) == bool(step.quantity):
+            raise InputError(Problem(step.name, "a step needs an expression or a quantity"))
+        fields = {"quantity": step.quantity, "expression": step.expression, "value": step.value}
+        own = ClaimSpec(id=step.name, given=merged_settings(claim.given, step.given), **fields)
+        result = derived(own, true)
         if result.value is None:
             reason = result.reason
             return Checked(claim, "wrong", str(step.value), reason=reason, flags=result.flags)
@@ -278,17 +281,10 @@ def chain(claim: ClaimSpec) -> Checked:
         parts.append(replace(part, claimed=claimed, derived=shown, number=None))
         if result.number is None:  # a truth or a label, which no later step can calculate with
             continue
-        again = _derived(step, claim, study, stated)
+        again = derived(own, stated)
         if again.number is None or written.verdict(again.number) not in HOLDS:
             unsound.append(parts[-1])
             if part.verdict not in HOLDS:  # a step that is wrong as those before it are has no slip
-                own = ClaimSpec(
-                    id=step.name,
-                    quantity=step.quantity,
-                    expression=step.expression,
-                    given=with_settings(claim, step.given).given,
-                    value=step.value,
-                )
                 parts[-1] = replace(parts[-1], slips=explain(own, written, again, stated))
         unit = strict(parse_unit(result.unit).dimension) if result.unit else ()
         true[step.name] = result.number, unit
@@ -304,14 +300,3 @@ def chain(claim: ClaimSpec) -> Checked:
         for slip in part.slips
     )
     return Checked(claim, verdict, reason=reason, slips=slips, **joined(parts))
-
-
-def _derived(step: StepSpec, claim: ClaimSpec, study: Study, before: Steps) -> Derived:
-    if step.given:
-        study = study_of(with_settings(claim, step.given).given)
-    if step.expression:
-        return derive_expression(step.expression, study, before)
-    if not step.quantity:
-        raise InputError(Problem(step.name, "a step needs an expression or a quantity"))
-    result = study.result(quantity_name(step.quantity, claim.given))
-    return Derived(result.value, result.symbol.unit, flags=result.flags)

@@ -155,9 +155,9 @@ def _diagnose(
 
     if len(sides) > 1:
         raise click.UsageError("--measured takes one study, or a case of the options")
-    printed, written = measured_figure(measured)
+    printed, value = measured_figure(measured)
     study = study_of_case(sides[0], options) if sides else study_from(None, options)
-    found = diagnose(study, printed, written.number)
+    found = diagnose(study, printed, value)
     if as_json:
         say_json({"schema": "symroof/diff/2", "diagnosis": found.as_json()})
     else:

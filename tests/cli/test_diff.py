@@ -72,9 +72,9 @@ def wide():
     ("arguments", "message"),
     [
         (("--measured", "itl", *CASE), "is not NAME = VALUE"),
-        (("--measured", "itl = 28", *CASE), "'28' has no unit"),
+        (("--measured", "itl = 28", *CASE), "write the unit of a time"),
         (("--measured", "itl = 0 s", *CASE), "is not above zero"),
-        (("--measured", "itl = 3 GB", *CASE), "is byte, but the quantity is s"),
+        (("--measured", "itl = 3 GB", *CASE), "is in byte, but s is needed"),
     ],
 )
 def test_numbers_that_say_nothing_are_refused(arguments, message):
