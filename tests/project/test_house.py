@@ -45,7 +45,7 @@ BUDGETS = {
     "servers": 1510,
     "sweep": 1009,
     "calibrate": 1229,
-    "check": 4695,
+    "check": 4653,
     "report": 4959,
     "cli": 3654,
     "tests": 29812,
