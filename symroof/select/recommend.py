@@ -148,8 +148,15 @@ class Recommendation:
             return {}
         best = self.best[:MOST_PREDICTED]
         shown = [x for x in best if x.own.measured_box and queues(x.own.case)]
-        found = screen([self._space(one) for one in shown], listed=True, intervals=False)
-        return {id(one): other for one, other in zip(shown, found, strict=True)}
+        prices = (one.screened and one.screened.values.get("fleet_price") for one in shown)
+        found = screen(
+            [self._space(one) for one in shown],
+            listed=True,
+            intervals=False,
+            below={i: x for i, x in enumerate(prices) if x and shown[i].passes},
+        )
+        pairs = zip(shown, found, strict=True)
+        return {id(one): other if other.screened else one for one, other in pairs}
 
     @cached_property
     def cheaper(self) -> tuple[str, Purchase] | None:

@@ -5,7 +5,7 @@ Latencies rise with the batch, and a queue shortens with every copy: so each ans
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
@@ -41,7 +41,8 @@ Place = tuple[int, int]
 MOST_COPIES = 1 << 16
 FEW = np.array([0.0, 1.0, 2.0, 4.0])
 """More copies that are tried first: as many as the load asks for mostly do."""
-TOGETHER = 6  # points of a layout whose queues are looked at at once
+TOGETHER = 512
+"""Numbers whose queues are looked at at once: NumPy takes little longer for them than for one."""
 BATCHES = np.array([1, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 """Shares of the largest batch that are tried: a smaller one leaves more of a step to prompts."""
 BEYOND = np.array([1.25, 2, 4])
@@ -69,11 +70,12 @@ def screen(
     listed: bool = False,
     intervals: bool = True,
     between: bool = True,
+    below: Mapping[int, float] = MappingProxyType({}),
 ) -> list[Purchase]:
     """The best of the candidates of each case, at its own batch where one is chosen; where a size is not known the case as it is.
 
     ``listed``: the study lists batches, so that no window of them is said. Without ``intervals`` measured efficiencies are as expected; without ``between``
-    chunks and numbers of prefill instances are those of the candidates alone.
+    chunks and numbers of prefill instances are those of the candidates alone. Of a case with a price in ``below`` only what costs no more is looked for.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, chunk=2048, targets={"itl": "20 ms"})
@@ -88,17 +90,18 @@ def screen(
         for (i, _), (point, rank) in found.items():
             each[i].append((rank, point, group))
 
-    def cheapest() -> dict[int, float]:
-        return {i: min(rank for rank, *_ in answers)[1] for i, answers in each.items()}
+    def most(near: Callable[[float], float]) -> dict[int, float]:
+        found = {i: near(min(rank for rank, *_ in answers)[1]) for i, answers in each.items()}
+        return {i: min(found.get(i, math.inf), below.get(i, math.inf)) for i in {*found, *below}}
 
     for group, tried in sorted(_tried(groups, False), key=lambda one: one[1].bound.min()):
-        add(group, _cheapest(group, tried, {i: _nearby(x) for i, x in cheapest().items()}))
-    failing = [i for i in range(len(cases)) if i not in each]
+        add(group, _cheapest(group, tried, most(_nearby)))
+    failing = [i for i in range(len(cases)) if i not in each and i not in below]
     for group in groups:
         add(group, _nearest(group, failing))
     others = [(one, i) for i, answers in each.items() if between for one in _between(answers)]
     for group, tried in _tried(_groups(others, intervals), True):
-        add(group, _cheapest(group, tried, cheapest()))
+        add(group, _cheapest(group, tried, most(float)))
     best: dict[Group, dict[int, tuple[Points, Rank]]] = {}
     for i, answers in each.items():
         rank, point, group = min(answers, key=lambda one: one[0])
@@ -229,7 +232,8 @@ def _cheapest(
 
     left = [[i for i in tries.order if places[i] == place] for place in dict.fromkeys(places)]
     while left := [open_ for ones in left if (open_ := list(filter(may_win, ones)))]:
-        now = np.array([i for ones in left for i in ones[:TOGETHER]])
+        share = max(1, TOGETHER // (len(left) * len(group.worst) * len(FEW)))
+        now = np.array([i for ones in left for i in ones[:share]])
         at, in_time = _served(group, tries.points.at(now))
         met = group.met(at) if in_time is None else in_time & group.met(at, waiting=False)
         price = group.price(at)
@@ -243,7 +247,7 @@ def _cheapest(
                 found[place] = at.at(np.array([i])), rank
                 near = _nearby(rank[1]) if group.rate else rank[1]
                 limit[place[0]] = min(limit.get(place[0], math.inf), near)
-        left = [ones[TOGETHER:] for ones in left]
+        left = [ones[share:] for ones in left]
     # nor prefill apart, of which nothing was measured; of its layouts the one with most room
     if group.apart:
         strains = {place: 1 + float(group.strain(at)[0]) for place, (at, _) in found.items()}

@@ -333,25 +333,35 @@ def theory(
 
 @lru_cache(maxsize=256)
 def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> Theory:
-    table = totals(architecture, chosen, layout)
-    on = Pipeline(table, layout) if layout.staged else Devices(table, layout)
-    made = dict(table.definitions()) | dict(on.definitions())
-    operators = {step.name: tuple(on.operators(step)) for step in STEPS}
+    # how prompts are scheduled, and that there are replicas, is nothing that the work of a step depends on
+    alone = chosen.replaced(scheduling=assume()["scheduling"])
+    work = _work(architecture, Assumptions(alone.values), replace(layout, dp=False))
+    made, operators = work.definitions, work.operators
     absent: dict[str, Expr] = {name: ZERO for name in VANISHING if made[name] == ZERO}
     absent |= layout.absent()
     if layout.single:
         absent |= WHOLE
     if not layout.staged:  # one pass is the whole step
         absent |= {f"{step.name}_busy_time": made[f"{step.name}_busy_time"] for step in STEPS}
-    built = Theory(architecture, chosen, layout, Definitions(made), operators, on.without_formula)
+    built = Theory(architecture, chosen, layout, Definitions(made), operators, work.without_formula)
     declared = {
         quantity.name: partial(_declared, quantity, built, absent)
         for quantity in QUANTITIES.values()
         if quantity.name not in made
-        and quantity.name not in on.without_formula
+        and quantity.name not in work.without_formula
         and _is_declared(quantity, chosen)
     }
     return replace(built, definitions=built.definitions | declared)
+
+
+@lru_cache(maxsize=256)
+def _work(architecture: Architecture, chosen: Assumptions, layout: Layout) -> Theory:
+    """What the operators of the steps do, of which all else is declared."""
+    table = totals(architecture, chosen, layout)
+    on = Pipeline(table, layout) if layout.staged else Devices(table, layout)
+    made = Definitions(dict(table.definitions()) | dict(on.definitions()))
+    operators = {step.name: tuple(on.operators(step)) for step in STEPS}
+    return Theory(architecture, chosen, layout, made, operators, on.without_formula)
 
 
 def _is_declared(quantity: Quantity, assumptions: Assumptions) -> bool:
