@@ -22,11 +22,11 @@ from symroof.strict_yaml import Document
 from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.declarations import NONE, Declarations, MissingInput
 from symroof.theory.spellings import is_sympy, known, read_expression, resolved
+from symroof.theory.symbols import ExpressionName
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
     from symroof.analysis.derivation import Derivation
     from symroof.analysis.solution import Solution
-
 
 T = TypeVar("T")
 MOST_SHOWN = 4
@@ -243,11 +243,13 @@ class Study:
             try:
                 name = resolved(parse(name))
             except FormulaError as error:
-                raise InputError(
-                    Problem("formula", error.message, 1, error.column, source=name)
-                ) from None
-        printed, theory = known(name, self.declared), self.first.case.theory
-        if "." in printed and not theory.knows(printed):
+                problem = Problem("formula", error.message, 1, error.column, source=name)
+                raise InputError(problem) from None
+        printed, case = known(name, self.declared), self.first.case
+        if isinstance(printed, ExpressionName) and (wrong := case.first_non_number(printed.tree)):
+            message = f"{wrong} is true/false or a category, not a number"
+            raise InputError(Problem("formula", message, source=printed))
+        if "." in printed and not case.theory.knows(printed):
             hint = f"the whole is {printed.partition('.')[0]}"
             raise InputError(Problem(printed, "is not known of one operator or layer", hint=hint))
         return printed

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -325,7 +326,8 @@ class Server:
         ends = self.clock + np.cumsum(times)
         done = steps if limit == math.inf else min(steps, int(np.searchsorted(ends, limit)) + 1)
         if self.counting:
-            self.gaps.add(times[:done] / self.cost.gained, decoding * self.cost.gained)
+            each = array("d", (times[:done] / self.cost.gained).tobytes())
+            self.gaps.add(each, decoding * self.cost.gained)
         self.decode_time += float(ends[done - 1]) - self.clock
         self.clock = float(ends[done - 1])
         self.advance(done)
@@ -340,4 +342,5 @@ class Server:
     def gap(self, seconds: float, count: int) -> None:
         """Note the time between tokens of some requests; those of a verification share it."""
         if self.counting and count:
-            self.gaps.add((seconds / self.cost.gained,), count * self.cost.gained)
+            each = array("d", [seconds / self.cost.gained])
+            self.gaps.add(each, count * self.cost.gained)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,10 +50,10 @@ class Gaps:
     def __init__(self) -> None:
         self.seconds, self.counts = array("d"), array("d")
 
-    def add(self, seconds: Sequence[float], count: float) -> None:
+    def add(self, seconds: array[float], count: float) -> None:
         """Times of which there are so many each."""
         self.seconds.extend(seconds)
-        self.counts.extend(repeat(count, len(seconds)))
+        self.counts.extend(array("d", [count]) * len(seconds))
         if len(self.seconds) > MOST_GAPS:
             self.seconds, self.counts = (array("d", x) for x in merged(*self.arrays()))
 

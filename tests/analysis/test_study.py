@@ -40,6 +40,8 @@ def test_a_formula_in_text_has_the_value_of_the_same_in_sympy(study):
     assert study.value("itl + ttft") == study.value(itl + ttft)
     with pytest.raises(sr.InputError, match="expected a number"):
         study.value("itl +")
+    with pytest.raises(sr.InputError, match="fits is true/false or a category"):
+        study.derive("fits - 1")
 
 
 def test_a_quantity_that_no_operator_has_is_not_defined_by_itself():
