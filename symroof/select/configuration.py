@@ -236,6 +236,12 @@ class Configuration:
         return self.judged.over("slow")
 
     @property
+    def misses(self) -> tuple[str, ...]:
+        """All of these, each once."""
+        every = (*self.missed_as_expected, *self.missed, *self.missed_when_slow)
+        return tuple(dict.fromkeys(every))
+
+    @property
     def miss(self) -> tuple[bool, float]:
         """Whether it does not fit, and by which factor all limits together are missed at the slow end: the smaller the nearer. A wait without end says less of
         how far it is off than the load."""

@@ -58,7 +58,7 @@ class Purchase(Configuration):
     @property
     def counted(self) -> bool:
         """Whether its size and its price are an answer: not where it does not fit or keep up, nor at a rate where a target is missed however many replicas there are."""
-        missed = {*self.missed_as_expected, *self.missed, *self.missed_when_slow}
+        missed = {*self.misses}
         return not (missed if queues(self.own.case) else missed & {MEMORY, LOAD})
 
     @property
@@ -97,10 +97,8 @@ class Purchase(Configuration):
             return None
         apart = (self.case.prefill_case or self.case).case
         degrees = {name: int(apart.value(name)) for name in DEGREES if apart.value(name) > 1}
-        count = (
-            self.replicas * self.group["prefill"] // round(float(apart.value("instance_devices")))
-        )
-        return degrees | {"instances": count}
+        devices = self.replicas * self.group["prefill"]
+        return degrees | {"instances": round(devices / float(apart.value("instance_devices")))}
 
     @property
     def scheduling(self) -> str:
@@ -228,19 +226,14 @@ class Purchase(Configuration):
         device = self.case.hardware
         if self.unknown and not self.missed:
             return f"not known: {next(iter(self.unknown.values()))}"
-        missed = tuple(
-            dict.fromkeys((*self.missed_as_expected, *self.missed, *self.missed_when_slow))
-        )
         alone = device is not None and domain(self.own) == 1
-        because = (
-            "; its hardware file has no link between GPUs, so only one is used" if alone else ""
-        )
-        if MEMORY in missed:
+        because = "; its hardware file has no link between GPUs, so only one is used" * alone
+        if MEMORY in self.misses:
             used = self.judged.shares[MEMORY]
             return f"does not fit: {used:.2g} times its memory{because}"
-        if LOAD in missed:
+        if LOAD in self.misses:
             return f"does not keep up with the arriving requests{because}"
-        return ", ".join(self._over(name) for name in missed) + because
+        return ", ".join(map(self._over, self.misses)) + because
 
     def _over(self, name: str) -> str:
         """A missed target: its metric against its limit, at the slow end where it is met as expected."""

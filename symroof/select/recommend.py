@@ -146,15 +146,11 @@ class Recommendation:
         """The best at the predicted values, of the devices that are named first; none where simulations decide, or no rate asks for replicas."""
         if self.searched is None or self.searched.study.request.percentiles:
             return {}
-        best = self.best[:MOST_PREDICTED]
-        shown = [x for x in best if x.own.measured_box and queues(x.own.case)]
-        prices = (one.screened and one.screened.values.get("fleet_price") for one in shown)
-        found = screen(
-            [self._space(one) for one in shown],
-            listed=True,
-            intervals=False,
-            below={i: x for i, x in enumerate(prices) if x and shown[i].passes},
-        )
+        some = self.best[:MOST_PREDICTED]
+        shown = [one for one in some if one.own.measured_box and queues(one.own.case)]
+        prices = (one.passes and one.rank("fleet_price") for one in shown)
+        below = {i: price for i, price in enumerate(prices) if price}
+        found = screen([self._space(one) for one in shown], True, intervals=False, below=below)
         pairs = zip(shown, found, strict=True)
         return {id(one): other if other.screened else one for one, other in pairs}
 

@@ -91,8 +91,8 @@ def screen(
             each[i].append((rank, point, group))
 
     def most(near: Callable[[float], float]) -> dict[int, float]:
-        found = {i: near(min(rank for rank, *_ in answers)[1]) for i, answers in each.items()}
-        return {i: min(found.get(i, math.inf), below.get(i, math.inf)) for i in {*found, *below}}
+        ranks = {i: min(rank for rank, *_ in answers) for i, answers in each.items()}
+        return {**below, **{i: near(price) for i, (_, price, _) in ranks.items()}}
 
     for group, tried in sorted(_tried(groups, False), key=lambda one: one[1].bound.min()):
         add(group, _cheapest(group, tried, most(_nearby)))

@@ -81,17 +81,8 @@ class Selection:
         rows = []
         for c in self.configurations[:MOST_SHOWN]:
             results = (c.result(name) for name in SHOWN)
-            known = [r and replace(r, low=None, high=None).plain(DIGITS) for r in results]
-            missed = dict.fromkeys((*c.missed_as_expected, *c.missed))
-            rows.append(
-                [
-                    mark[c.state],
-                    c.label,
-                    f"{c.batch:,}",
-                    *(text or "" for text in known),
-                    ", ".join(missed),
-                ]
-            )
+            shown = [replace(r, low=None, high=None).plain(DIGITS) if r else "" for r in results]
+            rows.append([mark[c.state], c.label, f"{c.batch:,}", *shown, ", ".join(c.misses)])
         header = ["", "configuration", "batch", *SHOWN.values(), "misses"]
         more = len(self.configurations) > MOST_SHOWN
         return card([repr(self)[1:-1]], html_table(header, rows, f"the first {MOST_SHOWN}" * more))

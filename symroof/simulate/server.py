@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import heapq
 import math
-from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -326,8 +325,7 @@ class Server:
         ends = self.clock + np.cumsum(times)
         done = steps if limit == math.inf else min(steps, int(np.searchsorted(ends, limit)) + 1)
         if self.counting:
-            each = array("d", (times[:done] / self.cost.gained).tobytes())
-            self.gaps.add(each, decoding * self.cost.gained)
+            self.gaps.add(times[:done] / self.cost.gained, decoding * self.cost.gained)
         self.decode_time += float(ends[done - 1]) - self.clock
         self.clock = float(ends[done - 1])
         self.advance(done)
@@ -342,5 +340,4 @@ class Server:
     def gap(self, seconds: float, count: int) -> None:
         """Note the time between tokens of some requests; those of a verification share it."""
         if self.counting and count:
-            each = array("d", [seconds / self.cost.gained])
-            self.gaps.add(each, count * self.cost.gained)
+            self.gaps.add(np.array([seconds / self.cost.gained]), count * self.cost.gained)

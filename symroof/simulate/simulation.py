@@ -50,9 +50,9 @@ class Gaps:
     def __init__(self) -> None:
         self.seconds, self.counts = array("d"), array("d")
 
-    def add(self, seconds: array[float], count: float) -> None:
-        """Times of which there are so many each."""
-        self.seconds.extend(seconds)
+    def add(self, seconds: Any, count: float) -> None:
+        """Times of which there are so many each, as an array."""
+        self.seconds.frombytes(seconds.tobytes())
         self.counts.extend(array("d", [count]) * len(seconds))
         if len(self.seconds) > MOST_GAPS:
             self.seconds, self.counts = (array("d", x) for x in merged(*self.arrays()))

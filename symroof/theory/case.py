@@ -67,7 +67,6 @@ class Case(CaseFormulas):
     _shape: tuple[int, ...] = field(default=(), init=False, compare=False)
     _known: dict[str, Any] = field(default_factory=dict, init=False, compare=False)
     _missing: dict[str, NoValue] = field(default_factory=dict, init=False, compare=False)
-    _in_progress: set[str] = field(default_factory=set, init=False, compare=False)
     _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False, compare=False)
     _plans: _Plans = field(default_factory=_Plans, init=False, compare=False)
     _depth: int = field(default=0, init=False, compare=False)
@@ -103,21 +102,15 @@ class Case(CaseFormulas):
         if name in self._missing:
             raise self._missing[name]
         plan = self._plans.by_name.get(name) or self._plan(name)
-        found = self._unmoved.value(name) if plan.unmoved else self._computed(name, plan)  # type: ignore[union-attr]
-        self._known[name] = found
-        return found
-
-    def _computed(self, name: str, plan: _Plan) -> Any:
-        if name in self._in_progress:
-            raise NoValue(f"{name} is defined by itself")
-        self._in_progress.add(name)
+        self._missing[name] = NoValue(f"{name} is defined by itself")  # what asks for it meanwhile
         try:
-            return self._evaluated(name, plan)
+            found = self._unmoved.value(name) if plan.unmoved else self._evaluated(name, plan)  # type: ignore[union-attr]
         except NoValue as error:
             self._missing[name] = error
             raise
-        finally:
-            self._in_progress.discard(name)
+        del self._missing[name]
+        self._known[name] = found
+        return found
 
     def _evaluated(self, name: str, plan: _Plan) -> Any:
         """The value of a name by its search or formula, where its conditions hold."""

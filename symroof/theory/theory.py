@@ -318,7 +318,6 @@ def theory(
     >>> from symroof.symbolic.printing import text
     >>> text(theory().definition("kv_bytes_per_token"))
     '2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element'
-
     """
     built = _theory(architecture, Assumptions((assumptions or assume()).values), layout)
     if not own:
@@ -336,19 +335,17 @@ def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> 
     # how prompts are scheduled, and that there are replicas, is nothing that the work of a step depends on
     alone = chosen.replaced(scheduling=assume()["scheduling"])
     work = _work(architecture, Assumptions(alone.values), replace(layout, dp=False))
-    made, operators = work.definitions, work.operators
-    absent: dict[str, Expr] = {name: ZERO for name in VANISHING if made[name] == ZERO}
-    absent |= layout.absent()
+    built, made = replace(work, assumptions=chosen, layout=layout), work.definitions
+    absent = {name: ZERO for name in VANISHING if made[name] == ZERO} | layout.absent()
     if layout.single:
         absent |= WHOLE
     if not layout.staged:  # one pass is the whole step
         absent |= {f"{step.name}_busy_time": made[f"{step.name}_busy_time"] for step in STEPS}
-    built = Theory(architecture, chosen, layout, Definitions(made), operators, work.without_formula)
     declared = {
         quantity.name: partial(_declared, quantity, built, absent)
         for quantity in QUANTITIES.values()
         if quantity.name not in made
-        and quantity.name not in work.without_formula
+        and quantity.name not in built.without_formula
         and _is_declared(quantity, chosen)
     }
     return replace(built, definitions=built.definitions | declared)
