@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import all_option, json_option, study_from, study_options
+from symroof.cli.options import options_of, study_from, study_options
 from symroof.cli.terminal import (
     fitted_table,
     say,
@@ -23,20 +23,8 @@ if TYPE_CHECKING:
 
 @click.command("calibrate")
 @click.argument("measured", metavar="MEASURED")
-@click.option(
-    "--fit",
-    metavar="LIST",
-    help="Parameters to fit, comma-separated: mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time.",
-)
-@click.option(
-    "-o",
-    "--out",
-    metavar="FILE",
-    help="Also write the block for a study file here; - writes only the block, to standard output.",
-)
-@all_option
+@options_of("calibrate")
 @study_options
-@json_option
 def command(
     measured: str,
     study: str | None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symroof.cli.options import json_option
+from symroof.cli.options import options_of
 from symroof.cli.terminal import BAD_INPUT, print_problems, progress_bar, report_bug, say, say_json
 
 if TYPE_CHECKING:
@@ -18,31 +18,7 @@ BASIS = "Latencies, rates and costs without a stated efficiency: {}."
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Exit 1 also if a claim is conditional, does not fit in memory, or could not be checked.",
-)
-@click.option(
-    "--all", "everything", is_flag=True, help="Every claim, in a table with its sentence."
-)
-@click.option(
-    "-v",
-    "--verbose",
-    is_flag=True,
-    help="For each claim that does not hold, all details, with the command that derives it.",
-)
-@click.option(
-    "--efficiency",
-    type=click.Choice(("peak", "measured")),
-    help="Source of the efficiencies that a claim does not state (default: peak).",
-)
-@click.option(
-    "--engine",
-    metavar="NAME",
-    help="Engine, or engine class, of measured efficiencies: compiled, earlier, eager, ggml, vllm ...",
-)
-@json_option
+@options_of("check")
 def command(
     files: tuple[str, ...],
     strict: bool,

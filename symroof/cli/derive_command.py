@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import all_option, json_option, study_from, study_options
+from symroof.cli.options import options_of, study_from, study_options
 from symroof.cli.terminal import (
     fitted_table,
     say,
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 @click.command("derive")
 @click.argument("quantity")
 @study_options
-@all_option
-@click.option("--latex", "as_latex", is_flag=True, help="The definition and expansion as LaTeX.")
-@json_option
+@options_of("derive")
 def command(
     quantity: str,
     study: str | None,

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import (
-    all_option,
     case_options,
-    json_option,
     line_selection,
+    options_of,
     study_from,
     study_options,
 )
@@ -24,34 +23,10 @@ if TYPE_CHECKING:
     from symroof.analysis.waterfall import Waterfall
 
 
-QUANTITIES = "itl,ttft,memory_bytes"
-
-against_option = click.option(
-    "--against",
-    metavar="B",
-    help="Another study, a case in quotes, or a preset that counts this one.",
-)
-quantities_option = click.option(
-    "-q",
-    "--quantities",
-    default=QUANTITIES,
-    show_default=True,
-    metavar="NAMES",
-    help="The quantities to explain, comma-separated.",
-)
-
-
 @click.command("diff", context_settings={"ignore_unknown_options": True})
 @click.argument("sides", nargs=-1, metavar="A B [STUDY]")
-@quantities_option
-@click.option(
-    "--measured",
-    metavar="'NAME = VALUE'",
-    help="Which usual cause explains this figure, measured on a server of STUDY.",
-)
-@all_option
+@options_of("diff")
 @case_options
-@json_option
 def command(
     sides: tuple[str, ...],
     quantities: str,

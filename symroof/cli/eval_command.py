@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import all_option, json_option, strict_option, study_from, study_options
+from symroof.cli.options import options_of, study_from, study_options
 from symroof.cli.terminal import say_json, say_marked
 
 if TYPE_CHECKING:
@@ -15,18 +15,8 @@ if TYPE_CHECKING:
 
 
 @click.command("eval")
-@click.option(
-    "-q",
-    "--quantity",
-    "quantities",
-    multiple=True,
-    metavar="NAME",
-    help="Only this quantity, with its range, theoretical minimum and meaning. Repeatable.",
-)
-@all_option
+@options_of("eval")
 @study_options
-@strict_option
-@json_option
 def command(
     study: str | None,
     quantities: tuple[str, ...],

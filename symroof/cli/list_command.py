@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import all_option, family_option, json_option
+from symroof.cli.options import family_option, options_of
 from symroof.cli.terminal import fitted_table, json_text, say, say_json, wrapped
 from symroof.errors import InputError, Problem, meant_by
 from symroof.report.catalogue_tables import KINDS, CatalogueTable, shown
@@ -53,8 +53,7 @@ class Kind(click.Choice[str]):
 @click.command("list")
 @click.argument("kind", required=False, type=Kind(list(KINDS)), metavar="KIND")
 @click.argument("word", required=False)
-@all_option
-@json_option
+@options_of("list")
 def command(kind: str | None, word: str | None, everything: bool, as_json: bool) -> None:
     """List what has a name.
 
@@ -105,9 +104,8 @@ def cell_text(key: str, value: Any) -> str:
 
 @click.command("show")
 @click.argument("name")
-@all_option
+@options_of("show")
 @family_option
-@json_option
 def show(name: str, everything: bool, assume_family: str | None, as_json: bool) -> None:
     """Show one entry with values, units and sources: a model, a GPU, a quantity, an input, a threshold ...
 

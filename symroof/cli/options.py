@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -31,24 +31,45 @@ class CaseOption(click.Option):
 
 
 TABLE: Any = load(data_folder("templates") / "options.yaml").data
-"""Options that describe a case, the rarer ones apart, and those of the simulation: spellings, what stands for the value, the help."""
-OPTIONS: dict[str, dict[str, str]] = TABLE["case"] | TABLE["advanced"]
+"""Options that describe a case, the rarer ones apart, those that commands share, and those of each command."""
+OPTIONS: dict[str, dict[str, Any]] = TABLE["case"] | TABLE["advanced"]
+TYPES: dict[Any, type] = {"int": int}
 INPUTS = tuple(name for name, option in OPTIONS.items() if option["value"] == "VALUE")
 ONCE = ("draft", "efficiency", "engine", "preset", "assume_family")
 
 
-def case_option(name: str) -> Callable[[F], F]:
-    """One option of a case."""
-    said = OPTIONS[name]
+def option(name: str, said: Mapping[str, Any], **more: Any) -> Callable[[F], F]:
+    """An option as the table has it; one without a value is a flag."""
+    more |= {key: said[key] for key in ("default",) if key in said}
     return click.option(
         *said["flags"].split(),
-        name,
-        cls=CaseOption,
-        group="The case" if name in TABLE["case"] else "Advanced",
-        multiple=name not in ONCE,
-        metavar=said["value"],
+        said.get("name", name),
+        is_flag=None if said.keys() & {"value", "choices"} else True,
+        multiple="several" in said,
+        type=click.Choice(said["choices"]) if "choices" in said else TYPES.get(said.get("type")),
+        show_default=said.get("default", "-") != "-",
+        metavar=said.get("value"),
         help=said["help"],
+        **more,
     )
+
+
+def options_of(command: str) -> Callable[[F], F]:
+    """The options that a command has besides those of a case."""
+
+    def add(made: F) -> F:
+        for name, own in reversed(TABLE[command].items()):
+            made = option(name, TABLE["shared"][name] if own == "shared" else own)(made)
+        return made
+
+    return add
+
+
+def case_option(name: str) -> Callable[[F], F]:
+    """One option of a case."""
+    said = OPTIONS[name] | ({} if name in ONCE else {"several": True})
+    group = "The case" if name in TABLE["case"] else "Advanced"
+    return option(name, said, cls=CaseOption, group=group)
 
 
 family_option = case_option("assume_family")
@@ -64,17 +85,6 @@ def case_options(command: F) -> F:
 def study_options(command: F) -> F:
     """Add the argument STUDY and the options of a case, which override the study."""
     return click.argument("study", required=False)(case_options(command))
-
-
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object on standard output."
-)
-WHOLE = "Everything, with all digits and sources."
-all_option = click.option("--all", "-v", "everything", is_flag=True, help=WHOLE)
-details_option = click.option("--details", "-v", "everything", is_flag=True, help=WHOLE)
-strict_option = click.option(
-    "--strict", is_flag=True, help="Exit 1 if something does not fit or misses its target."
-)
 
 
 def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:

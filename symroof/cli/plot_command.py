@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.diff_command import against_option, is_line, quantities_option, waterfalls_between
-from symroof.cli.options import study_from, study_options
+from symroof.cli.diff_command import is_line, waterfalls_between
+from symroof.cli.options import options_of, study_from, study_options
 from symroof.cli.terminal import reflowed, say, write_file
 from symroof.errors import InputError, Problem
 from symroof.output_files import refuse_link
@@ -23,25 +23,7 @@ KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in {**KINDS, **COMPARI
 
 @click.command("plot", epilog=f"\b\nKinds:\n{KIND_LIST}")
 @click.argument("kind")
-@click.option(
-    "-o",
-    "--out",
-    metavar="FILE",
-    help="Output file, .svg, .pdf or .png (default: STUDY-KIND.svg here); - is standard output.",
-)
-@click.option(
-    "--format",
-    "ending",
-    metavar="FORMAT",
-    help=f"One of {', '.join(ENDINGS)}, where -o names no file (default: svg).",
-)
-@click.option(
-    "--over",
-    metavar="INPUT",
-    help="Input on the horizontal axis, or two with a comma for a map in colours; KIND is then a quantity: itl, including those of a theory or defined in the study.",
-)
-@against_option
-@quantities_option
+@options_of("plot")
 @study_options
 def command(
     kind: str,

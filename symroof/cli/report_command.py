@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from symroof.cli.options import pairs, strict_option, study_from, study_options, words_without
+from symroof.cli.options import options_of, pairs, study_from, study_options, words_without
 from symroof.cli.terminal import fitted_table, report_bug, say, wrapped
 from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
@@ -21,28 +21,8 @@ DEFAULT_FORMATS = "html,md"
 
 
 @click.command("report")
-@click.option(
-    "-o",
-    "--out",
-    metavar="DIR",
-    help="Folder for the review (default: reports/STUDY); - writes one format to standard output.",
-)
-@click.option(
-    "--format",
-    "formats",
-    metavar="LIST",
-    help=f"Comma-separated, of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).",
-)
-@click.option(
-    "--full",
-    is_flag=True,
-    help="Add the appendix: every derivation, threshold, sensitivity, input and source.",
-)
-@click.option(
-    "--among", multiple=True, metavar="NAME=LIST", help="Candidates, as in `symroof select`."
-)
+@options_of("report")
 @study_options
-@strict_option
 @click.pass_context
 def command(context: click.Context, /, study: str | None, **options: Any) -> int:
     """Write a design review with a recommendation, as HTML and Markdown.

@@ -13,21 +13,13 @@ from typing import Any
 
 import click
 
-from symroof.cli.options import details_option, json_option, pairs, study_from, study_options
+from symroof.cli.options import options_of, pairs, study_from, study_options
 from symroof.cli.terminal import progress_bar, say_json, say_marked
 
 
 @click.command("select")
-@click.option(
-    "--among",
-    multiple=True,
-    metavar="NAME=LIST",
-    help="Candidates: hardware=all, hardware='h100*,h200', weights=fp16,fp8, batch=1,32. What is not listed is searched.",
-)
-@details_option
-@click.option("--strict", is_flag=True, help="Exit 1 unless every configuration passes.")
+@options_of("select")
 @study_options
-@json_option
 @click.pass_context
 def command(
     context: click.Context,

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import TABLE, all_option, json_option, pairs, study_from, study_options
+from symroof.cli.options import options_of, pairs, study_from, study_options
 from symroof.cli.terminal import (
     fitted_table,
     say_json,
@@ -25,36 +24,13 @@ if TYPE_CHECKING:
     from symroof.cases.bound_case import BoundCase
     from symroof.simulate.simulation import Simulation
 
-OWN = TABLE["simulate"]
-"""Options of the simulation alone."""
-TYPES: dict[str, type] = {"int": int}
-
-
-def own_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the simulation."""
-    for name, said in reversed(OWN.items()):
-        command = click.option(
-            f"--{name}",
-            type=TYPES.get(said.get("type", "")),
-            default=said.get("default"),
-            show_default="default" in said,
-            metavar=said["value"],
-            help=said["help"],
-        )(command)
-    return command
+OWN = ("arrivals", "users", "trace", "requests", "seed")
+"""Options that the simulation takes as they are."""
 
 
 @click.command("simulate")
-@own_options
-@click.option(
-    "--lengths",
-    multiple=True,
-    metavar="NAME=DISTRIBUTION",
-    help="prompt=lognormal:MEAN,CV, output=uniform:LOW..HIGH, exponential:MEAN.",
-)
-@all_option
+@options_of("simulate")
 @study_options
-@json_option
 def command(
     study: str | None, lengths: tuple[str, ...], everything: bool, as_json: bool, **options: Any
 ) -> int:

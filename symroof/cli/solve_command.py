@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import all_option, json_option, study_from, study_options
+from symroof.cli.options import options_of, study_from, study_options
 from symroof.cli.terminal import fitted_table, reflowed, say, say_json, say_marked, warning_lines
 
 if TYPE_CHECKING:
@@ -16,16 +16,8 @@ if TYPE_CHECKING:
 
 @click.command("solve")
 @click.argument("equation")
-@click.option(
-    "--for",
-    "unknown",
-    metavar="SYMBOL",
-    help="The input to solve for (a named threshold has its own).",
-)
-@click.option("--formula", is_flag=True, help="The closed form over inputs, and as LaTeX.")
-@all_option
+@options_of("solve")
 @study_options
-@json_option
 def command(
     equation: str,
     study: str | None,

@@ -9,33 +9,13 @@ from typing import Any
 import click
 import numpy as np
 
-from symroof.cli.options import json_option, study_from, study_options
+from symroof.cli.options import options_of, study_from, study_options
 from symroof.cli.terminal import fits, fitted_table, say, say_json
 
 
 @click.command("sweep")
-@click.option(
-    "--over",
-    multiple=True,
-    metavar="NAME=VALUES",
-    help="An axis: batch=1:512, prompt=128:32768:x2, mfu=0.1:0.9:+0.1, hardware=h100-sxm,h200.",
-)
-@click.option(
-    "--quantity",
-    "-q",
-    "quantities",
-    multiple=True,
-    metavar="NAME",
-    help="Quantities to compute; repeatable, or comma-separated.",
-)
-@click.option(
-    "-o",
-    "--out",
-    metavar="FILE",
-    help="Write .csv, .parquet, .nc or .zarr; without it, a terminal gets a table, and a pipe JSON.",
-)
+@options_of("sweep")
 @study_options
-@json_option
 def command(
     study: str | None,
     over: tuple[str, ...],

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from symroof.cli.options import family_option, json_option
+from symroof.cli.options import family_option, options_of
 from symroof.cli.terminal import say, say_json
 from symroof.errors import InputError, Problem
 from symroof.specs.spec_files import FILE_KINDS
@@ -28,13 +28,7 @@ def schema(kind: str) -> None:
 
 @click.command("init")
 @click.argument("kind", type=KIND, metavar="KIND")
-@click.option(
-    "-o",
-    "--out",
-    default="-",
-    metavar="FILE",
-    help="Where to write it (default: standard output). Never overwrites.",
-)
+@options_of("init")
 def init(kind: str, out: str) -> None:
     """A starter file to fill in, with a comment at each key.
 
@@ -59,11 +53,8 @@ def init(kind: str, out: str) -> None:
 
 @click.command("validate")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option(
-    "--kind", type=KIND, help="Read the files as this kind instead of detecting it from their keys."
-)
+@options_of("validate")
 @family_option
-@json_option
 def command(
     files: tuple[str, ...], kind: str | None, assume_family: str | None, as_json: bool
 ) -> None:

@@ -8,10 +8,8 @@ import click
 
 from symroof.cli.options import (
     case_options,
-    details_option,
-    json_option,
     line_selection,
-    strict_option,
+    options_of,
 )
 from symroof.cli.terminal import say_json, say_marked
 
@@ -21,10 +19,8 @@ if TYPE_CHECKING:
 
 @click.command("vllm")
 @click.argument("line", metavar="'vllm serve ...'")
-@details_option
+@options_of("vllm")
 @case_options
-@strict_option
-@json_option
 def command(line: str, everything: bool, strict: bool, as_json: bool, **options: Any) -> int:
     """Explain a vllm serve command line and recommend a better one.
 
@@ -39,10 +35,8 @@ def command(line: str, everything: bool, strict: bool, as_json: bool, **options:
 
 @click.command("server")
 @click.argument("line", metavar="'LINE'")
-@details_option
+@options_of("vllm")
 @case_options
-@strict_option
-@json_option
 def server(line: str, everything: bool, strict: bool, as_json: bool, **options: Any) -> int:
     """Explain the command line of a server and recommend a better one.
 
