@@ -47,7 +47,7 @@ BUDGETS = {
     "calibrate": 1229,
     "check": 4653,
     "report": 4959,
-    "cli": 3654,
+    "cli": 3476,
     "tests": 29814,
     "other": 2674,
 }
