@@ -12,7 +12,7 @@ from typing import Any
 
 from symroof.claims.annotations import AnnotationError, annotation_fields, claimed_number
 from symroof.claims.claim_settings import LAYERED, merged_settings
-from symroof.claims.markdown import FORMULA, LINE_END, NOTEBOOK, Passage, read_note
+from symroof.claims.markdown import CELL_END, FORMULA, LINE_END, NOTEBOOK, Passage, read_note
 from symroof.claims.numbers import Figure, without_marks
 from symroof.claims.spelled_arithmetic import Equation, equations_of_blocks
 from symroof.errors import InputError, Problem, why
@@ -283,9 +283,6 @@ def _check_form(passage: Passage, colon: bool, body: str) -> None:
 
 LONGEST_SENTENCE = 300
 SENTENCE_END = re.compile(r"(?<=[.!?])[\s*_`)\"”]*\s+(?=[\"“'(*_`\[]*[^\W_a-z])")
-MARKUP = re.compile(
-    r"`{1,3}|\*{2,3}|(?<![\w)])\*|\*(?![\w(])|(?<!\w)_{1,2}|_{1,2}(?!\w)|!?\[|\]|&nbsp;|^\W*\||\\(?=[^\w\s])"
-)
 FORMULAS = re.compile(f"{FORMULA}+")
 
 
@@ -302,22 +299,22 @@ def sentence(prose: str, place: int, fresh: int = 0) -> str:
     ends = next((start for start, _ in gaps if start > place), len(prose))
     if begins < fresh <= place and re.search(r"\w", prose[fresh:ends]):
         begins = fresh
-    words = _plain(prose[begins:ends]).strip("|#> ").lstrip(",;:. ").rstrip(",; ")
+    words = _plain(prose[begins:ends]).lstrip("|>,;:. ").rstrip(",; ")
     return _cut(re.sub(r"\s+(?=[.,;:!?)%](?:\s|$))|(?<=[(])\s+", "", words))
 
 
 def row_text(row: str) -> str:
     """A table row up to its comment, its cells side by side.
 
-    >>> row_text("| 4,096 | **1.34 GB** ")
+    >>> row_text("4,096 | **1.34 GB** ")
     '4,096 | 1.34 GB'
     """
-    return _cut(" | ".join(filter(None, map(_plain, row.split("|")))))
+    return _cut(" | ".join(filter(None, map(_plain, row.split(CELL_END)))))
 
 
 def _plain(text: str) -> str:
     """A text on one line without marks; a formula is three dots."""
-    return " ".join(FORMULAS.sub("…", MARKUP.sub(" ", text)).split())
+    return without_marks(FORMULAS.sub("…", text))
 
 
 def _cut(words: str) -> str:

@@ -63,7 +63,9 @@ SPELLED |= {
 
 WORK = parse_unit("FLOP").dimension
 TIME = parse_unit("s").dimension
-MARKS = re.compile(r"[*_`\\]|\$(?!\s?[\d.])|&nbsp;")
+MARKS = re.compile(
+    r"\*{2,3}|(?<![\w)])\*|\*(?![\w(])|(?<!\w)_{1,2}|_{1,2}(?!\w)|[`\\]|\$(?!\s?[\d./])|&nbsp;"
+)
 """Marks that a person would not write."""
 PARTS = ("device", "request", "layer", "head")
 """What a quantity as a whole is often stated of."""
@@ -274,7 +276,7 @@ def _money_unit(text: str, place: int) -> tuple[str, int]:
 
 
 def without_marks(text: str) -> str:
-    """A bare number with its unit as a person would write it: without marks, on one line.
+    """A text as a person would write it: without marks, on one line.
 
     >>> without_marks("**1.4**  GB")
     '1.4 GB'

@@ -103,19 +103,16 @@ class Context:
     def values_with(self, sets: Settings) -> tuple[Fraction, ...]:
         """The claim's value with something set in its case, and of a threshold the whole number that follows from it;
         none where it has none."""
+        found: list[Any]
         try:
-            found: list[Any]
-            if self.formula is None:
-                result = derived(with_settings(self.claim, _texts(sets)))
-                found = [result.value, result.alternative]
-            else:
-                case = self.answers.case
-                if all(isinstance(value, float | Fraction) for value in sets.values()):
-                    case = case.changed(sets)
-                else:  # a switch, a precision, a definition
-                    case = study_of(merged_settings(self.claim.given, _texts(sets))).first.case
+            if self.formula is not None and not any(
+                isinstance(value, (str, dict)) for value in sets.values()
+            ):
                 steps = {name: number for name, (number, _) in self.steps.items()}
-                found = [evaluate(self.formula, case, steps)]
+                found = [evaluate(self.formula, self.answers.case.changed(sets), steps)]
+            else:  # a switch, a precision, a definition
+                result = derived(with_settings(self.claim, sets), self.steps)
+                found = [result.value, result.alternative if self.claim.threshold else None]
         except FAILURES:
             return ()
         numbers = [settled(x) for x in found if isinstance(x, float | Fraction) and x > 0]
@@ -166,16 +163,6 @@ def context_of(
         context = replace(made, claim=claim.model_copy(update=changes))
         return context if context.values_with({}) == (made.value,) else made
     return made
-
-
-def _texts(sets: Settings) -> Settings:
-    """Numbers as settings take them: times need their unit."""
-    texts = dict(sets)
-    for name, value in sets.items():
-        named = INPUTS.get(name) or QUANTITIES.get(name)
-        if isinstance(value, float | Fraction) and named and named.unit == "s":
-            texts[name] = "{} s*1/{}".format(*settled(value).as_integer_ratio())
-    return texts
 
 
 MOST_ROUNDED = Fraction(1, 10)
