@@ -127,11 +127,11 @@ def _with_needs(claim: ClaimSpec) -> Checked:
     if claim.needs:  # its names are checked where it is not needed too
         study_of(with_settings(claim, claim.needs).given)
     if not claim.needs or own.verdict in HOLDS:
-        return explain_failure(claim, own, _judged)
+        return explain_failure(own)
     needing = _judged(with_settings(claim, claim.needs))
     own = replace(own, flags=flags_of(own, needing))
     if needing.verdict not in HOLDS:
-        return explain_failure(claim, own, _judged)
+        return explain_failure(own)
     stands = f"otherwise {own.derived or f'it cannot be derived: {own.reason}'}"
     needs = settings_text(claim.needs)
     reason = f"holds with {needs} ({needing.derived}); {stands}"
@@ -207,7 +207,7 @@ def _without_input(claim: ClaimSpec, name: str) -> Checked:
         needs = f"a {name} so short that it does not matter"
         return least.conditional(needs, f"{name} is not stated: {least.derived} without it")
     if len({one.derived for one in tried}) == 1:  # it is wrong whatever the input is
-        return explain_failure(with_settings(claim, {name: points[0]}), least, _judged)
+        return explain_failure(least)
     reason = f"needs {name}, which is not stated and changes the result"
     return _unchecked(claim, reason)
 

@@ -6,14 +6,13 @@ with three digits seldom agrees with one by chance; how seldom decides against a
 explain the claim too.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from symroof.cases.values import AT_PEAK
-from symroof.claims.checked import HOLDS, Checked
-from symroof.claims.claim_settings import Settings, settings_text, study_of, with_settings
+from symroof.claims.checked import HOLDS, Checked, tolerance_of
+from symroof.claims.claim_settings import Settings, settings_text, study_of
 from symroof.claims.denominators import claimed_quantity_formula
 from symroof.claims.derive_claim import quantity_name
 from symroof.claims.explain_slips import (
@@ -23,14 +22,13 @@ from symroof.claims.explain_slips import (
     explanations,
     factor_text,
 )
-from symroof.claims.slips import FAILURES, OTHER_COUNTS
+from symroof.claims.slips import OTHER_COUNTS, Context
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.engine_profile import DEFAULT as DEFAULT_PROFILE
 from symroof.symbolic.expressions import symbol
 from symroof.theory.switches import DETAIL, expand_detail
 from symroof.units import format_quantity, significant
 
-Judge = Callable[[ClaimSpec], Checked]
 SELDOM = 0.2
 """A simplification is reported where at most this share of random errors would agree with one."""
 NOTABLE = Fraction(101, 100)
@@ -55,12 +53,13 @@ LEFT_OUT = {
 """Slips that a plainer count makes, the switch of each, and the words for it."""
 
 
-def explain_failure(claim: ClaimSpec, judged: Checked, judge: Judge) -> Checked:
+def explain_failure(judged: Checked) -> Checked:
     """A claim that misses its value, with the slips that lead to it; a stated tolerance is no slip.
 
     Of a simplification and a slip that both explain it, the one counts that random errors agree
-    with less often. ``judge`` gives the verdict on the claim under other settings.
+    with less often.
     """
+    claim = judged.claim
     near = judged.verdict == "approximate" and claim.tolerance is None
     if judged.found is None or (judged.verdict != "wrong" and not near):
         return judged
@@ -76,7 +75,7 @@ def explain_failure(claim: ClaimSpec, judged: Checked, judge: Judge) -> Checked:
     table = next((slip for slip in slips if slip.cause == TABLE_COUNTED), None)
     if table and claim.quantity == "active_params":
         return judged.conditional(TABLE_COUNTED, f"holds with {table.text}{otherwise}")
-    found = simplification(claim, judged, judge)
+    found = simplification(judged)
     if found and (first is None or found[1] <= first.chance):
         needs, left_out = settings_text(found[0]), found[2]
         names = {slip.slip for slip in left_out}
@@ -86,35 +85,33 @@ def explain_failure(claim: ClaimSpec, judged: Checked, judge: Judge) -> Checked:
 
 
 def simplification(
-    claim: ClaimSpec, judged: Checked, judge: Judge
+    judged: Checked,
 ) -> tuple[Settings, float, tuple[SlipExplanation, ...]] | None:
     """The plainest simplification under which a wrong claim holds, the share of random errors that
     would hold under one, and the slip that leaves the same out; None where chance would do as well.
     A model is called by its rounded parameters, so a number may be a hundredth off.
     """
-    written, true = judged.number, judged.value
+    claim, written, true = judged.claim, judged.number, judged.value
     if written is None or not written.above_zero or true is None or true <= 0:
         return None
-    number = written.number
-    try:
-        plain = simplified_settings(claim)
-        tried = [(settings, judge(with_settings(claim, settings))) for settings in plain]
-        values = [one.value for _, one in tried if one.value and 0 < one.value != true]
-        share = chance(float(number), float(true), agreeing_ranges(values, written))
-        holding = sorted((abs(one.ratio - 1), i) for i, (_, one) in enumerate(tried) if one.ratio)
-        right = [settings for settings, one in tried if one.verdict in RIGHT]
-        close = [tried[i][0] for off, i in holding if off <= ROUND_NAME]
-        first = next(iter((*right, *close)), None)
-        if first is None or share > SELDOM:
-            return None
-        switched = expand_detail(first.get("assume", {}))
-        effects: list[tuple[Fraction, str, str]] = []
-        for slip, (switch, text) in LEFT_OUT.items():
-            off = with_settings(claim, {"assume": {switch: "off"}})
-            if switched.get(switch) == "off" and (value := judge(off).value):
-                effects.append((max(value / true, true / value), slip, text))
-    except (*FAILURES, ValueError):
+    number, context = written.number, Context(claim, true, judged.unit)
+    plain = simplified_settings(claim)
+    tried = [(one, value) for one in plain for value in context.values_with(one)]
+    values = [value for _, value in tried if value != true]
+    share = chance(float(number), float(true), agreeing_ranges(values, written))
+    limit = tolerance_of(claim, written.digits)
+    right = [one for one, value in tried if written.verdict(value, limit) in RIGHT]
+    near = sorted((abs(number / value - 1), i) for i, (_, value) in enumerate(tried))
+    close = [tried[i][0] for off, i in near if off <= ROUND_NAME]
+    first = next(iter((*right, *close)), None)
+    if first is None or share > SELDOM:
         return None
+    switched = expand_detail(first.get("assume", {}))
+    effects: list[tuple[Fraction, str, str]] = []
+    for slip, (switch, text) in LEFT_OUT.items():
+        if switched.get(switch) == "off":
+            off = context.values_with({"assume": {switch: "off"}})
+            effects += [(max(value / true, true / value), slip, text) for value in off]
     factor, slip, text = max(effects, default=(Fraction(1), "", ""))
     text = f"{text}: {factor_text(number / true)}"
     left_out = (SlipExplanation(slip, True, number, share, text),) if factor > NOTABLE else ()
