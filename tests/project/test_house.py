@@ -45,7 +45,7 @@ BUDGETS = {
     "servers": 1510,
     "sweep": 1009,
     "calibrate": 1229,
-    "check": 4653,
+    "check": 4631,
     "report": 4959,
     "cli": 3476,
     "tests": 29814,
