@@ -9,7 +9,7 @@ Symbolic roofline derivations for LLM inference. ``import symroof as sr`` is qui
 - :class:`Study` binds a model, a device and a workload: values, derivations, solutions, sweeps.
 - :class:`Theory` is a theory of one's own: inputs, formulas, thresholds.
 - :func:`solve` solves an equation without any case; :func:`compile` makes quantities a NumPy function (:class:`Compiled`).
-- :func:`select` judges configurations against targets; :func:`calibrate` fits efficiencies to measurements.
+- :func:`select` judges configurations against targets.
 - :func:`check` checks hand calculations in notes and claim files, or a formula.
 - :func:`diff` says why two cases, or two tools, give different numbers (:class:`Waterfall`).
 - :mod:`symroof.symbols` has every input and quantity as a SymPy symbol; ``study.sympy``, solutions and derivations are made of them, and a
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from symroof import symbols
     from symroof.analysis.compile import Compiled, compile
     from symroof.analysis.waterfall import Waterfall
-    from symroof.api import Study, Theory, calibrate, hardware, models, quantities, thresholds
+    from symroof.api import Study, Theory, hardware, models, quantities, thresholds
     from symroof.api import solve_symbolic as solve
     from symroof.claims.case_comparison import diff
     from symroof.claims.check import check
@@ -67,7 +67,6 @@ __all__ = [
     "Theory",
     "Waterfall",
     "__version__",
-    "calibrate",
     "check",
     "compile",
     "diff",
@@ -80,11 +79,11 @@ __all__ = [
     "thresholds",
 ]
 
-_OF_API = ("Study", "Theory", "calibrate", "models", "hardware", "quantities", "thresholds")
 _HOMES = {
-    **dict.fromkeys((*_OF_API, "solve"), "api"),
+    **dict.fromkeys(("Study", "Theory", "models", "hardware", "quantities", "thresholds"), "api"),
     **dict.fromkeys(("Compiled", "compile"), "analysis.compile"),
     **dict.fromkeys(("InputError", "DoesNotFit"), "errors"),
+    "solve": "api",
     "Waterfall": "analysis.waterfall",
     "check": "claims.check",
     "diff": "claims.case_comparison",

@@ -9,7 +9,6 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from symroof.analysis import study as core
-from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem
 from symroof.report.catalogue_tables import CatalogueTable
 from symroof.symbolic.from_sympy import is_sympy
@@ -181,7 +180,9 @@ class Study(core.Study):
         >>> [parameter.name for parameter in fit.parameters], round(fit["mbu"].value, 2)
         (['mfu', 'mbu', 'step_overhead'], 0.81)
         """
-        return _fitted(measured, self, fit)
+        from symroof.calibrate.fit import calibrate
+
+        return calibrate(measured, self.first, fit)
 
     def simulate(
         self,
@@ -433,54 +434,3 @@ def _table(kind: str) -> CatalogueTable:
     from symroof.report.catalogue_tables import KINDS
 
     return CatalogueTable(KINDS[kind]())
-
-
-def calibrate(
-    measured: str | os.PathLike[str],
-    study: str | os.PathLike[str] | Study | None = None,
-    fit: Sequence[str] | None = None,
-    **case: Any,
-) -> Calibration:
-    """Fit efficiencies and overheads to measured latencies.
-
-    Args:
-        measured: a CSV file of latencies, as for :meth:`Study.calibrate`.
-        study: a study or its file; without it, keywords describe the case.
-        fit: the inputs to fit; by default mfu, mbu and overheads.
-        case: keywords of :class:`Study`, which override the study.
-
-    Raises:
-        InputError: all problems of the files.
-
-    >>> fit = calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm")
-    >>> round(fit["mfu"].value, 2), round(fit["mbu"].value, 2)
-    (0.55, 0.81)
-    """
-    base = (
-        study
-        if isinstance(study, core.Study)
-        else Study(**case)
-        if study is None
-        else Study.load(study, request_of(origin="given", **case) if case else None)
-    )
-    return _fitted(measured, base, fit)
-
-
-def _fitted(
-    measured: str | os.PathLike[str], study: core.Study, fit: Sequence[str] | None
-) -> Calibration:
-    from symroof.calibrate.fit import calibrate
-
-    return calibrate(measured, study.first, fit)
-
-
-__all__ = [
-    "Study",
-    "Theory",
-    "calibrate",
-    "hardware",
-    "models",
-    "quantities",
-    "solve_symbolic",
-    "thresholds",
-]

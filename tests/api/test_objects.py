@@ -44,9 +44,7 @@ MADE = {  # what is made of a case; of another case it is another thing
     "compiled": lambda case: sr.compile(["itl", "fits"], ["prompt"], **case),
     "selection": lambda case: sr.select(study(case)),
     "waterfall": lambda case: sr.diff(study(case), study({**case, "hardware": "h200"}), "itl"),
-    "calibration": lambda case: sr.calibrate(
-        "docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm", prompt=case["batch"]
-    ),
+    "calibration": lambda case: study(case).calibrate("docs/measured.csv"),
     "formula checked": lambda case: sr.check(
         sympy.Eq(s.kv_bytes_per_token, case["batch"] * s.n_layers * s.act_bytes_per_element)
     ),

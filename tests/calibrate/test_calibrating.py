@@ -15,7 +15,7 @@ TRUE = {"mfu": 0.56, "mbu": 0.82, "step_overhead": 0.9e-3}
 def fitted(folder, text, fit=None, **case):
     path = folder / "measured.csv"
     path.write_text(text, encoding="utf-8")
-    return sr.calibrate(path, fit=fit, **LLAMA, **case)
+    return sr.Study(**LLAMA, **case).calibrate(path, fit)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_steps_of_a_loaded_server_are_not_fitted_as_steps_alone(tmp_path):
     text = "batch,prompt,itl_ms\n1,2000,14.1\n8,2000,15.9\n32,2000,22.5\n64,2000,31\n"
     (tmp_path / "m.csv").write_text(text, encoding="utf-8")
     case = {"model": "llama-3.1-70b", "hardware": "h100-sxm", "tp": 4, "weights": "fp8"}
-    found = sr.calibrate(tmp_path / "m.csv", **case)
+    found = sr.Study(**case).calibrate(tmp_path / "m.csv")
     assert [parameter.value for parameter in found.parameters] == [None, None, None]
     assert found["mbu"].note == "its interval is 0 to 1"
     assert found["step_overhead"].note.startswith("its interval is 0 s to 37")
@@ -187,7 +187,7 @@ def test_steps_of_a_loaded_server_are_not_fitted_as_steps_alone(tmp_path):
     assert itl.low < itl < itl.high
     loaded = text.replace("batch", "concurrency").replace("prompt,", "prompt,output,")
     (tmp_path / "m.csv").write_text(loaded.replace(",2000,", ",2000,300,"), encoding="utf-8")
-    again = sr.calibrate(tmp_path / "m.csv", **case)
+    again = sr.Study(**case).calibrate(tmp_path / "m.csv")
     assert [row.measurement.metric for row in again.residuals] == ["itl", *["sustained_itl"] * 3]
     assert any("those of a closed loop" in warning for warning in again.warnings)
     assert 0.2 < again["mbu"].low < again["mbu"].value < again["mbu"].high < 0.6

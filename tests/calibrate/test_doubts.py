@@ -10,10 +10,10 @@ from . import BANDWIDTH, CASES, DH, FLOPS, MATRICES, H, L, Truth, device_bytes, 
 LLAMA = {"model": "llama-3.1-8b", "hardware": "h100-sxm"}
 
 
-def fitted(folder, text, **how):
+def fitted(folder, text, fit=None):
     path = folder / "measured.csv"
     path.write_text(text, encoding="utf-8")
-    return sr.calibrate(path, **LLAMA, **how)
+    return sr.Study(**LLAMA).calibrate(path, fit)
 
 
 def steps(truth, noise=lambda i: 0.0):

@@ -103,4 +103,4 @@ def test_files_that_are_no_text(tmp_path):
         (".", "directory"),
     ):
         with pytest.raises(InputError, match=word):
-            sr.calibrate(tmp_path / name, model="llama-3-8b", hardware="h100-sxm", prompt=8)
+            sr.Study("llama-3-8b", "h100-sxm", prompt=8).calibrate(tmp_path / name)

@@ -73,7 +73,7 @@ def test_a_closed_loop_is_a_step_and_the_prompts_of_the_others(tmp_path):
     (path := tmp_path / "loops.csv").write_text(
         "\n".join(["prompt,output,batch,sustained_itl", *lines])
     )
-    made = sr.calibrate(path, **LLAMA)
+    made = sr.Study(**LLAMA).calibrate(path)
     assert {p.name: p.value for p in made.parameters if p.name != "link_latency"} == pytest.approx(
         {"mfu": 0.5, "mbu": 0.8, "step_overhead": 1e-3}, rel=1e-6
     )
@@ -84,7 +84,7 @@ def test_near_equal_rows_tell_one_number(tmp_path):
     (path := tmp_path / "near.csv").write_text(
         "prompt,batch,itl_ms\n1000,1,8.10\n1010,1,8.15\n1020,1,8.09\n1030,1,8.14\n"
     )
-    made = sr.calibrate(path, **LLAMA)
+    made = sr.Study(**LLAMA).calibrate(path)
     assert made["mfu"].value is made["step_overhead"].value is None
     assert made["mbu"].value == pytest.approx(0.556, abs=0.002)
     assert made["mfu"].note.startswith("no row is limited by compute")
@@ -94,5 +94,5 @@ def test_near_equal_rows_tell_one_number(tmp_path):
     )
     assert made.block().splitlines()[-1].startswith("efficiency: {from: measured, mbu: ")
     assert made.block().endswith(", step_overhead: 0 s}\n")
-    both = sr.calibrate(path, fit=["mbu", "step_overhead"], **LLAMA)
+    both = sr.Study(**LLAMA).calibrate(path, ["mbu", "step_overhead"])
     assert both["step_overhead"].note.startswith("its interval is 0 s to ")

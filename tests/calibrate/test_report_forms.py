@@ -202,5 +202,5 @@ def test_a_report_is_fitted_like_a_table(tmp_path):
     ]
     path = tmp_path / "bench.json"
     path.write_text(json.dumps([*prefills, *decodes]), encoding="utf-8")
-    fit = sr.calibrate(path, fit=["mfu", "mbu"], model="llama-3.1-8b", hardware="h100-sxm")
+    fit = sr.Study("llama-3.1-8b", "h100-sxm").calibrate(path, ["mfu", "mbu"])
     assert (fit["mfu"].value, fit["mbu"].value) == pytest.approx((0.5, 0.8), rel=1e-6)
