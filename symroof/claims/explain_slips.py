@@ -10,7 +10,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -193,6 +193,10 @@ def explain(
         or _of_digits(singles, context, written)
         or _of_two_slips(singles, context, written)
     )
+    if not found and written.hedged_number and not claimed % (20 * written.half_unit):
+        half, digits = 10 * written.half_unit, written.digits - 1  # "about 280": the 0 is rounded
+        rounded = replace(written, half_unit=half, digits=digits, hedged_number=False)
+        return explain(claim, rounded, derived, steps)
     return (*found, *_of_free_parameters(context, claimed))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 
@@ -47,6 +48,8 @@ MEANING = {
     FAILS: "misses one",
     "?": "cannot be judged",
 }
+KNOWN_HERE = re.compile("^does not fit|is only known from a simulation")
+"""Warnings of a case that the screen says in its own way, or answers."""
 DETAILS = "--details shows intervals, inputs and sources."
 
 
@@ -60,7 +63,7 @@ def screen(found: Recommendation, words: Sequence[str] = (), everything: bool = 
     unused = unused_inputs(case, [name for name in QUANTITIES if case.case.has_value(name)])
     warned = not_measured(found.best[:MOST_ROWS])
     warned += [f"{name} has no effect on what a selection shows" for name in unused]
-    warned += [text for text in case_warnings(case) if not text.startswith("does not fit")]
+    warned += [text for text in case_warnings(case) if not KNOWN_HERE.search(text)]
     warned += choice.hints
     lines += warning_lines(warned, len(warned) if everything else 4)
     lines += _next(found, words)

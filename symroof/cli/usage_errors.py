@@ -123,14 +123,19 @@ def _meant(flag: str, own: Mapping[str, str]) -> list[str]:
 def _option_hint(error: click.NoSuchOption) -> str:
     """The option that was meant: in other words, or spelled alike."""
     from symroof.theory.symbols import TARGET_SYMBOLS
-    from symroof.vllm.engines import NOT_MODELLED
+    from symroof.vllm.engines import NOT_MODELLED, VLLM
 
     params = error.ctx.command.params if error.ctx else []
     own = {p.name or "": max(p.opts, key=len) for p in params if isinstance(p, click.Option)}
+    flag = error.option_name.lstrip("-").replace("_", "-").partition("=")[0]
+    line = f"`symroof vllm 'vllm serve … --{flag} …'` reads it" if flag in VLLM.flags else ""
     if meant := _meant(error.option_name.partition("=")[0], own):
         shown = (repr(own.get(each, f"--set {each}=…")) for each in meant)
-        return f"did you mean {' or '.join(shown)}?"
-    if effect := NOT_MODELLED.get(error.option_name.lstrip("-").replace("_", "-")):
+        asked = f"did you mean {' or '.join(shown)}?"
+        return f"{asked} Or {line}" if line else asked
+    if line:
+        return f"{VLLM.flags[flag].says}: {line}"
+    if effect := NOT_MODELLED.get(flag):
         return f"not modelled: {effect}"
     known = [name for option in params for name in option.opts]
     word = error.option_name.lstrip("-")

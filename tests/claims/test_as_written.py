@@ -129,6 +129,7 @@ total_vs_active_params
 33 TFLOP | prefill_flops model=llama-3-8b prompt=2048 | conditional | attention_ignored
 33 ms | ttft model=llama-3-8b hardware=h100-sxm prompt=2048 | conditional | attention_ignored
 4.8 ms | itl model=llama-3-8b hardware=h100-sxm prompt=128 | conditional | tied_embedding
+about 280 GB | weight_bytes L70 | wrong | precision_mixed
 """
 """By hand:
 the number is right of something else
@@ -142,6 +143,7 @@ half of 292.08 + 23.86 ms of links
 2*46.7e9 for 2*12.75e9; and 12.88e9 with the input table of 32,000*4,096
 2*80*64*128*2 = 2,621,440 byte, which is 2.5 MiB; 80*8*128*2 = 160 KiB; 2*61*(512 + 64)*2 = 137.25 KiB
 2*8.03e9*2048 = 32.9 TFLOP, over 989.4 TFLOP/s 33.2 ms; 16.06/3.35 = 4.79 ms: the input table multiplied and read as well
+4*70.55e9 = 282.2 GB: about 280 has two digits
 """
 
 

@@ -31,7 +31,7 @@ def test_options_of_other_tools_are_understood_where_one_thing_is_meant(words, o
         (["eval", "--dtype", "bfloat16"], "did you mean '--weights' or '--activations'?"),
         (
             ["eval", "--max-model-len", "4096"],
-            "did you mean '--prompt' or '--output' or '--context'?",
+            "did you mean '--prompt' or '--output' or '--context'? Or `symroof vllm",
         ),
         (["derive", "latency"], "did you mean 'ttft' or 'itl' or 'response_time'?"),
         (["eval", "llama-3.1-8b"], "give it as an option: --model llama-3.1-8b"),
