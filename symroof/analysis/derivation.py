@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from symroof.analysis.in_sympy import in_sympy
 from symroof.cases.bound_case import BoundCase
@@ -28,6 +26,11 @@ from symroof.theory.symbols import (
 )
 from symroof.theory.theory import Theory
 from symroof.units import is_whole, readable, scaled, settled, significant, strict
+
+FIXED = frozenset(symbol.name for symbol in (*ARCHITECTURE, *PARALLEL))
+"""Inputs that do not move by one per cent: the model's shape, and the number of devices."""
+
+NOTICEABLE = 0.005
 
 
 class RenderedValue(NamedTuple):
@@ -181,7 +184,6 @@ class Derivation(DerivationStep):
         name: the quantity derived.
         bound_case: the case it is derived in.
         steps: one step for every quantity on the way, deepest first, the quantity itself last.
-        elasticities: its sensitivity to each input.
     """
 
     @cached_property
@@ -252,15 +254,24 @@ class Derivation(DerivationStep):
         order[name] = None
 
     @cached_property
-    def elasticities(self) -> tuple[Elasticity, ...]:
-        """Per cent that the quantity moves when one input moves one per cent; see :func:`symroof.analysis.derivation.elasticities`.
+    def elasticities(self) -> dict[str, float]:
+        """Per cent that a number moves when an input moves one per cent: every noticeable one, the largest first; empty where it has no value.
+
+        An input that has none is left out: one that bounds a sum, and any of a quantity that is nothing.
 
         >>> from symroof.analysis.study import Study
-        >>> elasticities = Study(hardware="h100-sxm").derive("ridge_point").elasticities
-        >>> [(e.symbol.name, e.value) for e in elasticities]
-        [('peak_flops', 1.0), ('mem_bandwidth', -1.0)]
+        >>> Study(hardware="h100-sxm").derive("ridge_point").elasticities
+        {'peak_flops': 1.0, 'mem_bandwidth': -1.0}
         """
-        return elasticities(self.name, self.bound_case)
+        case, found = self.bound_case.case, dict[str, float]()
+        if self.result is not None and isinstance(self.result.value, float):
+            used = case.inputs_used(self.name)
+            inputs = [x for x in used if base_name(x) not in FIXED and x != self.name]
+            # equal but for rounding is equal: inputs of one share keep the order of their use
+            every = case.elasticities(self.name, inputs).items()
+            found = {by: float(settled(x)) for by, x in every if math.isfinite(x)}
+        noticed = [by for by, x in found.items() if abs(x) >= NOTICEABLE]
+        return {by: found[by] for by in sorted(noticed, key=lambda by: -abs(found[by]))}
 
     def as_json(self) -> dict[str, Any]:
         """The form of the contract, ``symroof/derive/1``."""
@@ -273,94 +284,8 @@ class Derivation(DerivationStep):
             **super().as_json(),
             **(self.bound_case.json_with_bound(self.name) if self.result else {}),
             "steps": [step.as_json() for step in self.steps],
-            "elasticities": [elasticity.as_json() for elasticity in self.elasticities],
+            "elasticities": [
+                {"symbol": name, "value": plain_value(x)} for name, x in self.elasticities.items()
+            ],
             **self.bound_case.ledger((self.name,), everything=False),
         }
-
-
-FIXED = frozenset(symbol.name for symbol in (*ARCHITECTURE, *PARALLEL))
-"""Inputs that do not move by one per cent: the model's shape, and the number of devices."""
-
-NOTICEABLE = 0.005
-
-
-@dataclass(frozen=True, repr=False)
-class Elasticity:
-    """Per cent that a quantity moves when one input moves one per cent, with the extremes over the ranges."""
-
-    symbol: Symbol
-    span: tuple[float, float, float]
-
-    @property
-    def value(self) -> float:
-        """The value at the middle of the ranges."""
-        return self.span[0]
-
-    def __repr__(self) -> str:
-        return f"<{self.symbol.name}: {span_text(*self.span)}>"
-
-    def as_json(self) -> dict[str, Any]:
-        entry = {"symbol": self.symbol.name, "value": plain_value(self.value)}
-        if len(set(map(settled, self.span))) > 1:
-            entry |= {"low": plain_value(self.span[1]), "high": plain_value(self.span[2])}
-        return entry
-
-
-def span_text(middle: Any, low: Any, high: Any) -> str:
-    """An elasticity with its range.
-
-    >>> span_text(-1, -1, -1), span_text(0.5, 0, 0.75)
-    ('-1.00', '+0.50 (0 to +0.75)')
-    """
-    value, least, most = (f"{x:+.2f}" if abs(x) >= NOTICEABLE else "0" for x in (middle, low, high))
-    return value if least == most else f"{value} ({least} to {most})"
-
-
-def elasticities_over_ranges(
-    bound_case: BoundCase, name: str, inputs: Collection[str]
-) -> dict[str, tuple[float, float, float]]:
-    """The elasticities in some inputs at the middle of the ranges, and their least and largest values at the corners of these.
-
-    An input that has none is left out: one that bounds a sum, and any of a quantity that is nothing.
-    """
-    case, points = bound_case.case, bound_case.corner_points
-    if points:  # the case itself and every corner as columns
-        moved = {
-            by: np.array([case.value(by), *(point[by] for point in points)], float)
-            for by in points[0]
-        }
-        case = case.without_values(moved, rounded=True).changed(moved)
-    try:
-        with np.errstate(all="ignore"):
-            columns = case.elasticities(name, inputs)
-    except NoValue:
-        return {}
-    spans = {}
-    for by, column in columns.items():
-        # equal but for rounding is equal: inputs of one share keep the order of their use
-        values = [float(settled(own)) for own in np.ravel(column) if np.isfinite(own)]
-        if values:
-            spans[by] = (values[0], min(values), max(values))
-    return spans
-
-
-def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
-    """Every noticeable elasticity of a number, the largest first; none where it has no value.
-
-    >>> from symroof.analysis.study import Study
-    >>> elasticities("decode_memory_time", Study("gpt2", "h100-sxm", prompt=9, efficiency="peak").first)[0]
-    <mem_bandwidth: -1.00>
-    """
-    result = bound_case.get(name)
-    if result is None or not isinstance(result.value, float):
-        return ()
-    inputs = [
-        x for x in bound_case.case.inputs_used(name) if base_name(x) not in FIXED and x != name
-    ]
-    spans = elasticities_over_ranges(bound_case, name, inputs)
-    noticed = [x for x, span in spans.items() if max(map(abs, span)) >= NOTICEABLE]
-    theory = bound_case.case.theory
-    return tuple(
-        Elasticity(theory.symbol(x), spans[x])
-        for x in sorted(noticed, key=lambda x: -abs(spans[x][0]))
-    )

@@ -20,53 +20,20 @@ from symroof.symbolic.evaluation import Array, NoValue
 from symroof.symbolic.expressions import Expr, is_label, is_relation, operator_of, symbol
 from symroof.symbolic.kernels import holds
 from symroof.theory.case import Case
-from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import named
 from symroof.theory.theory import UnknownName
 from symroof.units import is_whole
 
 Point = Mapping[str, Any]
-Window = tuple[Array, ...]
-"""A grid: the points that are looked at along each axis."""
+Axis = Mapping[str, Array]
+"""The points of a grid along one of its axes: those of one input, or those at which several inputs are together."""
 
 MOST_AXES = 5
 """Ranges of a box that has a grid; of more only corners are looked at."""
 MOST_CORNERS = 4096
 """The most corners that are looked at."""
-GRID = {1: 256, 2: 48, 3: 12, 4: 6, 5: 3}
-"""Steps of the grid along each axis, by the number of axes."""
-ALONG = 4096
-"""Steps along one input that counts things: roundings make teeth of a few each. A quarter of them for each other axis, which is at its ends."""
-CHOOSING = frozenset(
-    name
-    for name, quantity in QUANTITIES.items()
-    if quantity.search and quantity.search.kind == "largest"
-)
-COARSER = 4
-"""How many times fewer steps a grid has for quantities that follow a whole number that is searched for at each point."""
-
-
-@dataclass(frozen=True, eq=False)
-class BoxAxis:
-    """An input between its two ends, with so many ``steps`` if it counts things; or (``joint``) inputs that are at one of a few corners together, and nowhere between."""
-
-    ends: Sequence[Point]
-    steps: float = math.inf
-    joint: bool = False
-
-    def points(self, most: int) -> Array:
-        """So many steps from one end to the other, evenly, or all there are; of joint corners every place."""
-        if self.joint:
-            return np.arange(len(self.ends))
-        first, last = (float(value) for end in self.ends for value in end.values())
-        points = np.linspace(first, last, int(min(most, self.steps)) + 1)
-        return points if self.steps == math.inf else np.rint(points)
-
-    def at(self, points: Any) -> dict[str, Any]:
-        """The inputs at some of them."""
-        if not self.joint:
-            return dict.fromkeys(self.ends[0], points)
-        return {n: np.array([float(end[n]) for end in self.ends])[points] for n in self.ends[0]}
+MOST_STEPS = 4096
+"""Steps of a grid, and along one input, as roundings make teeth of a few each: a quarter of them for each other axis, which is at its ends."""
 
 
 @dataclass
@@ -88,7 +55,7 @@ class Ranges:
     box: Mapping[str, tuple[Any, Any]]
     joint: tuple[Sequence[Point], ...] = ()
     searched: bool = True
-    _grids: dict[Any, list[tuple[Window, Case]]] = field(default_factory=dict, init=False)
+    _grids: dict[Any, list[tuple[list[Axis], Case]]] = field(default_factory=dict, init=False)
 
     def over(self, name: str, result: Result) -> Result:
         """A value with all that it can be over the box; or the flag of why that is not known."""
@@ -138,72 +105,72 @@ class Ranges:
         Raises:
             NoValue: as :meth:`bounds`; it has a pole between two points of a grid.
         """
-        axes = tuple(x for x in self.axes if self.case.moves(name, frozenset(x.ends[0])))
-        key = axes, CHOOSING.isdisjoint(self.case.dependencies(name))
+        free, joint = (
+            tuple(k for k, axis in enumerate(axes) if self.case.moves(name, frozenset(axis)))
+            for axes in self.axes
+        )
         try:
-            if key not in self._grids:
-                self._grids[key] = [(x, self.scenarios(axes, x)) for x in self._windows(*key)]
-            tables = [self._values(name, axes, *grid) for grid in self._grids[key]]
+            if (free, joint) not in self._grids:
+                self._grids[free, joint] = list(map(self._scenarios, self._windows(free, joint)))
+            tables = [self._values(name, *grid) for grid in self._grids[free, joint]]
         except (OverflowError, RecursionError):
             raise RangeNotFound from None
         own = self.case.value(name)  # the case itself may beat all points
         if labels := self.labelled(name):
             return frozenset((own, *(labels[int(code)] for x in tables for code in np.unique(x))))
-        fine = [k for k, axis in enumerate(axes) if axis.steps == math.inf]
-        if any(has_pole(np.moveaxis(values, k, -1)) for values in tables for k in fine):
+        between = [k for k, i in enumerate(free) if not _whole(*self.axes[0][i].values())]
+        if any(has_pole(np.moveaxis(values, k, -1)) for values in tables for k in between):
             raise NoValue("division by zero")
         ends = (*(float(x.min()) for x in tables), *(float(x.max()) for x in tables))
         return min(own, *ends), max(own, *ends)
 
     @cached_property
-    def axes(self) -> tuple[BoxAxis, ...]:
-        """The axes of the box; inputs that are at corners together are one."""
-        axes, together = [], {name for corners in self.joint for name in corners[0]}
-        for name, (low, high) in self.box.items():
-            if name in together:
-                continue
+    def axes(self) -> tuple[list[Axis], list[Axis]]:
+        """The inputs between two ends, in steps, all there are of what counts things; and those that are at corners together."""
+        free, joint = list[Axis](), list[Axis]()
+        together = {name for corners in self.joint for name in corners[0]}
+        for name in self.box.keys() - together:
+            low, high = map(float, self.box[name])
             counted = False
             with suppress(UnknownName):
                 counted = self.case.theory.symbol(name).counted
-            whole = counted and is_whole(low) and is_whole(high)
-            steps = float(high - low) if whole else math.inf
-            axes.append(BoxAxis(({name: low}, {name: high}), steps))
-        return (*axes, *(BoxAxis(each, len(each) - 1, joint=True) for each in self.joint))
+            if counted and is_whole(low) and is_whole(high):
+                steps = int(min(MOST_STEPS, high - low))
+                free.append({name: np.rint(np.linspace(low, high, steps + 1))})
+            else:
+                free.append({name: np.linspace(low, high, MOST_STEPS + 1)})
+        for each in self.joint:
+            joint.append({n: np.array([float(x[n]) for x in each]) for n in each[0]})
+        return free, joint
 
-    @cached_property
-    def corners_alone(self) -> bool:
-        """Whether nothing but corners is looked at."""
-        return not self.searched or sum(not axis.joint for axis in self.axes) > MOST_AXES
-
-    def _windows(self, axes: tuple[BoxAxis, ...], fine: bool) -> list[Window]:
-        """The grids: one over the whole box, and one along each input that counts things."""
-        ends = tuple(axis.points(1) for axis in axes)
-        free = sum(not axis.joint for axis in axes)
-        if self.corners_alone or not free:
-            if np.prod([len(points) for points in ends]) > MOST_CORNERS:
+    def _windows(self, free: Sequence[int], joint: Sequence[int]) -> list[list[Axis]]:
+        """The grids: one over the whole box, and one along each input, or the corners alone."""
+        inputs, together = self.axes
+        along, corners = [inputs[i] for i in free], [together[i] for i in joint]
+        ends = [_thinned(axis, 1) for axis in along]
+        if not self.searched or not along or len(inputs) > MOST_AXES:
+            if math.prod(map(_size, (*ends, *corners))) > MOST_CORNERS:
                 raise RangeNotFound
-            return [ends]
-        coarser = 1 if fine else COARSER
-        steps, along = max(GRID[free] // coarser, 2), (ALONG >> 2 * (free - 1)) // coarser
+            return [[*ends, *corners]]
+        steps = MOST_STEPS >> 2 * (len(along) - 1)
         lines = [
-            (*ends[:k], axis.points(along), *ends[k + 1 :])
-            for k, axis in enumerate(axes)
-            if steps < axis.steps < math.inf and not axis.joint
+            [*ends[:k], _thinned(axis, steps), *ends[k + 1 :], *corners]
+            for k, axis in enumerate(along)
         ]
-        whole = tuple(axis.points(steps) for axis in axes)
-        return lines if free == 1 and lines else [whole, *lines]
+        evenly = int(MOST_STEPS ** (1 / len(along)))
+        whole = [*(_thinned(axis, evenly) for axis in along), *corners]
+        return [whole, *lines] if len(along) > 1 else lines
 
-    def scenarios(self, axes: tuple[BoxAxis, ...], window: Window) -> Case:
+    def _scenarios(self, window: list[Axis]) -> tuple[list[Axis], Case]:
         """The case at every point of a grid, one axis of its arrays for each of the grid."""
         inputs: dict[str, Any] = {}
-        for k, (axis, points) in enumerate(zip(axes, window, strict=True)):
-            inputs |= axis.at(points.reshape([-1 if i == k else 1 for i in range(len(axes))]))
+        for k, axis in enumerate(window):
+            shape = [-1 if i == k else 1 for i in range(len(window))]
+            inputs |= {name: points.reshape(shape) for name, points in axis.items()}
         open_case = self.case.without_values(inputs, rounded=True)
-        return open_case.changed(inputs) if inputs else open_case
+        return window, open_case.changed(inputs) if inputs else open_case
 
-    def _values(
-        self, name: str, axes: tuple[BoxAxis, ...], window: Window, scenarios: Case
-    ) -> Array:
+    def _values(self, name: str, window: list[Axis], scenarios: Case) -> Array:
         """The values of a quantity at every point of a grid; of a label its place.
 
         Raises:
@@ -213,14 +180,29 @@ class Ranges:
             found = scenarios.value(name)
         if isinstance(found, str):
             found = self.labelled(name).index(found)
-        values = np.broadcast_to(found, [len(points) for points in window]).astype(float)
+        values = np.broadcast_to(found, list(map(_size, window))).astype(float)
         lacking = np.argwhere(~np.isfinite(values))
         if len(lacking):  # by itself, the point says why
-            places = zip(axes, window, lacking[0], strict=True)
-            inside = [axis.at(points[i]) for axis, points, i in places]
-            self.case.changed({n: x for part in inside for n, x in part.items()}).value(name)
+            places = zip(window, lacking[0], strict=True)
+            inside = {n: points[i] for axis, i in places for n, points in axis.items()}
+            self.case.changed(inside).value(name)
             raise NoValue("a number too large to work with")
         return values
+
+
+def _size(axis: Axis) -> int:
+    return len(next(iter(axis.values())))
+
+
+def _thinned(axis: Axis, steps: int) -> Axis:
+    """No more than so many steps of an axis, from one end to the other."""
+    last = _size(axis) - 1
+    places = np.rint(np.linspace(0, last, min(steps, last) + 1)).astype(int)
+    return {name: points[places] for name, points in axis.items()}
+
+
+def _whole(points: Array) -> bool:
+    return bool(np.equal(points, np.rint(points)).all())
 
 
 def has_pole(values: Array) -> bool:

@@ -157,18 +157,13 @@ def _steps(derivation: Derivation, everything: bool) -> list[str]:
 
 def _elasticities(derivation: Derivation, everything: bool) -> list[str]:
     """The largest elasticities in a sentence, or that to each input."""
-    from symroof.analysis.derivation import span_text
     from symroof.report.field_names import name_in_words
 
-    found = derivation.elasticities
-    if not found:
-        return []
-    if everything:
+    found = derivation.elasticities.items()
+    if found and everything:
         heading = f"elasticities: % change of {derivation.name} per 1 % change of an input"
-        rows = [[entry.symbol.name, span_text(*entry.span)] for entry in found]
-        return ["", heading, text_table(rows, indent="  ")]
-    said = [
-        f"{name_in_words(each.symbol.name)} {span_text(*[each.value] * 3)}".replace(" -", " −")
-        for each in found[:MOST_ELASTICITIES]
-    ]
-    return ["", *wrapped(f"1 % more of an input changes it by, in %: {' · '.join(said)}", "  ")]
+        return ["", heading, text_table([[name, f"{x:+.2f}"] for name, x in found], indent="  ")]
+    largest = list(found)[:MOST_ELASTICITIES]
+    said = [f"{name_in_words(name)} {x:+.2f}".replace(" -", " −") for name, x in largest]
+    text = f"1 % more of an input changes it by, in %: {' · '.join(said)}"
+    return ["", *wrapped(text, "  ")] if said else []

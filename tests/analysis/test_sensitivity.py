@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.analysis.derivation import elasticities, elasticities_over_ranges
 from symroof.api import Study
 from tests.tables import case_of
 
@@ -47,31 +46,10 @@ TABLES = {  # what the case has beside, the quantity -> elasticities
 @pytest.mark.parametrize("label", TABLES)
 def test_elasticities_by_hand(label):
     more, quantity, expected = TABLES[label]
-    made = elasticities(quantity, Study(**{**CASE, **more}).first)
-    assert {e.symbol.name: e.value for e in made} == near(expected)
-    assert all(len(set(e.span)) == 1 and "low" not in e.as_json() for e in made)
-    sizes = [round(abs(e.value), 9) for e in made]
+    made = Study(**{**CASE, **more}).derive(quantity).elasticities
+    assert made == near(expected)
+    sizes = [round(abs(x), 9) for x in made.values()]
     assert sizes == sorted(sizes, reverse=True)
-
-
-def test_elasticities_over_ranges():
-    """400 to 602 requests: at 400 the memory binds, at the middle and at 602 the arithmetic does."""
-    answers = Study(**CASE, batch="400..602").first
-    made = {e.symbol.name: e for e in elasticities("itl", answers)}
-    falling, rising = (-1, -1, 0), (0, -1, 0)
-    assert {name: tuple(map(round, e.span)) for name, e in made.items()} == {
-        "peak_flops": falling,
-        "mfu": falling,
-        "params": (1, 1, 1),
-        "batch": (1, 0, 1),
-        "mem_bandwidth": rising,
-        "mbu": rising,
-        "weight_bytes_per_param": (0, 0, 1),
-    }
-    entry = made["batch"].as_json()
-    assert [entry[key] for key in ("value", "low", "high")] == near([1, 0, 1])
-    assert "low" not in made["params"].as_json()
-    assert elasticities_over_ranges(answers, "decode_link_time", ("mbu",)) == {}
 
 
 def test_elasticities_of_formulas_of_ones_own():
@@ -85,8 +63,7 @@ def test_elasticities_of_formulas_of_ones_own():
     study = Study(batch=5, gemm_k=4, n_layers=12)
     for name, (formula, expected) in formulas.items():
         study.define(f"{name}_one", formula)
-        made = {e.symbol.name: e.value for e in elasticities(f"{name}_one", study.first)}
-        assert made == near(expected), name
-    served = Study("llama-3-8b", "h100-sxm", prompt=4096, output=512, efficiency="peak").first
-    found = {e.symbol.name for e in elasticities("decode_time", served)}
+        assert study.derive(f"{name}_one").elasticities == near(expected), name
+    served = Study("llama-3-8b", "h100-sxm", prompt=4096, output=512, efficiency="peak")
+    found = served.derive("decode_time").elasticities
     assert "output" not in found and "mem_bandwidth" in found

@@ -37,7 +37,6 @@ MADE = {  # what is made of a case; of another case it is another thing
         sympy.diff(s.itl * s.batch, s.batch)
     ),
     "step": lambda case: study(case).derive("itl").steps[-1],
-    "elasticity": lambda case: study(case).derive("decode_memory_time").elasticities[-1],
     "number": lambda case: study(case).value("itl"),
     "result": lambda case: study(case).result("itl"),
     "case": lambda case: study(case).first,
