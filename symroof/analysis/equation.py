@@ -23,7 +23,6 @@ from symroof.symbolic.expressions import (
     TooLong,
     UndefinedValue,
     at,
-    changed_inputs,
     inline,
     is_negative,
     mentions,
@@ -77,24 +76,19 @@ class Equation(DropsCaches):
         Raises:
             NoClosedForm: it would be longer than a person reads.
         """
-        case, moves = self.bound_case.case, self.bound_case.once("moves", dict)
-        complete, kept = not self.missing, names(tree)
-
-        def moving(name: str, keys: frozenset[str]) -> bool:
-            place = (name, keys, complete)
-            if place not in moves:
-                moves[place] = name in keys  # to a circular definition it stays still
-                inner = case.formula_or_name(name, complete=complete, changed=keys)
-                within = names(inner) + changed_inputs(inner)
-                moves[place] = name in keys or any(moving(each, keys) for each in within)
-            return moves[place]
+        case, kept = self.bound_case.case, names(tree)
 
         def formula(name: str, changed: frozenset[str]) -> Expr:
             keys = changed | {self.unknown}
-            if name == self.unknown or (name in kept and not moving(name, keys)):
+            moved = case.theory.knows(name) and (
+                not keys.isdisjoint(case.dependencies(name))
+                if self.missing
+                else case.moves(name, keys)
+            )
+            if name == self.unknown or (name in kept and not moved):
                 return symbol(name)
-            if moving(name, keys):
-                return case.formula_or_name(name, complete=complete, changed=keys)
+            if moved:
+                return case.formula_or_name(name, complete=not self.missing, changed=keys)
             return self._unmoved(name)
 
         try:

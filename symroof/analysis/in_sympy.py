@@ -106,12 +106,6 @@ class Values(dict[Any, Any]):
             raise KeyError(key)
         return found
 
-    def get(self, key: Any, default: Any = None) -> Any:
-        try:
-            return self[key]
-        except KeyError:
-            return default
-
     def __reduce__(self) -> Any:
         return dict, (dict(self),)
 
