@@ -15,7 +15,6 @@ from symroof.analysis.verdict import (
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
 from symroof.cases.values import DOES_NOT_FIT, VARIANT, Result
-from symroof.symbolic.expressions import NoValue, is_number
 from symroof.symbolic.printing import number_text, text
 from symroof.table_formats import FAILS, IN_PART, PASSES, card, html_table
 from symroof.theory.layout import DEGREES, shapes_layout
@@ -57,16 +56,12 @@ def case_title(bound_case: BoundCase) -> str:
 
 
 def _span(bound_case: BoundCase, name: str) -> str:
-    """The value of an input or its range; a formula that varies with a range, or lacks a value, is shown itself."""
-    box, own = bound_case.box, bound_case.given[name]
-    if name in box:
-        return " to ".join(map(_count, box[name]))
-    if box.keys() - bound_case.measured_box.keys() and not is_number(own.setting):
-        return text(own.middle(name))
-    try:
-        return _count(bound_case.case.value(name))
-    except NoValue:
-        return text(own.middle(name))
+    """The value of an input or its range; a formula without a value is shown itself."""
+    found = bound_case.get(name)
+    if found is None:
+        return text(bound_case.given[name].middle(name))
+    ends = (found.low, found.high) if found.ranged else (found.value,)
+    return " to ".join(map(_count, ends))
 
 
 def _count(value: float) -> str:

@@ -17,10 +17,10 @@ from symroof.analysis.closed_branches import Branch, Condition
 from symroof.analysis.equation import to_whole
 from symroof.analysis.solved_equation import SolvedEquation
 from symroof.analysis.verdict import basis_of, measured_alone
-from symroof.cases.checks import LENGTHS, beyond_context, lengths
+from symroof.cases.checks import LENGTHS, lengths
 from symroof.cases.values import Result, plain_value
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import ZERO, Expr, fraction, is_number, names, operator_of
+from symroof.symbolic.expressions import ZERO, Expr, names, operator_of
 from symroof.symbolic.printing import latex, shortened_formula, text
 from symroof.theory.symbols import NOUNS
 from symroof.units import COUNTED, format_quantity, plural, settled, significant
@@ -139,12 +139,12 @@ class Solution(SolvedEquation):
 
     def _beyond_context(self) -> str:
         """The remark where the answer is a request longer than the model's context."""
-        model, unknown = self.bound_case.model, self.unknown
-        together = next((names for names in LENGTHS if unknown in names), None)
-        if self.whole is None or together is None or model is None:
+        model, sizes = self.bound_case.model, {**lengths(self.bound_case.given)}
+        together = next((names for names in LENGTHS if self.unknown in names), ())
+        if not (together and self.whole and model and model.max_context):
             return ""
-        sizes = {**lengths(self.bound_case.given), unknown: self.whole}
-        if not beyond_context(model, {name: sizes[name] for name in together if name in sizes}):
+        sizes[self.unknown] = self.whole
+        if sum(sizes.get(name, 0) for name in together) <= model.max_context:
             return ""
         return f"; beyond {model.shown_name}'s maximum context of {model.max_context:,} tokens"
 
@@ -171,43 +171,26 @@ class Solution(SolvedEquation):
         (lhs, rhs), growth, unknown = self._shown_sides, self._growth(), self.unknown
         larger = "above" if self.verdict == "lhs_above" else "below"
         why = f": {self.threshold.never(self.verdict)}" if self.threshold else ""
-        reach, found = f"every {unknown}", self.found
-        if found and found.pole is not None:
-            reach = (
-                f"{unknown} up to {format_quantity(found.pole, '')}, where a denominator is zero,"
-            )
-        elif found and found.searched[1] < self.axis(self.bound_case.case).end:
-            reach += f" up to {with_unit(found.searched[1], self.declared.display_unit)}"
+        reach, pole = f"every {unknown}", self.found.pole if self.found else None
+        if pole is not None:
+            reach = f"{unknown} up to {format_quantity(pole, '')}, where a denominator is zero,"
         return f"{lhs} stays {larger} {rhs} for {reach}{why}{f' ({growth})' if growth else ''}"
 
     @property
     def _shown_sides(self) -> list[str]:
-        """The sides as they are written; a number with the unit of both, a long one by its place."""
-        unit, said = self._unit, []
-        pairs = zip(self.sides, self.written_sides, ("left", "right"), strict=True)
-        for tree, written, place in pairs:
-            if is_number(tree):
-                said.append(text(tree) if unit is None else with_unit(fraction(tree), unit))
-            else:
-                said.append(written if len(written) <= LONGEST else f"the {place} side")
-        return said
-
-    @property
-    def _unit(self) -> str | None:
-        """The unit of both sides, where one of them is a name."""
-        of, sides = self.bound_case.case.theory.symbol, self.sides
-        return next(
-            (of(side.name).display_unit for side in sides if isinstance(side, Symbol)), None
-        )
+        """The sides as they are written, a long one by its place."""
+        pairs = zip(self.written_sides, ("left", "right"), strict=True)
+        return [side if len(side) <= LONGEST else f"the {place} side" for side, place in pairs]
 
     def _growth(self) -> str:
         """What each further unit of the unknown adds to the sides far out, where that is settled: why they never meet. Over ranges there is no one number to report."""
-        unit, unknown, case = self._unit, self.unknown, self.bound_case
+        unknown, case = self.unknown, self.bound_case
+        named = next((side.name for side in self.sides if isinstance(side, Symbol)), "")
         if not self.moves:
             return f"this does not depend on {unknown} here"
-        if unit is None or not self.declared.counted or not measured_alone(case):
+        if not named or not self.declared.counted or not measured_alone(case):
             return ""
-        grown = []
+        grown, unit = [], case.case.theory.symbol(named).display_unit
         for tree, name in zip(self.sides, self._shown_sides, strict=True):
             try:
                 first, second, third = (

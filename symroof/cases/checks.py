@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -186,25 +185,20 @@ def check_formulas(made: BoundCase) -> None:
     formulas = {name: own for name, own in given.items() if own.is_formula and not own.defaulted}
     if not formulas:
         return
-    case, box = made.case, made.box
     for name, formula in formulas.items():
-        if wrong := case.first_non_number(formula.setting):
+        if wrong := made.case.first_non_number(formula.setting):
             message = f"{wrong} is true/false or a category, not a number"
             raise InputError(Problem(formula.source, message, path=name))
-    reached = frozenset().union(*map(case.dependencies, formulas))
-    moving = {name: ends for name, ends in box.items() if name in reached}
-    corners = [dict(zip(moving, ends, strict=True)) for ends in itertools.product(*moving.values())]
-    for point in [{}, *(corners if moving else [])][:MOST_POINTS]:
-        there = case.changed(point) if point else case
-        values = {name: number(there.value(name)) for name in box}
+    for there in (made.case, *made.corners[:MOST_POINTS]):
+        values = {name: number(there.value(name)) for name in made.box}
         for name, formula in formulas.items():
-            if (value := _value(name, formula, there, point)) is not None:
+            if (value := _value(name, formula, there)) is not None:
                 values[name] = value
         settled = {name: replace(given[name], setting=value) for name, value in values.items()}
         check_together({**given, **settled})
 
 
-def _value(name: str, formula: Input, case: Case, point: Mapping[str, float]) -> Expr | None:
+def _value(name: str, formula: Input, case: Case) -> Expr | None:
     """The value of a formula; None where one that it needs is missing: what follows says so.
 
     Raises:
@@ -223,7 +217,8 @@ def _value(name: str, formula: Input, case: Case, point: Mapping[str, float]) ->
         if not (formula.definition or symbol.signed):
             in_domain(symbol, value)
     except ValueError as error:
-        where = [f"{key} is {as_written(key, number(end))}" for key, end in point.items()]
+        moving = ((key, end) for key, end in case.numbers.items() if key in case.dependencies(name))
+        where = [f"{key} is {as_written(key, number(end))}" for key, end in moving]
         at = f" where {' and '.join(where)}" if where else ""
         written = text(formula.setting)
         hint = f"ceil({written}) or floor({written})" if "whole" in str(error) else ""
