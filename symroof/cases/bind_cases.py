@@ -35,7 +35,6 @@ from symroof.cases.request import Request
 from symroof.cases.spec_inputs import (
     inputs_of_specs,
     loaded,
-    preset_for,
     preset_request,
     stored_size,
 )
@@ -63,40 +62,43 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
     models = [(name, *loaded("models", name, base, family)) for name in chosen.models]
     devices = [(name, *loaded("hardware", name, base)) for name in chosen.hardware]
     known = {each: spec.name for name, spec, _ in devices for each in (name, spec.name)}
-    request = _with_known_devices(chosen, known).over(preset_request(preset))
-    lists: list[Any] = [models, devices, *request.precision.values(), *request.values.values()]
-    count = math.prod(max(len(each), 1) for each in lists)
+    chosen = _with_known_devices(chosen, known)
+    each = [
+        (chosen.over(preset_request(preset, model[1], device[1])), model, device)
+        for model in models or [("", None, None)]
+        for device in devices or [("", None, None)]
+    ]
+    lists = [[*request.precision.values(), *request.values.values()] for request, _, _ in each]
+    count = sum(math.prod(map(len, own)) for own in lists)
     if count > most:
         message = f"its lists multiply to {count:,} cases; at most {most:,} are computed"
         raise InputError(Problem("study", message, hint="give fewer values"))
     idle = [
         f"no effect on any device here: {name}"
-        for name in request.of_devices
+        for name in chosen.of_devices
         if not any(name.startswith(f"{device}.") for device in known.values())
     ]
-    roles = {role: request.precision[role] for role in ROLE_INPUT if request.precision.get(role)}
-    formats = list(itertools.product(*roles.values()))
-    for (model, spec, of_model), (device, hardware, of_device), names in itertools.product(
-        models or [("", None, None)], devices or [("", None, None)], formats
-    ):
-        single = replace(
-            request,
-            models=(model,) if model else (),
-            hardware=(device,) if device else (),
-            precision={role: (name,) for role, name in zip(roles, names, strict=True)},
-        )
-        specs = inputs_of_specs(single, preset, spec, hardware)
-        specs.documents = tuple(filter(None, (of_preset, of_model, of_device)))
-        shown = tuple((name, specs.precisions[name]) for name in roles if len(roles[name]) > 1)
-        for picked in itertools.product(*request.values.values()):
-            values = dict(zip(request.values, picked, strict=True))
-            made = _bound(specs, replace(single, values={n: (x,) for n, x in values.items()}))
-            check_formulas(made)
-            made.warn(*idle)
-            listed = (name for name, each in request.values.items() if len(each) > 1)
-            written = ((name, as_written(name, values[name], bare=True)) for name in listed)
-            made.varied, made.several_models = (*shown, *written), len(models) > 1
-            yield made
+    for request, (model, spec, of_model), (device, hardware, of_device) in each:
+        roles = {r: request.precision[r] for r in ROLE_INPUT if request.precision.get(r)}
+        for names in itertools.product(*roles.values()):
+            single = replace(
+                request,
+                models=(model,) if model else (),
+                hardware=(device,) if device else (),
+                precision={role: (name,) for role, name in zip(roles, names, strict=True)},
+            )
+            specs = inputs_of_specs(single, preset, spec, hardware)
+            specs.documents = tuple(filter(None, (of_preset, of_model, of_device)))
+            shown = tuple((name, specs.precisions[name]) for name in roles if len(roles[name]) > 1)
+            for picked in itertools.product(*request.values.values()):
+                values = dict(zip(request.values, picked, strict=True))
+                made = _bound(specs, replace(single, values={n: (x,) for n, x in values.items()}))
+                check_formulas(made)
+                made.warn(*idle)
+                listed = (name for name, own in request.values.items() if len(own) > 1)
+                written = ((name, as_written(name, values[name], bare=True)) for name in listed)
+                made.varied, made.several_models = (*shown, *written), len(models) > 1
+                yield made
 
 
 def variant(
@@ -205,14 +207,10 @@ def _alone(specs: BoundCase, request: Request) -> BoundCase:
 
 def _set_values(case: BoundCase, values: Mapping[str, Setting]) -> None:
     """Set the values that were chosen: those of all devices, then those of this one."""
-    preset, request = case.preset, case.request
-    origin, for_this = request.origin, preset_for(case)
+    origin = case.request.origin
     for name, value in values.items():
-        # what the preset sets for this device or model is stronger than what it sets for all
-        of_preset = preset and origin.get(name) == f"preset {preset.name}"
-        if not (of_preset and name in for_this):
-            case.given[name] = Input(value, origin.get(name, "given"))
-    for name, (value,) in request.of_devices.items():
+        case.given[name] = Input(value, origin.get(name, "given"))
+    for name, (value,) in case.request.of_devices.items():
         device, _, own = name.rpartition(".")
         if case.hardware and case.hardware.name == device:
             case.given[own] = Input(value, f"{origin.get(name, 'given')}: {name}")

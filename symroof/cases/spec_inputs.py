@@ -8,7 +8,7 @@ from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.engine_inputs import profile_of
-from symroof.cases.request import Request, Values
+from symroof.cases.request import Request
 from symroof.cases.values import ROLE_INPUT, Input
 from symroof.specs.catalogue import model_by_hub_name
 from symroof.specs.engine_profile import EngineCache
@@ -65,30 +65,24 @@ def inputs_of_specs(
     if device:
         _set_device(case, device, roles, widths)
     if preset:
-        for name, values in preset_for(case).items():
-            case.given[name] = Input(values[0], f"preset {preset.name}")
         source = f"definition of preset {preset.name}"
         for name, own in preset.defined_for(case.given).items():
             case.given[name] = Input(own.tree, source, definition=own)
     return case
 
 
-def preset_request(preset: PresetSpec | None) -> Request:
-    """What a preset sets for every model and device."""
+def preset_request(
+    preset: PresetSpec | None, model: ModelSpec | None, device: HardwareSpec | None
+) -> Request:
+    """What a preset sets, for this model and this device before what it sets for all."""
     if preset is None:
         return Request()
     precision = {role: value for role, value in preset.precision if value}
     values, assume = dict(preset.set), dict(preset.assume)
+    values |= preset.hardware.get(device.name, {}) if device else {}
+    values |= preset.models.get(model.name, {}) if model else {}
     origin = dict.fromkeys((*values, *assume, *precision), f"preset {preset.name}")
     return Request(precision=precision, values=values, assume=assume, origin=origin)
-
-
-def preset_for(case: BoundCase) -> Values:
-    """What the preset of a case sets for its device and its model alone."""
-    if case.preset is None:
-        return {}
-    device, model = (each.name if each else "" for each in (case.hardware, case.model))
-    return {**case.preset.hardware.get(device, {}), **case.preset.models.get(model, {})}
 
 
 def _store(case: BoundCase, weights: str | None) -> bool:
