@@ -61,21 +61,16 @@ def _span(bound_case: BoundCase, name: str) -> str:
     if found is None:
         return text(bound_case.given[name].middle(name))
     ends = (found.low, found.high) if found.ranged else (found.value,)
-    return " to ".join(map(_count, ends))
-
-
-def _count(value: float) -> str:
-    return f"{int(value):,}" if is_whole(value) else number_text(settled(value))
+    return " to ".join(f"{int(x):,}" if is_whole(x) else number_text(settled(x)) for x in ends)
 
 
 def degrees(bound_case: BoundCase) -> list[str]:
     """The parallel degrees above one, where the number of devices does not say them: ``attention_dp 8``."""
     case = bound_case.case
-    above = {name: case.value(name) for name in DEGREES if name in case.given}
-    above = {name: value for name, value in above.items() if value != 1}
-    shown = [f"{name} {_count(value)}" for name, value in above.items()]
+    above = [name for name in DEGREES if name in case.given and case.value(name) != 1]
+    shown = [f"{name} {_span(bound_case, name)}" for name in above]
     prefill = " ".join(f"{name} {value}" for name, value in bound_case.request.prefill.items())
-    of_decode = [] if list(above) in ([], ["tp"]) else shown
+    of_decode = [] if above in ([], ["tp"]) else shown
     return [*of_decode, *([f"prefill {prefill}"] if prefill else [])]
 
 

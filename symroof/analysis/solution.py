@@ -22,8 +22,7 @@ from symroof.cases.values import Result, plain_value
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import ZERO, Expr, names, operator_of
 from symroof.symbolic.printing import latex, shortened_formula, text
-from symroof.theory.symbols import NOUNS
-from symroof.units import COUNTED, format_quantity, plural, settled, significant
+from symroof.units import format_quantity
 
 FAR = 1e9
 """A value of the unknown so large that slower-growing terms no longer matter."""
@@ -58,15 +57,11 @@ class Solution(SolvedEquation):
             return said[self.verdict]
         if self.value is None:
             return "always exists" if self.verdict == "crosses" else "never"
-        unit, integer = self.declared.display_unit, self.integer
-        if not integer:
-            return Result(self.declared, self.value).plain()
-        if self.threshold is None and ZERO in self.sides:
+        if not self.integer or (self.threshold is None and ZERO in self.sides):
             # a place, as an extremum: no whole number is asked for
-            exact = settled(self.value)
-            return f"{significant(exact)} {plural(unit, exact)}".rstrip()
-        ((word, last),) = integer.items()
-        return f"{word.replace('_', ' ')} {last:,} {plural(unit, last)}".rstrip()
+            return Result(self.declared, self.value).plain()
+        ((word, last),) = self.integer.items()
+        return f"{word.replace('_', ' ')} {Result(self.declared, last).plain()}"
 
     def in_ranges(self) -> str:
         """The answer at the middle of the ranges, and how far it moves over them."""
@@ -190,7 +185,7 @@ class Solution(SolvedEquation):
             return f"this does not depend on {unknown} here"
         if not named or not self.declared.counted or not measured_alone(case):
             return ""
-        grown, unit = [], case.case.theory.symbol(named).display_unit
+        grown, of = [], case.case.theory.symbol(named)
         for tree, name in zip(self.sides, self._shown_sides, strict=True):
             try:
                 first, second, third = (
@@ -201,7 +196,7 @@ class Solution(SolvedEquation):
             if abs(third - 2 * second + first) > SETTLED * abs(second - first):
                 return ""
             if first != second:
-                grown.append(f"{with_unit((second - first) / FAR, unit)} to {name}")
+                grown.append(f"{Result(of, (second - first) / FAR).plain()} to {name}")
         each = self.declared.display_unit or unknown
         return f"each {each} adds {' and '.join(grown)}" if grown else ""
 
@@ -215,14 +210,6 @@ class Solution(SolvedEquation):
                 words = ("below", "above") if sooner < 0 else ("above", "below")
                 return f"{lhs} is {words[0]} {rhs} before this value and {words[1]} it after"
         return f"{lhs} and {rhs} meet here"
-
-
-def with_unit(number: Any, unit: str) -> str:
-    """A value with its unit; counted units take an s."""
-    value = settled(number)
-    if unit in COUNTED | NOUNS and value.denominator == 1:
-        return f"{int(value):,} {plural(unit, value)}"
-    return format_quantity(value, unit)
 
 
 def solution_json(solution: Solution) -> dict[str, Any]:
@@ -305,8 +292,7 @@ def remarks(solution: Solution) -> list[str]:
     """All crossings, whether it fits, why there is no closed form."""
     lines = []
     if len(solution.values) > 1:
-        unit = solution.declared.display_unit
-        every = ", ".join(with_unit(value, unit) for value in solution.values)
+        every = ", ".join(Result(solution.declared, x).plain() for x in solution.values)
         lines.append(f"all crossings: {every}")
     if solution.within_memory is not None:
         fits = "fits" if solution.within_memory else "does not fit"

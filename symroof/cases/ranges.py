@@ -118,9 +118,10 @@ class Ranges:
         own = self.case.value(name)  # the case itself may beat all points
         if labels := self.labelled(name):
             return frozenset((own, *(labels[int(code)] for x in tables for code in np.unique(x))))
-        between = [k for k, i in enumerate(free) if not _whole(*self.axes[0][i].values())]
-        if any(has_pole(np.moveaxis(values, k, -1)) for values in tables for k in between):
-            raise NoValue("division by zero")
+        for k, i in enumerate(free):  # of what counts things a step leads over a pole
+            counted = all((x == np.rint(x)).all() for x in self.axes[0][i].values())
+            if not counted and any(has_pole(np.moveaxis(x, k, -1)) for x in tables):
+                raise NoValue("division by zero")
         ends = (*(float(x.min()) for x in tables), *(float(x.max()) for x in tables))
         return min(own, *ends), max(own, *ends)
 
@@ -199,10 +200,6 @@ def _thinned(axis: Axis, steps: int) -> Axis:
     last = _size(axis) - 1
     places = np.rint(np.linspace(0, last, min(steps, last) + 1)).astype(int)
     return {name: points[places] for name, points in axis.items()}
-
-
-def _whole(points: Array) -> bool:
-    return bool(np.equal(points, np.rint(points)).all())
 
 
 def has_pole(values: Array) -> bool:
