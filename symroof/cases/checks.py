@@ -26,6 +26,8 @@ LENGTHS = (("prompt", "output"), ("context",))
 LONGEST = 60
 """Characters of a value that a message holds."""
 MOST_DEVICES = 2**16
+MOST_RANGES = 8
+"""Ranges of a case: all of their corners are looked at."""
 MOST_POINTS = 64
 """Corners of the ranges at which formulas are checked."""
 
@@ -78,8 +80,13 @@ def check_together(given: Given) -> list[str]:
 
     Raises:
         InputError: the cached part of a prompt is longer than the prompt, somewhere in the ranges of the two; ``tp`` neither divides the key
-            and value heads nor is a multiple of them, or a degree is not whole, or a range.
+            and value heads nor is a multiple of them, or a degree is not whole, or a range; there are too many ranges.
     """
+    ranges = [n for n, own in given.items() if own.ranged and not (own.measured or own.listed)]
+    if len(ranges) > MOST_RANGES:
+        message = f"{len(ranges)} inputs are ranges; a case has at most {MOST_RANGES}"
+        hint = f"give {' or '.join(ranges[:3])} one value"
+        raise InputError(Problem(given[ranges[0]].source, message, hint=hint))
     cached, prompt = (given.get(name) for name in ("cached_prefix", "prompt"))
     most, least = cached.high if cached else None, prompt.low if prompt else None
     if cached and most is not None and least is not None and most > least:

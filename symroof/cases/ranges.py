@@ -6,7 +6,6 @@ a grid inside. Interval arithmetic is not used: ``a/(a + b)`` would get a range 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from symroof.cases.values import NO_RANGE, NOT_EVERYWHERE, RangeNotFound, Result
+from symroof.cases.values import NOT_EVERYWHERE, Result
 from symroof.symbolic.evaluation import Array, NoValue
 from symroof.symbolic.expressions import Expr, is_label, is_relation, operator_of, symbol
 from symroof.symbolic.kernels import holds
@@ -30,8 +29,6 @@ Axis = Mapping[str, Array]
 
 MOST_AXES = 5
 """Ranges of a box that has a grid; of more only corners are looked at."""
-MOST_CORNERS = 4096
-"""The most corners that are looked at."""
 MOST_STEPS = 4096
 """Steps of a grid, and along one input, as roundings make teeth of a few each: a quarter of them for each other axis, which is at its ends."""
 
@@ -58,7 +55,7 @@ class Ranges:
     _grids: dict[Any, list[tuple[list[Axis], Case]]] = field(default_factory=dict, init=False)
 
     def over(self, name: str, result: Result) -> Result:
-        """A value with all that it can be over the box; or the flag of why that is not known."""
+        """A value with all that it can be over the box; or the flag that it has none in part of it."""
         try:
             formula = symbol(name) if self.case.search(name) else self.case.formula(name)
             if is_relation(formula):
@@ -67,16 +64,14 @@ class Ranges:
             if is_label(formula):
                 return replace(result, possible=self.labels(name))
             low, high = self.bounds(name)
-        except NoValue as error:
-            flag = NO_RANGE if isinstance(error, RangeNotFound) else NOT_EVERYWHERE
-            return replace(result, flags=(*result.flags, flag))
+        except NoValue:
+            return replace(result, flags=(*result.flags, NOT_EVERYWHERE))
         return replace(result, low=low, high=high)
 
     def bounds(self, name: str) -> tuple[float, float]:
         """The least and the largest value of a number over the box.
 
         Raises:
-            RangeNotFound: it takes too long to find them.
             NoValue: it has no value at some point of the box that was looked at.
         """
         found: tuple[float, float] = self._answer(name)
@@ -114,7 +109,7 @@ class Ranges:
                 self._grids[free, joint] = list(map(self._scenarios, self._windows(free, joint)))
             tables = [self._values(name, *grid) for grid in self._grids[free, joint]]
         except (OverflowError, RecursionError):
-            raise RangeNotFound from None
+            raise NoValue("a number too large to work with") from None
         own = self.case.value(name)  # the case itself may beat all points
         if labels := self.labelled(name):
             return frozenset((own, *(labels[int(code)] for x in tables for code in np.unique(x))))
@@ -150,8 +145,6 @@ class Ranges:
         along, corners = [inputs[i] for i in free], [together[i] for i in joint]
         ends = [_thinned(axis, 1) for axis in along]
         if not self.searched or not along or len(inputs) > MOST_AXES:
-            if math.prod(map(_size, (*ends, *corners))) > MOST_CORNERS:
-                raise RangeNotFound
             return [[*ends, *corners]]
         steps = MOST_STEPS >> 2 * (len(along) - 1)
         lines = [

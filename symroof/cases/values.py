@@ -170,21 +170,13 @@ def architecture_of(model: ModelSpec | None, given: Mapping[str, Input]) -> Arch
 
 
 DOES_NOT_FIT = "does_not_fit"
-NO_RANGE, NOT_EVERYWHERE = "range_not_worked_out", "no_value_in_part_of_the_range"
-WITHOUT_RANGE = {NO_RANGE: "range not computed", NOT_EVERYWHERE: "no value in part of the range"}
-"""Flags of values at the middle of the ranges that say nothing of the rest, and how they are printed."""
+NOT_EVERYWHERE = "no_value_in_part_of_the_range"
+"""Flag of a value at the middle of ranges over which it has no known extremes."""
 BEYOND_FLOATS = "beyond_floats"
 """Flag of a value in JSON that no float holds, and that is null there."""
 
 Value: TypeAlias = Any
 """A float, a truth or a label; a number that is given and not computed may be a fraction."""
-
-
-class RangeNotFound(NoValue):
-    """The range of a quantity takes too long to find."""
-
-    def __init__(self) -> None:
-        super().__init__(WITHOUT_RANGE[NO_RANGE])
 
 
 @dataclass(frozen=True)
@@ -204,8 +196,7 @@ class Result:
         low, high: the extremes over the ranges; None where nothing is ranged or the value is no number.
         possible: every label or truth that occurs over the ranges.
         flags: ``does_not_fit`` where a latency, rate or cost is of a configuration that memory does not hold;
-            ``range_not_worked_out`` where low, high and the possible values over the ranges take too long to search;
-            ``no_value_in_part_of_the_range`` where there are none: a queue only grows in part of it.
+            ``no_value_in_part_of_the_range`` where low and high are not known, as a queue only grows in part of the ranges.
         basis: what a time, rate or cost rests on: ``expected`` by measurements, ``bound`` at 100 % of peak, ``given`` efficiencies or values;
             empty of what depends on no efficiency.
         at_median: the extremes over the other ranges at the median of the list prices, where those are ranged; the price is judged there.
@@ -234,9 +225,9 @@ class Result:
         return self.low is not None and not nearly_equal(self.low, self.high)
 
     @property
-    def without_range(self) -> str:
-        """The flag of a value at the middle of ranges over which it has no known extremes; empty where there is none."""
-        return next((flag for flag in self.flags if flag in WITHOUT_RANGE), "")
+    def without_range(self) -> bool:
+        """Whether it has no known extremes over the ranges, because it has no value in part of them."""
+        return NOT_EVERYWHERE in self.flags
 
     def text(self, digits: int = 4) -> str:
         """For people: value and unit, the range, the flags; a flagged number is never printed without its flag."""
@@ -259,7 +250,7 @@ class Result:
         else:
             value = self._format(self.value, digits)
         if self.without_range:
-            return value, WITHOUT_RANGE[self.without_range]
+            return value, "no value in part of the range"
         if not self.ranged or self._negligible(self.high):
             return value, ""
         low, high = self._format(self.low, digits), self._format(self.high, digits)

@@ -8,6 +8,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.cases.ranges import Ranges
+from symroof.errors import InputError
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import is_relation
 from symroof.theory.quantities import QUANTITIES
@@ -114,17 +115,13 @@ def test_a_share_keeps_the_range_it_can_take():
     assert ranges.bounds("ttft_share") == pytest.approx((1 / 9, 2 / 10), rel=1e-12)
 
 
-def test_a_range_that_is_not_worked_out_is_reported(monkeypatch):
-    """Six ranges have 64 corners; where those are too many, what fewer of them move still has its range."""
-    monkeypatch.setattr("symroof.cases.ranges.MOST_CORNERS", 32)
-    spans = {"mfu": "0.4..0.6", "mbu": "0.6..0.9", "step_overhead": "0 s..1 ms"}
-    spans |= {"prompt": "512..4096", "output": "16..32", "batch": "8..64"}
-    answers = Study("llama-3-8b", "h100-sxm", **spans).first
-    result = answers.result("response_time")
-    assert result.low is None and result.flags == ("range_not_worked_out",)
-    assert result.value == answers.case.value("response_time")
-    assert result.text().endswith(" (range not computed)")
-    assert answers.result("kv_cache_bytes").ranged
+def test_more_ranges_than_corners_are_looked_at_of_are_refused():
+    spans = {"mfu": "0.4..0.6", "mbu": "0.6..0.9", "step_overhead": "0 s..1 ms", "batch": "8..64"}
+    spans |= {"prompt": "512..4096", "output": "16..32", "layer_overhead": "0 s..1 us"}
+    spans |= {"mem_bandwidth": "2 TB/s..3 TB/s", "price": "2 USD/hour..3 USD/hour"}
+    assert Study("llama-3-8b", "h100-sxm", **dict(list(spans.items())[:8])).result("ttft").ranged
+    with pytest.raises(InputError, match=r"9 inputs are ranges; a case has at most 8"):
+        Study("llama-3-8b", "h100-sxm", **spans).result("ttft")
 
 
 def test_ends_inside_a_range_are_found():

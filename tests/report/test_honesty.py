@@ -33,20 +33,6 @@ def timed(case):
     }
 
 
-NO_RANGE = "range_not_worked_out"
-BY_SEARCH = {"max_goodput"}
-"""Quantities at the end of a search over whole numbers, which is not repeated over the ranges: they say so by a flag."""
-
-
-def no_range(entry):
-    return NO_RANGE in entry.get("flags", ())
-
-
-def own_flags(entry):
-    """The flags of a quantity but the one on its range; None where there are none."""
-    return [flag for flag in entry.get("flags", ()) if flag != NO_RANGE] or None
-
-
 def subject(stem):
     return evaluated(stem)[SUBJECT[stem]]
 
@@ -62,10 +48,7 @@ def test_json_flags_every_timed_number_of_a_case_that_does_not_fit_and_no_other(
         entries = timed(case)
         assert {"ttft", "itl", "decode_throughput", "user_rate", "prefill_mfu"} <= set(entries)
         flags = None if case["quantities"]["fits"]["value"] else ["does_not_fit"]
-        assert {name: own_flags(entry) for name, entry in entries.items()} == dict.fromkeys(
-            entries, flags
-        )
-        assert {name for name, entry in entries.items() if no_range(entry)} <= BY_SEARCH
+        assert [entry.get("flags") for entry in entries.values()] == [flags] * len(entries)
         assert any("does not fit" in warning for warning in case["warnings"]) is (flags is not None)
         fitting.append(flags is None)
     assert fitting[SUBJECT[stem]] and (stem != TOO_LARGE or not all(fitting))
@@ -98,16 +81,13 @@ def test_eval_text_flags_and_ranges_every_number(stem):
         by_name = {line.split()[0]: line for line in lines}
         for name, entry in timed(case).items():
             assert ("(does not fit)" in by_name[name]) is too_large, name
-            if "range_not_worked_out" in entry.get("flags", ()):
-                assert "(range not computed)" in by_name[name]
-                continue
             assert (" to " in by_name[name].split("  time")[0].rpartition(")")[0]) is ranged(
                 entry
             ), by_name[name]
             seen += 1
         for line in (line for name, line in by_name.items() if name not in case["inputs"]):
             # the minimum behind it stands in the same row
-            own = printed(line.replace(" (range not computed)", ""))[:1]
+            own = printed(line)[:1]
             assert all(value.flagged is too_large for value in own), line
     assert seen > 40
 
