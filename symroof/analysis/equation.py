@@ -27,7 +27,6 @@ from symroof.symbolic.expressions import (
     is_negative,
     mentions,
     names,
-    size,
     substitute,
     sums,
     symbol,
@@ -133,9 +132,9 @@ class Equation(DropsCaches):
             NoClosedForm: a quantity in it is searched, or it is longer than a person reads.
         """
         if self.searched:
-            raise NoClosedForm(self.because_searched)
+            raise NoClosedForm(f"{self.searched} is searched for each {self.unknown}")
         sides = self.opened_sides
-        if sides is None or sum(map(size, sides)) > MOST_NODES:
+        if sides is None:
             raise NoClosedForm(TOO_LONG)
         left, right = (solvable(side, self.bound_case) for side in sides)
         return left - right
@@ -149,10 +148,6 @@ class Equation(DropsCaches):
             if unknown in case.dependencies(name) - {name} and case.search(name, {unknown}):
                 return name
         return ""
-
-    @property
-    def because_searched(self) -> str:
-        return f"{self.searched} is searched for each {self.unknown}"
 
     @property
     def moves(self) -> bool:

@@ -13,7 +13,7 @@ from sympy import Symbol
 from sympy.printing.pretty.pretty_symbology import greek_unicode
 
 from symroof.analysis.case_summary import case_title, case_warnings, range_position, unused_inputs
-from symroof.analysis.closed_branches import Branch, Condition
+from symroof.analysis.closed_branches import Branch, Condition, solved_condition
 from symroof.analysis.equation import to_whole
 from symroof.analysis.solved_equation import SolvedEquation
 from symroof.analysis.verdict import basis_of, measured_alone
@@ -356,7 +356,7 @@ def _condition_text(
     condition: Condition, solution: Solution, written: Callable[[Expr], str]
 ) -> str:
     """A condition, solved for the next symbol where that is readable, in numbers where they are known; and whether it holds."""
-    said, limit = written(condition.shown), solution.limit_of(condition)
+    said, limit = written(condition.shown), solved_condition(condition, solution)
     if limit is not None and len(text(limit)) <= LONGEST_LIMIT:
         said, name = written(limit), limit.lhs.name
         with suppress(NoValue):

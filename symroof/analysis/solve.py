@@ -116,9 +116,6 @@ def _without_numbers(answer: Solution, equation: str, missing: str) -> Solution:
     """The symbolic answer, where an input that a number needs is missing."""
     unknown = answer.unknown
     give = f"`--set {missing}=...`: {INPUTS[missing].meaning}" if missing in INPUTS else ""
-    if answer.searched:
-        message = f"has no symbolic answer: {answer.because_searched}, and {missing} is missing for one with numbers"
-        raise refused(equation, message, give, NoValueHere)
     try:
         left, right = answer.opened_sides or answer.sides
         if left != right and not answer.moves:

@@ -336,12 +336,8 @@ class SolvedEquation(Equation):
 
     @property
     def _limits(self) -> list[Expr]:
-        solved = (self.limit_of(condition) for condition in self._conditions)
+        solved = (solved_condition(condition, self) for condition in self._conditions)
         return [limit for limit in solved if limit is not None]
-
-    def limit_of(self, condition: Condition) -> Expr | None:
-        """A condition solved for the next symbol; None where it is linear in none."""
-        return solved_condition(condition, self)
 
     @property
     def limits(self) -> tuple[Any, ...]:

@@ -27,8 +27,6 @@ Point = Mapping[str, Any]
 Axis = Mapping[str, Array]
 """The points of a grid along one of its axes: those of one input, or those at which several inputs are together."""
 
-MOST_AXES = 5
-"""Ranges of a box that has a grid; of more only corners are looked at."""
 MOST_STEPS = 4096
 """Steps of a grid, and along one input, as roundings make teeth of a few each: a quarter of them for each other axis, which is at its ends."""
 
@@ -144,9 +142,9 @@ class Ranges:
         inputs, together = self.axes
         along, corners = [inputs[i] for i in free], [together[i] for i in joint]
         ends = [_thinned(axis, 1) for axis in along]
-        if not self.searched or not along or len(inputs) > MOST_AXES:
+        if not self.searched or not along:
             return [[*ends, *corners]]
-        steps = MOST_STEPS >> 2 * (len(along) - 1)
+        steps = max(MOST_STEPS >> 2 * (len(along) - 1), 1)
         lines = [
             [*ends[:k], _thinned(axis, steps), *ends[k + 1 :], *corners]
             for k, axis in enumerate(along)
