@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 4462,
     "specs": 4623,
     "checkpoints": 3215,
-    "study": 6911,
+    "study": 6688,
     "select": 2377,
     "simulate": 1759,
     "servers": 1510,
@@ -47,8 +47,8 @@ BUDGETS = {
     "calibrate": 1229,
     "check": 4635,
     "report": 4959,
-    "cli": 3484,
-    "tests": 29816,
+    "cli": 3479,
+    "tests": 29760,
     "other": 2674,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
