@@ -131,15 +131,6 @@ LEAST, CLOSE = Fraction(1, 20), Fraction(1, 1000)
 """The least efficiency worth a suggestion, and how close the claim has to be met with it."""
 
 
-def explanations(
-    claim: ClaimSpec, result: Derived, written: WrittenNumber | None
-) -> tuple[SlipExplanation, ...]:
-    """The slips behind a claim's value; a value of the inverse dimension is a ratio upside down."""
-    if result.number is None:
-        return ()
-    return explain(claim, written, result) if written else upside_down(claim.value, result)
-
-
 def upside_down(value: object, derived: Derived) -> tuple[SlipExplanation, ...]:
     """A value in the inverse of the derived value's unit: the formula is upside down.
 
@@ -170,11 +161,12 @@ def upside_down(value: object, derived: Derived) -> tuple[SlipExplanation, ...]:
 
 
 def explain(
-    claim: ClaimSpec, written: WrittenNumber, derived: Derived, steps: Steps | None = None
+    claim: ClaimSpec, written: WrittenNumber | None, derived: Derived, steps: Steps | None = None
 ) -> tuple[SlipExplanation, ...]:
     """The slips that lead to what was written, best first; nothing for a bound or a label.
 
-    ``steps`` are the numbers that arithmetic may name besides the case's.
+    What could not be read is of another dimension: of the inverse one where the formula is upside
+    down. ``steps`` are the numbers that arithmetic may name besides the case's.
 
     >>> from symroof.claims.derive_claim import derived
     >>> claim = ClaimSpec(id="kv", quantity="kv_cache_bytes", given={"model": "llama-3-70b", "prompt": 4096}, value="10.74 GB")
@@ -182,12 +174,19 @@ def explain(
     >>> first.slip, first.named, first.text
     ('gqa_forgotten', True, 'query heads used for KV heads in the cache: ×8')
     """
-    claimed, true = written.value, derived.number
-    if claimed is None or written.operator or claimed <= 0 or true is None or true <= 0:
+    true = derived.number
+    if true is None or true <= 0:
+        return ()
+    if written is None:
+        return upside_down(claim.value, derived)
+    claimed = written.value
+    if claimed is None or written.operator or claimed <= 0:
         return ()
     context = context_of(claim, derived, written.text, steps)
     every = (prediction for way in CATALOGUE for prediction in predictions(context, way))
-    singles = [p for p in every if _differs(p, context, written) and p.digits <= written.digits]
+    singles = [
+        p for p in every if _differs(p, context, written) and p.way.least_digits <= written.digits
+    ]
     found = (
         _of_one_slip(singles, context, written)
         or _of_digits(singles, context, written)
@@ -225,7 +224,7 @@ def _of_one_slip(
         return []
     true = context.value
     plain = (p for p in singles if max(p.value, true) > PLAIN_FACTOR * min(p.value, true))
-    frequent = [p for p in plain if p.common]
+    frequent = [p for p in plain if p.way.common]
     share, common = (_share([p.value for p in s], context, written) for s in (singles, frequent))
     # many slips would do; of those that happen all the time few
     often = frequent if share > MOST_CHANCE >= common else []

@@ -50,6 +50,7 @@ class Way:
         symbol: an input in whose place another figure stands (``kind``), or one with few ``digits``.
         paired: whether it may be one of two slips.
         common: whether people slip so all the time.
+        least_digits: from how many digits of a number on it explains one: there are many other parts.
         numbers_only: whether it happens to figures as they are read and written only, and never to a formula over names.
     """
 
@@ -64,6 +65,7 @@ class Way:
     digits: int = 0
     paired: bool = True
     common: bool = False
+    least_digits: int = 1
     numbers_only: bool = False
 
 
@@ -167,8 +169,6 @@ def context_of(
 
 MOST_ROUNDED = Fraction(1, 10)
 """How much a figure that is rounded on the way may move a result: beyond that people look again."""
-LEAST_DIGITS = {"siblings": 2, "parts": 2, "generations": 3}
-"""Digits from which on a number tells which other part's figure it is: there are many."""
 
 
 @dataclass(frozen=True)
@@ -187,16 +187,6 @@ class SlipPrediction:
     value: Fraction
     sets: Settings
     way: Way
-
-    @property
-    def common(self) -> bool:
-        """Whether people slip so all the time, as they take one variant of a product for another."""
-        return self.way.common or self.way.kind == "siblings"
-
-    @property
-    def digits(self) -> int:
-        """From how many digits of a number on it explains one."""
-        return LEAST_DIGITS.get(self.way.kind, 1)
 
 
 def predictions(context: Context, way: Way) -> Iterator[SlipPrediction]:

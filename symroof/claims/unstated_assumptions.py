@@ -19,7 +19,7 @@ from symroof.claims.explain_slips import (
     SlipExplanation,
     agreeing_ranges,
     chance,
-    explanations,
+    explain,
     factor_text,
 )
 from symroof.claims.slips import OTHER_COUNTS, Context
@@ -63,7 +63,7 @@ def explain_failure(judged: Checked) -> Checked:
     near = judged.verdict == "approximate" and claim.tolerance is None
     if judged.found is None or (judged.verdict != "wrong" and not near):
         return judged
-    slips = explanations(claim, judged.found, judged.number)
+    slips = explain(claim, judged.number, judged.found)
     judged = replace(judged, slips=slips)
     if judged.verdict != "wrong":
         return judged

@@ -10,7 +10,7 @@ import pytest
 
 from symroof.claims.annotations import annotation_fields
 from symroof.claims.derive_claim import derived
-from symroof.claims.explain_slips import SlipExplanation, explanations
+from symroof.claims.explain_slips import SlipExplanation, explain
 from symroof.claims.judge import judge
 from symroof.claims.written_number import DimensionMismatch, read_written
 from symroof.specs.claims import ClaimSpec
@@ -25,7 +25,7 @@ def found(value: str, **claim: object) -> tuple[SlipExplanation, ...]:
     result, written = derived(spec), None
     with suppress(DimensionMismatch):
         written = read_written(value, result.unit)
-    return explanations(spec, result, written)
+    return explain(spec, written, result)
 
 
 def named(value: str, **claim: object) -> list[str]:
