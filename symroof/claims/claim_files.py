@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import reduce
 from operator import getitem
 from pathlib import Path
+from textwrap import shorten
 from types import MappingProxyType
 from typing import Any
 
@@ -14,13 +15,13 @@ from symroof.claims.annotations import AnnotationError, annotation_fields, claim
 from symroof.claims.claim_settings import LAYERED, merged_settings
 from symroof.claims.markdown import CELL_END, FORMULA, LINE_END, NOTEBOOK, Passage, read_note
 from symroof.claims.numbers import Figure, without_marks
-from symroof.claims.spelled_arithmetic import Equation, equations_of_blocks
+from symroof.claims.spelled_arithmetic import Equation, equations
 from symroof.errors import InputError, Problem, why
 from symroof.specs.claims import ClaimSpec, ClaimsSpec
 from symroof.specs.fields import build
 from symroof.strict_yaml import Document, Location, loads, problem_at
 
-MOST_ANNOTATIONS, LONGEST_ANNOTATION = 500, 2000
+MOST_ANNOTATIONS = 500
 LEAD = re.compile(r"symroof\s*(:?)\s*", re.IGNORECASE)
 DEFAULT = re.compile(r"given(?!\S)", re.IGNORECASE)
 NOTES = (".md", ".markdown", NOTEBOOK)
@@ -163,8 +164,10 @@ class Note(ClaimFile):
                 self.problems += self._fault(passage.at, message, "split the file").problems
                 break
             self._read(passage)
-        blocks = ((start, note.prose[start:end]) for start, end, _ in note.blocks)
-        self._check_arithmetic(equations_of_blocks(blocks))
+        for start, end, _ in note.blocks:
+            for one in equations(note.prose[start:end]):
+                if not one.follows:
+                    self._wrong_arithmetic(one, one.result.shifted(start))
 
     def _fault(self, at: int, message: str, hint: str = "") -> InputError:
         document, place = self.document, self.place(at)
@@ -223,19 +226,16 @@ class Note(ClaimFile):
         self.document.places.update({("claims", index, *name): known[name] for name in known})
         self._add(data, figure and figure.shifted(passage.start), words, passage.at)
 
-    def _check_arithmetic(self, equations: list[Equation]) -> None:
+    def _wrong_arithmetic(self, one: Equation, result: Figure) -> None:
         """Arithmetic with a wrong result: a claim of its own, or where its result is another claim's number, a reason beside it."""
-        owners = {one.figure.start: one for one in reversed(self.entries) if one.figure}
-        for one in equations:
-            if one.follows:
-                continue
-            if owner := owners.get(one.result.start):
-                owner.wrong_arithmetic = f"{one.text} is {one.right}, not {one.result.digits}"
-            elif len(self.claims) < MOST_ANNOTATIONS:
-                value = one.result.number
-                step = {"name": f"{one.text} =", "expression": str(one.value), "value": value}
-                words = without_marks(f"{one.text} = {one.result.text}")
-                self._add({"steps": [step]}, one.result, words, one.result.start)
+        owned = (each for each in self.entries if each.figure and each.figure.start == result.start)
+        if owner := next(owned, None):
+            owner.wrong_arithmetic = f"{one.text} is {one.right}, not {result.digits}"
+        elif len(self.claims) < MOST_ANNOTATIONS:
+            value = result.number
+            step = {"name": f"{one.text} =", "expression": str(one.value), "value": value}
+            words = without_marks(f"{one.text} = {result.text}")
+            self._add({"steps": [step]}, result, words, result.start)
 
     def _words(self, passage: Passage, figure: Figure | None = None) -> str:
         """The words around a number of the prose, or the last: the sentence, or the row."""
@@ -269,11 +269,9 @@ def _check_form(passage: Passage, colon: bool, body: str) -> None:
     Raises:
         AnnotationError: it cannot.
     """
-    long = f"an annotation has at most {LONGEST_ANNOTATION:,} characters"
     faults = {
         ("the annotation needs a colon", f"write {EXAMPLE}"): not colon,
         ("the annotation does not end", "end it with -->"): not passage.closed,
-        (long, ""): len(passage.comment) > LONGEST_ANNOTATION,
         ("an annotation holds the beginning of another comment", "end it with -->"): "<!--" in body,
         ("the annotation is empty", f"write {EXAMPLE}"): not body,
     }
@@ -300,7 +298,11 @@ def sentence(prose: str, place: int, fresh: int = 0) -> str:
     if begins < fresh <= place and re.search(r"\w", prose[fresh:ends]):
         begins = fresh
     words = _plain(prose[begins:ends]).lstrip("|>,;:. ").rstrip(",; ")
-    return _cut(re.sub(r"\s+(?=[.,;:!?)%](?:\s|$))|(?<=[(])\s+", "", words))
+    return shorten(
+        re.sub(r"\s+(?=[.,;:!?)%](?:\s|$))|(?<=[(])\s+", "", words),
+        LONGEST_SENTENCE,
+        placeholder=" …",
+    )
 
 
 def row_text(row: str) -> str:
@@ -309,13 +311,10 @@ def row_text(row: str) -> str:
     >>> row_text("4,096 | **1.34 GB** ")
     '4,096 | 1.34 GB'
     """
-    return _cut(" | ".join(filter(None, map(_plain, row.split(CELL_END)))))
+    cells = filter(None, map(_plain, row.split(CELL_END)))
+    return shorten(" | ".join(cells), LONGEST_SENTENCE, placeholder=" …")
 
 
 def _plain(text: str) -> str:
     """A text on one line without marks; a formula is three dots."""
     return without_marks(FORMULAS.sub("…", text))
-
-
-def _cut(words: str) -> str:
-    return words if len(words) <= LONGEST_SENTENCE else words[:LONGEST_SENTENCE].rstrip() + " …"

@@ -12,8 +12,8 @@ only digits that cannot come out are reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -79,16 +79,6 @@ class Equation:
         return significant(self.value, max(precision(self.result.digits)[1], 2))
 
 
-def equations_of_blocks(blocks: Iterable[tuple[int, str]]) -> list[Equation]:
-    """The calculations of a file's paragraphs and cells, the place of each result counted in the file."""
-    return [
-        replace(one, result=one.result.shifted(start))
-        for start, prose in blocks
-        if len(prose) <= LONGEST_BLOCK and re.search("[=≈≃]", prose)
-        for one in equations(prose)
-    ]
-
-
 def equations(text: str) -> list[Equation]:
     """The calculations of a text, in order; what names a letter or a function is none.
 
@@ -96,8 +86,9 @@ def equations(text: str) -> list[Equation]:
     []
     """
     found: list[Equation] = []
-    every, joints = list(single_figures(text)), []
-    first = 0
+    if len(text) > LONGEST_BLOCK or not re.search("[=≈≃]", text):
+        return found
+    every, joints, first = list(single_figures(text)), [], 0
     for i, figure in enumerate(every):
         after = every[i + 1] if i + 1 < len(every) else None
         joint = BETWEEN.fullmatch(text, figure.unit_end, after.start) if after else None
