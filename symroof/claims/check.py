@@ -268,7 +268,5 @@ def compatible(one: WrittenNumber, two: WrittenNumber) -> bool:
     """
     if one.value is None or two.value is None:
         return one.word == two.word
-    ends = ((one, two.low, two.value, two.high), (two, one.low, one.value, one.high))
-    return any(
-        written.agrees(end) for written, *others in ends for end in others if end is not None
-    )
+    both = ((one, two), (two, one))
+    return any(x.agrees(end) for x, y in both for end in (y.low, y.number, y.high))

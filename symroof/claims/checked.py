@@ -166,7 +166,7 @@ class Checked:
     def _claimed(self) -> Any:
         """The claimed number in base units; a label, a range or an unreadable value as its text."""
         number = self.number
-        if number is None or number.low is not None:
+        if number is None or number.is_range:
             return self.claimed
         if number.value is not None:
             return plain_value(number.value)

@@ -105,12 +105,11 @@ def agreeing_ranges(
     >>> [(round(low, 4), round(high, 4)) for low, high in agreeing_ranges([Fraction(200)], read_written("100", ""))]
     [(198.0198, 201.005)]
     """
-    number, low, high = written.number, written.low, written.high
-    low = (number if low is None else low) - written.margin
+    number, low = written.number, written.low - written.margin
     if low <= 0:
         return [(NOTHING, 1 / NOTHING)]
-    cut = max(written.margin, 2 * written.half_unit)
-    high = number + cut if high is None else high + written.margin
+    cut = 0 if written.is_range else 2 * written.half_unit
+    high = written.high + max(written.margin, cut)
     return [(float(value * number / high), float(value * number / low)) for value in values]
 
 
@@ -239,7 +238,7 @@ def _of_digits(
     singles: Sequence[SlipPrediction], context: Context, written: WrittenNumber
 ) -> list[SlipExplanation]:
     """Two neighbouring digits swapped, from three digits on."""
-    rough = written.digits < PAIRED_DIGITS - 1 or written.low is not None or written.hedged_number
+    rough = written.digits < PAIRED_DIGITS - 1 or written.is_range or written.hedged_number
     options = {} if rough else digit_slips(context.value, 2 * written.half_unit)
     if written.number not in options:
         return []
@@ -256,7 +255,7 @@ def _of_two_slips(
     """Two slips at once, where the claim is fine enough to tell; in a rough one, a slip in a number
     whose prefix was binary is suggested."""
     fine = written.digits >= PAIRED_DIGITS
-    able = [p for p in reversed(singles) if p.way.paired and written.low is None]
+    able = [p for p in reversed(singles) if p.way.paired and not written.is_range]
     cases = list({p.value: p for p in able if not p.way.result}.values())[::-1]
     results = list({p.value: p for p in able if p.way.result}.values())[::-1]
     tried = itertools.combinations([*cases[:MOST_CHANGES], *results], 2)

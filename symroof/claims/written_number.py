@@ -50,8 +50,7 @@ class WrittenNumber:
 
     Attributes:
         text: as written.
-        value: in base units; the middle of a range; None for a word.
-        low, high: the ends of a range.
+        low, high: in base units: the ends of a range, or twice the number.
         half_unit: half a unit of the last digit written, in base units.
         digits: significant digits written; trailing zeros count.
         operator: of a bound.
@@ -61,9 +60,8 @@ class WrittenNumber:
     """
 
     text: str
-    value: Fraction | None = None
-    low: Fraction | None = None
-    high: Fraction | None = None
+    low: Fraction = Fraction(0)
+    high: Fraction = Fraction(0)
     half_unit: Fraction = Fraction(0)
     digits: int = 0
     operator: str = ""
@@ -73,15 +71,22 @@ class WrittenNumber:
 
     @property
     def number(self) -> Fraction:
-        """The value, of a number."""
-        assert self.value is not None
-        return self.value
+        """The number, or the middle of the range; of a word nothing that counts."""
+        return (self.low + self.high) / 2
+
+    @property
+    def value(self) -> Fraction | None:
+        """The same; None for a word."""
+        return self.number if self.word is None else None
+
+    @property
+    def is_range(self) -> bool:
+        return self.low != self.high
 
     @property
     def above_zero(self) -> bool:
         """Whether it is one number, no bound and no range, above zero."""
-        plain = self.value is not None and self.low is None and not self.operator
-        return plain and self.number > 0
+        return self.number > 0 and not self.is_range and not self.operator
 
     @property
     def margin(self) -> Fraction:
@@ -101,23 +106,22 @@ class WrittenNumber:
 
     def _off(self, derived: Fraction) -> Fraction:
         """How far a derived value is from the number, or from the range."""
-        low = self.number if self.low is None else self.low
-        high = self.number if self.high is None else self.high
-        return max(low - derived, derived - high, Fraction(0))
+        return max(self.low - derived, derived - self.high, Fraction(0))
 
     def truncated(self, derived: Fraction) -> bool:
         """Whether the number is the derived one with digits cut off, and no further off than 5 %."""
-        if self.value is None or self.low is not None:
-            return False
-        off = (derived - self.value) * (1 if self.value >= 0 else -1)
-        return abs(off) <= abs(derived) * CLOSE_ENOUGH and 0 <= off < 2 * self.half_unit
+        off = (derived - self.number) * (1 if self.number >= 0 else -1)
+        return (
+            not self.is_range
+            and abs(off) <= abs(derived) * CLOSE_ENOUGH
+            and 0 <= off < 2 * self.half_unit
+        )
 
     def rounded_limit(self, derived: Fraction) -> bool:
         """Whether a bound that may be reached is the derived limit, rounded as it was written:
         ``at most 95`` of 95.371, not ``under 95``."""
-        if self.value is None or self.operator not in ("<=", ">="):
-            return False
-        return abs(derived - self.value) <= min(self.half_unit, abs(derived) * ROUNDED_LIMIT)
+        near = min(self.half_unit, abs(derived) * ROUNDED_LIMIT)
+        return self.operator in ("<=", ">=") and abs(derived - self.number) <= near
 
     def verdict(
         self, derived: float | Fraction | str | bool, tolerance: Fraction | None = None
@@ -126,7 +130,7 @@ class WrittenNumber:
         if self.word is not None or isinstance(derived, (str, bool)):
             return "exact" if self.word == derived else "wrong"
         derived = settled(derived)
-        bound, agrees = bool(self.operator or self.low is not None), self.agrees(derived)
+        bound, agrees = bool(self.operator) or self.is_range, self.agrees(derived)
         if agrees if bound else nearly_equal(float(derived), float(self.number)):
             return "exact"
         if self.rounded_limit(derived) if bound else agrees:
@@ -177,18 +181,13 @@ def read_written(written: object, unit: str) -> WrittenNumber:
         end_of_denominators(plain, last.unit_end) :
     ].strip():  # a unit that prose does not have: s*byte
         last = replace(last, unit=plain[last.number_end :].strip())
-    figure = replace(figure, unit=figure.unit or last.unit) if figure.range_end else last
-    operator = figure.qualifier if figure.qualifier != "about" else ""
-    value, half, digits = _in_base_units(figure, unit)
-    if not figure.range_end:
-        hedged = figure.qualifier == "about"
-        return WrittenNumber(text, value, None, None, half, digits, operator, hedged, unit=unit)
-    high, other, more = _in_base_units(last, unit)
-    if value > high:
+    first = replace(figure, unit=figure.unit or last.unit) if figure.range_end else last
+    (low, half, digits), (high, other, more) = (_in_base_units(x, unit) for x in (first, last))
+    if low > high:
         raise ValueError(f"the range {text!r} runs backwards")
-    middle, half, digits = (value + high) / 2, max(half, other), max(digits, more)
-    hedged = figure.qualifier == "about"
-    return WrittenNumber(text, middle, value, high, half, digits, "", hedged, unit=unit)
+    hedged, operator = figure.qualifier == "about", figure.qualifier.removeprefix("about")
+    precise = max(half, other), max(digits, more)
+    return WrittenNumber(text, low, high, *precise, operator, hedged, unit=unit)
 
 
 def read_alone(written: object) -> WrittenNumber | None:
