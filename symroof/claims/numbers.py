@@ -78,7 +78,6 @@ class Figure:
     Attributes:
         begin: where its bound, hedge or sign of money begins, in its text.
         start, end: of its digits.
-        number_end: where its number ends, powers of ten included.
         unit_end: where its unit ends.
         digits: as written.
         power: of ten that follows them (``billion``, ``e9``).
@@ -92,7 +91,6 @@ class Figure:
     begin: int
     start: int
     end: int
-    number_end: int
     unit_end: int
     digits: str
     power: int
@@ -116,7 +114,7 @@ class Figure:
 
     def shifted(self, by: int) -> Figure:
         """The same number in a text that begins so much earlier."""
-        places = ("begin", "start", "end", "number_end", "unit_end")
+        places = ("begin", "start", "end", "unit_end")
         return replace(self, **{name: getattr(self, name) + by for name in places})
 
     @property
@@ -193,7 +191,7 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     digits = match["number"].replace("−", "-")
     shown = text[first:start] + digits + text[end:unit_end]
     return Figure(
-        *(first, start, end, place, unit_end, digits, power, unit, qualifier),
+        *(first, start, end, unit_end, digits, power, unit, qualifier),
         text=without_marks(shown),
         denominators=denominators(text, start, own),
     )

@@ -170,18 +170,17 @@ def read_written(written: object, unit: str) -> WrittenNumber:
         spaced = re.sub(r"(?<=\d)B$", " B", text)
     plain = re.sub(r"(?<=\d)_(?=\d)", "", spaced).removeprefix("+")
     found = figures(plain)
-    if not found or plain[: found[0].begin].strip():
+    last = found[0].range_end or found[0] if found else None
+    if last is None or plain[: found[0].begin].strip():
         if QUALIFIER.match(text):
             raise ValueError(f"{text!r} holds no number")
         if re.match(r"[+-]?[\d.]", text):
             raise ValueError(f"{text[:40]!r} is not a number with a unit")
         return WrittenNumber(text, word=WORDS.get(text.lower(), text))
-    figure, last = found[0], found[0].range_end or found[0]
-    if plain[
-        end_of_denominators(plain, last.unit_end) :
-    ].strip():  # a unit that prose does not have: s*byte
-        last = replace(last, unit=plain[last.number_end :].strip())
-    first = replace(figure, unit=figure.unit or last.unit) if figure.range_end else last
+    if rest := plain[end_of_denominators(plain, last.unit_end) :].strip():
+        raise ValueError(f"{text[:40]!r} is not a number with a unit: {rest[:20]!r} is none")
+    figure = found[0]
+    first = replace(figure, unit=figure.unit or last.unit)
     (low, half, digits), (high, other, more) = (_in_base_units(x, unit) for x in (first, last))
     if low > high:
         raise ValueError(f"the range {text!r} runs backwards")
