@@ -45,10 +45,10 @@ BUDGETS = {
     "servers": 1510,
     "sweep": 1009,
     "calibrate": 1229,
-    "check": 4635,
+    "check": 4607,
     "report": 4959,
     "cli": 3479,
-    "tests": 29760,
+    "tests": 29758,
     "other": 2674,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
