@@ -8,7 +8,7 @@ and ``off`` are accepted where a switch takes them. Size, depth and number of no
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -47,23 +47,16 @@ class Document:
         known = location
         while known not in self.places and known:
             known = known[:-1]
-        return problem_at(
-            self.file, self.lines, self.places.get(known, (1, 1)), message, hint, location
-        )
+        return self.problem_at(self.places.get(known, (1, 1)), message, hint, location)
 
-
-def problem_at(
-    file: str,
-    lines: tuple[str, ...],
-    place: tuple[int, int],
-    message: str,
-    hint: str = "",
-    location: Location = (),
-) -> Problem:
-    """A problem at a line and column of a file."""
-    line, column = place
-    source = lines[line - 1] if line <= len(lines) else ""
-    return Problem(file, message, line, column, path_text(location), hint, source, location)
+    def problem_at(
+        self, place: tuple[int, int], message: str, hint: str = "", location: Location = ()
+    ) -> Problem:
+        """A problem at a line and column of the file."""
+        line, column = place
+        source = self.lines[line - 1] if line <= len(self.lines) else ""
+        path = path_text(location)
+        return Problem(self.file, message, line, column, path, hint, source, location)
 
 
 def path_text(location: Location) -> str:
@@ -133,15 +126,16 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
         a: 2
         ^
     """
-    reader = _YamlReader(text, file)
+    read = Document(file, None, {}, tuple(text.splitlines()), text)
+    reader = _YamlReader(read)
     try:
-        data = reader.document()
+        data = reader.data()
     except InputError:
         raise
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        shown = reader.lines[line - 1] if line <= len(reader.lines) else ""
+        shown = read.lines[line - 1] if line <= len(read.lines) else ""
         # libyaml does not say which character it is
         nested = "mapping values" in str(error.problem)
         hint = "indent it as the lines around it, or quote a text with a colon" if nested else ""
@@ -159,21 +153,19 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
         raise InputError(reader.problems)
     if noted is not None:
         noted += reader.problems
-    return Document(file, data, reader.places, reader.lines, text, reader.written)
+    return replace(read, data=data)
 
 
 class _YamlReader:
     """Events to plain data in one pass, with the place of every value."""
 
-    def __init__(self, text: str, file: str) -> None:
-        self.file, self.lines = file, tuple(text.splitlines())
-        self.events = self.checked(yaml.parse(text, Loader=_Loader))
-        self.places: dict[Location, tuple[int, int]] = {}
-        self.written: dict[Location, str] = {}
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.events = self.checked(yaml.parse(document.text, Loader=_Loader))
         self.problems: list[Problem] = []
 
     def stop(self, place: tuple[int, int], message: str, hint: str = "") -> InputError:
-        return InputError(problem_at(self.file, self.lines, place, message, hint))
+        return InputError(self.document.problem_at(place, message, hint))
 
     def checked(self, events: Iterable[Any]) -> Iterator[Any]:
         """The events, stopped at a bound, an anchor, an alias, a tag or a second document before anything is built of it."""
@@ -204,7 +196,7 @@ class _YamlReader:
                     raise self.stop(_mark(event), "more than one document in the file")
             yield event
 
-    def document(self) -> Any:
+    def data(self) -> Any:
         """The data of the one document; the events behind it are checked as well.
 
         Raises:
@@ -213,11 +205,11 @@ class _YamlReader:
         """
         root = [self.read(event, ()) for event in self.events if isinstance(event, yaml.NodeEvent)]
         if not root:
-            raise InputError(Problem(self.file, "is empty", 1, 1))
+            raise InputError(Problem(self.document.file, "is empty", 1, 1))
         return root[0]
 
     def read(self, node: Any, location: Location, key: yaml.ScalarEvent | None = None) -> Any:
-        self.places[location] = _mark(key or node)
+        self.document.places[location] = _mark(key or node)
         if isinstance(node, yaml.ScalarEvent):
             return self.scalar(node, location)
         if isinstance(node, yaml.MappingStartEvent):
@@ -246,7 +238,7 @@ class _YamlReader:
                 continue
             name, value = key.value, next(self.events)
             if name in result:
-                first = self.places[(*location, name)][0]
+                first = self.document.places[(*location, name)][0]
                 message = f"duplicate key, first written in line {first}"
                 self.complain(key, (*location, name), message)
                 self.skip(value)
@@ -282,13 +274,11 @@ class _YamlReader:
         except UnitError as error:
             self.complain(node, location, str(error))
             return None
-        self.written[location] = text
+        self.document.written[location] = text
         return int(value) if value.denominator == 1 else value
 
     def complain(self, node: Any, location: Location, message: str, hint: str = "") -> None:
-        self.problems.append(
-            problem_at(self.file, self.lines, _mark(node), message, hint, location)
-        )
+        self.problems.append(self.document.problem_at(_mark(node), message, hint, location))
 
 
 def _mark(node: Any) -> tuple[int, int]:

@@ -349,16 +349,25 @@ def readable(value: float | Fraction, unit: str, digits: int = 6) -> str:
     return f"{significant(number, digits).replace(',', '')} {text.replace('µ', 'u')}".strip()
 
 
-USUAL: dict[str, tuple[tuple[str, int], ...]] = {
-    "byte/s": (("TB/s", 20), ("GB/s", 10**4)),
-    "byte": (("GB", 10**4),),
-    "byte/token": (("KB/token", 10**4),),
-    "FLOP/s": (("TFLOP/s", 10**5),),
-    "s": (("ms", 10**5),),
-    "USD/s": (("USD/hour", 10**4),),
-    "Hz": (("GHz", 10), ("MHz", 10**4)),
+USUAL: dict[str, tuple[str, str, tuple[tuple[str, int], ...]]] = {
+    "byte/s": ("a bandwidth", "3.35 TB/s", (("TB/s", 20), ("GB/s", 10**4))),
+    "byte": ("a size", "80 GB", (("GB", 10**4),)),
+    "byte/token": ("a size", "320 KB/token", (("KB/token", 10**4),)),
+    "FLOP/s": ("a rate", "989.4 TFLOP/s", (("TFLOP/s", 10**5),)),
+    "s": ("a time", "50 ms", (("ms", 10**5),)),
+    "W": ("a power", "700 W", ()),
+    "USD/s": ("a price", "4.29 USD/hour", (("USD/hour", 10**4),)),
+    "Hz": ("a clock", "1.83 GHz", (("GHz", 10), ("MHz", 10**4))),
 }
-"""The units in which people write a quantity, each with the largest number that is usual in it."""
+"""What has a unit, how people write it, and the units in which they do, each with the largest number that is usual in it."""
+
+
+NO_USUAL: tuple[str, str, tuple[tuple[str, int], ...]] = ("", "", ())
+
+
+def example(unit: str, written_in: str | None = None) -> str:
+    """How a value of a unit is written."""
+    return repr(USUAL[unit][1] if unit in USUAL else f"1 {written_in or unit}".strip())
 
 
 def with_usual_unit(value: float | Fraction, unit: str, written_in: str | None = None) -> str:
@@ -369,7 +378,7 @@ def with_usual_unit(value: float | Fraction, unit: str, written_in: str | None =
     >>> with_usual_unit(Fraction(20), "s"), with_usual_unit(Fraction("0.05"), "s"), with_usual_unit(Fraction(4), "byte", "bit")
     ('20 ms', '50 ms', '4 bit')
     """
-    usual = ((written_in, 10**4),) if written_in else USUAL.get(unit, ())
+    usual = ((written_in, 10**4),) if written_in else USUAL.get(unit, NO_USUAL)[2]
     name = next((name for name, most in usual if 0.1 <= abs(float(value)) <= most), None)
     return f"{significant(value, 6).replace(',', '')} {name}" if name else readable(value, unit)
 

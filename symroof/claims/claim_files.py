@@ -19,7 +19,7 @@ from symroof.claims.spelled_arithmetic import Equation, equations
 from symroof.errors import InputError, Problem, why
 from symroof.specs.claims import ClaimSpec, ClaimsSpec
 from symroof.specs.fields import build
-from symroof.strict_yaml import Document, Location, loads, problem_at
+from symroof.strict_yaml import Document, Location, loads
 
 MOST_ANNOTATIONS = 500
 LEAD = re.compile(r"symroof\s*(:?)\s*", re.IGNORECASE)
@@ -170,8 +170,7 @@ class Note(ClaimFile):
                     self._wrong_arithmetic(one, one.result.shifted(start))
 
     def _fault(self, at: int, message: str, hint: str = "") -> InputError:
-        document, place = self.document, self.place(at)
-        return InputError(problem_at(document.file, document.lines, place, message, hint))
+        return InputError(self.document.problem_at(self.place(at), message, hint))
 
     def _read(self, passage: Passage) -> None:
         """One annotation: a default, or a claim; one that cannot be read is an unchecked claim."""

@@ -18,9 +18,11 @@ from pydantic_core import core_schema
 from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.strict_yaml import Document, Location
 from symroof.units import (
+    USUAL,
     Quantity,
     UnitError,
     describe,
+    example,
     parse_quantity,
     parse_unit,
     significant,
@@ -182,23 +184,6 @@ def in_unit(
             f"is in {describe(read.dimension)}, but {describe(dimension)} is needed, such as {example(unit)}"
         )
     return read
-
-
-USUAL = {
-    "byte/s": ("a bandwidth", "3.35 TB/s"),
-    "byte": ("a size", "80 GB"),
-    "FLOP/s": ("a rate", "989.4 TFLOP/s"),
-    "s": ("a time", "50 ms"),
-    "W": ("a power", "700 W"),
-    "USD/s": ("a price", "4.29 USD/hour"),
-    "Hz": ("a clock", "1.83 GHz"),
-}
-"""What has a unit, and how people write it."""
-
-
-def example(unit: str, written_in: str | None = None) -> str:
-    """How a value of a unit is written."""
-    return repr(USUAL[unit][1] if unit in USUAL else f"1 {written_in or unit}".strip())
 
 
 @dataclass(frozen=True, eq=False)

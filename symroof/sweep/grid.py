@@ -73,12 +73,13 @@ class Variable:
 
 @dataclass(frozen=True)
 class Grid:
-    """Quantities over axes, those of labels first; ``missing`` says of each case what has no value, and why."""
+    """Quantities over axes, those of labels first: of each case those with a formula, and why it lacks some."""
 
     title: str
     axes: tuple[Axis, ...]
     quantities: tuple[str, ...]
     cases: tuple[BoundCase, ...]
+    outputs: tuple[Mapping[str, Output], ...]
     missing: tuple[Mapping[str, str], ...]
 
     @property
@@ -107,17 +108,7 @@ class Grid:
     @cached_property
     def _open(self) -> list[Case]:
         """The cases, for any values of the numeric axes."""
-        return [each.case.without_values(self.moved, rounded=True) for each in self.cases]
-
-    @cached_property
-    def _outputs(self) -> list[dict[str, Output]]:
-        """The quantities that have a formula in each case."""
-        found: list[dict[str, Output]] = [{} for _ in self.cases]
-        for case, outputs in zip(self._open, found, strict=True):
-            for name in self.quantities:
-                with suppress(NoValue):
-                    outputs[name] = output(name, self.moved, case)
-        return found
+        return [opened(each, self.moved) for each in self.cases]
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -134,7 +125,7 @@ class Grid:
     def _variable(self, name: str) -> Variable:
         """A truth that some cases do not have is a text, as a label is: only texts can say that there is no value."""
         symbol = self.cases[0].case.theory.symbol(name)
-        having = [outputs[name] for outputs in self._outputs if name in outputs]
+        having = [outputs[name] for outputs in self.outputs if name in outputs]
         truth, words = any(each.truth for each in having), {w for x in having for w in x.labels}
         dtype = np.dtype(bool if truth else float)
         if words or (truth and len(having) < len(self.cases)):
@@ -179,7 +170,7 @@ class Grid:
         """Variables of one case at arrays of the numeric axes, in each scenario of its prices and its measured efficiencies."""
         here = self._open[number].changed({**self._scenarios(number, len(ticks)), **ticks})
         for variable in asked:
-            own = self._outputs[number].get(variable.symbol.name)
+            own = self.outputs[number].get(variable.symbol.name)
             if own is None:
                 yield "" if variable.dtype.kind == "U" else np.nan
                 continue
@@ -261,45 +252,46 @@ def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[s
     return {name: formula for name, formula in columns.items() if names_of(formula)}
 
 
-def available(
-    cases: Sequence[BoundCase], asked: Sequence[str] | None, near: Mapping[str, float]
-) -> tuple[list[str], list[dict[str, str]]]:
-    """The quantities that have a value in some case, whether it fits among them, and why each case lacks some.
+def opened(case: BoundCase, moved: frozenset[str]) -> Case:
+    """A case for any values of the inputs that move."""
+    return case.case.without_values(moved, rounded=True)
 
-    ``near`` has the near ends of the numeric axes; the cases are at the far ones.
+
+def available(
+    cases: Sequence[BoundCase], asked: Sequence[str] | None, moved: frozenset[str]
+) -> tuple[list[str], list[dict[str, Output]], list[dict[str, UndefinedValue]]]:
+    """The quantities that have a formula in some case, whether it fits among them; the formulas of each case, and why it lacks some.
 
     Raises:
         InputError: a quantity that was asked for lacks an input in every case, with what it needs.
     """
     names = list(FIRST if asked is None else asked)
-    if FITS not in (*names, *near) and any(map(cases[0].case.theory.timed, names)):
+    if FITS not in (*names, *moved) and any(map(cases[0].case.theory.timed, names)):
         names.append(FITS)
-    lacking = [{name: _reason(case, name, near) for name in names} for case in cases]
-    nowhere = [name for name in names if all(isinstance(x[name], UndefinedValue) for x in lacking)]
+    found: list[dict[str, Output]] = [{} for _ in cases]
+    missing: list[dict[str, UndefinedValue]] = [{} for _ in cases]
+    for case, outputs, lacking in zip(cases, found, missing, strict=True):
+        here = opened(case, moved)
+        for name in names:
+            try:
+                outputs[name] = output(name, moved, here)
+                case.case.value(name)
+            except UndefinedValue as error:
+                lacking[name] = error
+            except UnknownName:
+                lacking[name] = UndefinedValue("is not a part of this model")
+            except NoValue:  # at these values of what moves
+                continue
+    nowhere = [name for name in names if all(name in lacking for lacking in missing)]
     faults = []
     for name in nowhere:
         if name in (asked or ()) or len(nowhere) == len(names):
-            error = lacking[0][name]
-            hint = HINT.format(error.name) if isinstance(error, MissingInput) else ""
-            faults.append(Problem("sweep", str(error), path=name, hint=hint))
+            why = missing[0][name]
+            hint = HINT.format(why.name) if isinstance(why, MissingInput) else ""
+            faults.append(Problem("sweep", str(why), path=name, hint=hint))
     if faults:
         raise InputError(faults if asked else replace(faults[0], path=""))
-    texts = [{name: str(error) for name, error in case.items() if error} for case in lacking]
-    return [name for name in names if name not in nowhere], texts
-
-
-def _reason(case: BoundCase, name: str, near: Mapping[str, float]) -> Exception | None:
-    """Why a quantity has no value at both ends of the axes; None where it has one."""
-    error: Exception | None = None
-    for end in (case.case.changed(near), case.case) if near else (case.case,):
-        try:
-            end.value(name)
-            return None
-        except NoValue as refused:
-            error = refused
-        except UnknownName:
-            error = UndefinedValue("is not a part of this model")
-    return error
+    return [name for name in names if name not in nowhere], found, missing
 
 
 # ------------------------------------------------------------------------------------------------ axes and cases
@@ -328,27 +320,19 @@ def make_grid(
     if asked == []:
         hint = "ask for one that is computed, such as -q itl"
         raise InputError(Problem("sweep", "every quantity that is asked for is an axis", hint=hint))
-    near, far = _ends(axes)
-    cases = tuple(_cases(request, axes, far))
-    names, missing = available(cases, asked, near)
+    cases = tuple(_cases(request, axes))
+    moved = frozenset(axis.name for axis in axes if not axis.labelled)
+    names, outputs, missing = available(cases, asked, moved)
     shown = f"{', '.join(names[:4])}{' ...' if len(names) > 4 else ''}"
     heading = title or f"{shown} over {', '.join(axis.name for axis in axes)}"
-    return Grid(heading, tuple(axes), tuple(names), cases, tuple(missing))
+    told = ({name: str(error) for name, error in lacking.items()} for lacking in missing)
+    return Grid(heading, tuple(axes), tuple(names), cases, tuple(outputs), tuple(told))
 
 
-def _ends(axes: Sequence[Axis]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The numeric axes at their near ends and at their far ones: the largest values, but the shortest prompt, which must hold a cached prefix."""
-    near: dict[str, Any] = {}
-    far: dict[str, Any] = {}
-    for axis in axes:
-        if not axis.labelled:
-            ends = axis.values.min().item(), axis.values.max().item()
-            near[axis.name], far[axis.name] = ends[::-1] if axis.name == "prompt" else ends
-    return near, far
-
-
-def _cases(request: Request, axes: Sequence[Axis], far: Mapping[str, Any]) -> Iterator[BoundCase]:
-    """One case for every combination of labels, in order; the numeric axes are at their far ends."""
+def _cases(request: Request, axes: Sequence[Axis]) -> Iterator[BoundCase]:
+    """One case for every combination of labels, in order; the inputs that move are the largest, but for the prompt, which must hold a cached prefix everywhere."""
+    moved = {axis.name: axis.values for axis in axes if not axis.labelled}
+    far = {name: (x.min() if name == "prompt" else x.max()).item() for name, x in moved.items()}
     labelled = [axis for axis in axes if axis.labelled]
     hidden = {ROLE_INPUT[axis.name] for axis in axes if axis.name in ROLE_INPUT}
     weaker = request.without(hidden)  # a width by number would hide the one by name

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symroof.errors import InputError, Problem
-from symroof.strict_yaml import Document, Location, path_text, read_text
+from symroof.strict_yaml import Document, Location, read_text
 
 LARGEST_FILE, DEEPEST, LONGEST_NUMBER, MOST_VALUES = 4_000_000, 40, 400, 200_000
 MOST_VALUES_OF_A_LARGE_FILE = 2_000_000
@@ -26,9 +26,7 @@ class JsonDocument(Document):
     """A JSON file's data; places are looked up in the text when there is a problem to point at."""
 
     def problem(self, location: Location, message: str, hint: str = "") -> Problem:
-        line, column = _place(self.text, location)
-        source = self.lines[line - 1] if line <= len(self.lines) else ""
-        return Problem(self.file, message, line, column, path_text(location), hint, source)
+        return self.problem_at(_place(self.text, location), message, hint, location)
 
     def error(self, location: Location, message: str, hint: str = "") -> InputError:
         """The problem at a place as an error."""
