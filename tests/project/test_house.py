@@ -34,18 +34,18 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1777,
+    "top level": 1776,
     "symbolic": 4696,
     "theory": 4462,
-    "specs": 4623,
-    "checkpoints": 3215,
+    "specs": 4608,
+    "checkpoints": 3213,
     "study": 6688,
     "select": 2377,
     "simulate": 1759,
     "servers": 1510,
-    "sweep": 1009,
+    "sweep": 993,
     "calibrate": 1229,
-    "check": 4607,
+    "check": 4606,
     "report": 4959,
     "cli": 3479,
     "tests": 29758,
