@@ -151,30 +151,18 @@ def match_parts(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
     ``H100 80GB`` is what ``h100`` is.
     """
     words = _part_words(name)
-    squeezed = "".join(words)
-    if not squeezed:
-        return []
-    same = [
-        entry.name
-        for entry in shipped.values()
-        if squeezed
-        in {"".join(_part_words(spelling)) for spelling in (*_called(entry), entry.title)}
-    ]
-    if len(same) == 1:
-        return same
-    having = []
-    for entry in shipped.values():
+    same, having, called = list[str](), list[str](), list[str]()
+    for entry in shipped.values() if words else ():
         data: Any = entry.document.data
-        memory = (data.get("memory") or {}).get("kind", "")
-        own = _part_words(" ".join((*_called(entry), entry.title, str(memory))))
+        memory = str((data.get("memory") or {}).get("kind", ""))
+        *names, title = map(_part_words, (*_called(entry), entry.title))
+        own = [word for each in (*names, title, _part_words(memory)) for word in each]
+        if "".join(words) in map("".join, (*names, title)):
+            same.append(entry.name)
         if all(word in own or f"{word}gb" in own for word in words):  # H100-80, too
-            having.append(entry)
-    called = [
-        entry
-        for entry in having
-        if any(set(_part_words(spelling)) <= set(words) for spelling in _called(entry))
-    ]
-    return [entry.name for entry in (called if len(called) == 1 else having)]
+            having.append(entry.name)
+            called += [entry.name] * any(set(each) <= set(words) for each in names)
+    return next((found for found in (same, called) if len(found) == 1), having)
 
 
 def _called(entry: CatalogueEntry) -> tuple[str, ...]:

@@ -177,7 +177,8 @@ class StudySpec(Spec):
     @property
     def declared(self) -> Declarations:
         """What the study declares, over those of its theory."""
-        return own_thresholds(self.thresholds, self.define).joined(self.define)
+        known: Any = self.define
+        return own_thresholds(self.thresholds, known).joined(known)
 
     @model_validator(mode="after")
     def _prompt(self) -> StudySpec:

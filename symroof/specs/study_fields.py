@@ -8,13 +8,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import (
-    BeforeValidator,
-    GetCoreSchemaHandler,
-    ValidationInfo,
-    WithJsonSchema,
-)
-from pydantic_core import core_schema
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSchema
 
 from symroof.errors import nearest
 from symroof.specs.definitions import (
@@ -73,21 +67,13 @@ def any_names(
     return _mapped(value, own=own, devices=devices)
 
 
-class _Declared:
+def _declared(specs: dict[str, FormulaSpec], info: ValidationInfo) -> Declarations:
     """The formulas that a study defines, as declarations over those of its theory (the context)."""
-
-    def __get_pydantic_core_schema__(
-        self, _: object, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        def read(specs: dict[str, FormulaSpec], info: core_schema.ValidationInfo) -> Declarations:
-            theory: Declarations = info.context or NONE
-            return declared_formulas(specs, theory).joined(theory) if specs else theory
-
-        entries = handler.generate_schema(Annotated[dict[str, FormulaSpec], MOST_DECLARED])
-        return core_schema.with_info_after_validator_function(read, entries)
+    theory: Declarations = info.context or NONE
+    return declared_formulas(specs, theory).joined(theory) if specs else theory
 
 
-Define: TypeAlias = Annotated[Declarations, _Declared()]
+Define: TypeAlias = Annotated[dict[str, FormulaSpec], MOST_DECLARED, AfterValidator(_declared)]
 
 
 def own_thresholds(named: tuple[ThresholdSpec, ...], known: Declarations) -> Declarations:
