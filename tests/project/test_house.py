@@ -37,7 +37,7 @@ BUDGETS = {
     "top level": 1776,
     "symbolic": 4696,
     "theory": 4462,
-    "specs": 4608,
+    "specs": 4583,
     "checkpoints": 3213,
     "study": 6688,
     "select": 2377,
