@@ -108,6 +108,9 @@ def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
 
 # ---------------------------------------------------------------------------------------------- taken for one another
 
+LINES_OF_PRODUCTS = ("rtx", "rx", "tpu", "radeon", "arc")
+"""First words of names that are shared by different products."""
+
 
 def confusable_figures(
     bound_case: BoundCase, symbol: str, kind: str
@@ -116,7 +119,7 @@ def confusable_figures(
 
     Args:
         kind: ``sparse`` (the peak of this precision with 2:4 sparsity; twice the dense one where nobody prints it), ``precisions`` (the dense peaks of
-            this part at others), or which other parts have it: see :func:`other_parts`.
+            this part at others), or which other parts have it: see :func:`kinship`.
 
     >>> from symroof.claims.claim_settings import study_of
     >>> bound_case = study_of({"hardware": "h100-sxm"}).first
@@ -126,61 +129,50 @@ def confusable_figures(
     [('1978.9 TFLOP/s', 1978.9)]
     """
     device, compute = bound_case.hardware, bound_case.compute
+    peaks = device.peaks if device else {}
+    peak = peaks.get(compute) if compute else None  # type: ignore[call-overload]
     if kind == "sparse":
-        peak = device.peaks.get(compute) if device and compute else None  # type: ignore[call-overload]
         if peak and peak.sparse:
             return ((peak.sparse.text, peak.sparse.value),)
-        if device and not any(other.sparse for other in device.peaks.values()):
+        if device and not any(other.sparse for other in peaks.values()):
             return ()
         twice = 2 * bound_case.case.value("peak_flops")
         return ((format_quantity(twice, "FLOP/s"), twice),)
     if device is None:
         return ()
     if kind == "precisions":
-        others = ((name, peak.dense.value) for name, peak in device.peaks.items())
+        others = ((name, other.dense.value) for name, other in peaks.items())
         return tuple((name, value) for name, value in others if name != compute)
-    figures = ((part.name, _figure(part, symbol, compute)) for part in other_parts(device, kind))
-    return tuple((name, value) for name, value in figures if value)
-
-
-def other_parts(device: HardwareSpec, kind: str) -> list[HardwareSpec]:
-    """Parts of a device's vendor with memory of the same sort (HBM, GDDR, LPDDR), which are taken for it.
-
-    Args:
-        kind: ``siblings`` (variants of one product: an SXM and a PCIe board), ``parts`` (others of its architecture: the first word of its name, so
-            that Blackwell Ultra is kin of Blackwell), ``generations`` (of other architectures).
-
-    >>> h100 = read_spec("hardware", "h100-sxm")[0]
-    >>> [part.name for part in other_parts(h100, "siblings")]
-    ['h100-nvl', 'h100-pcie']
-    """
-    product = device.name.partition("-")[0]
-    found = []
+    found: list[tuple[str, Fraction]] = []
     for part in made_by(device.vendor):
-        kin = [(each.architecture or "").split()[:1] for each in (part, device)]
-        alike = part.name.partition("-")[0] == product and product not in LINES_OF_PRODUCTS
-        of = "siblings" if alike else "parts"
-        of = "generations" if [] in kin or kin[0] != kin[1] else of
-        if of == kind and part.name != device.name and _sort(part) == _sort(device):
-            found.append(part)
-    return found
+        if kinship(part, device) != kind:
+            continue
+        if symbol == "mem_bandwidth":
+            found.append((part.name, part.memory.bandwidth.value.value))
+        elif compute and (own := peak_precision(compute, list(part.peaks))):
+            found.append((part.name, part.peaks[own].dense.value))  # type: ignore[index]
+    return tuple(found)
 
 
-LINES_OF_PRODUCTS = ("rtx", "rx", "tpu", "radeon", "arc")
-"""First words of names that are shared by different products."""
+def kinship(part: HardwareSpec, device: HardwareSpec) -> str:
+    """Why a part of a device's vendor, with memory of the same sort (HBM, GDDR, LPDDR), is taken for it.
 
+    ``siblings`` are variants of one product (an SXM and a PCIe board), ``parts`` others of its architecture (the first
+    word of its name, so that Blackwell Ultra is kin of Blackwell), ``generations`` of other architectures.
 
-def _sort(part: HardwareSpec) -> str:
-    """The sort of a part's memory without its generation: ``HBM`` of HBM2e."""
-    match = re.match(r"[A-Z]+", part.memory.kind.upper())
-    return match[0] if match else ""
-
-
-def _figure(part: HardwareSpec, symbol: str, compute: str | None) -> Fraction | None:
-    if symbol == "mem_bandwidth":
-        return part.memory.bandwidth.value.value
-    precision = peak_precision(compute, list(part.peaks)) if compute else None
-    return part.peaks[precision].dense.value if precision else None  # type: ignore[index]
+    >>> h100, a100 = (read_spec("hardware", name)[0] for name in ("h100-sxm", "a100-80gb-sxm"))
+    >>> kinship(a100, h100), kinship(h100, h100)
+    ('generations', '')
+    """
+    sorts = [re.match(r"[A-Z]*", each.memory.kind.upper()) for each in (part, device)]
+    if part.name == device.name or len({sort and sort[0] for sort in sorts}) > 1:
+        return ""
+    kin, own = ((each.architecture or "").split()[:1] for each in (part, device))
+    if not kin or kin != own:
+        return "generations"
+    products = {each.name.partition("-")[0] for each in (part, device)}
+    alike = len(products) == 1 and products.isdisjoint(LINES_OF_PRODUCTS)
+    return "siblings" if alike else "parts"
 
 
 @lru_cache(maxsize=16)

@@ -26,7 +26,6 @@ from symroof.strict_yaml import Document, Location, read_text
 from symroof.symbolic.expressions import is_relation, operator_of
 from symroof.symbolic.printing import text
 from symroof.theory.spellings import is_sympy, read_expression
-from symroof.units import parse_unit, strict
 
 LONGEST_SHOWN = 400
 """Characters of an equation that its report repeats."""
@@ -250,9 +249,7 @@ def with_conflict(claim: Checked, others: Mapping[str, Checked]) -> Checked:
         problem = Problem("conflicts_with", f"{named[:60]} {fault}", hint=nearest(named, others))
         return replace(claim, verdict="unchecked", reason=fault, error=InputError(problem))
     one, two = claim.number, other.number
-    if one is None or two is None or compatible(one, two):
-        return claim
-    if strict(parse_unit(one.unit).dimension) != strict(parse_unit(two.unit).dimension):
+    if one is None or two is None or one.unit != two.unit or compatible(one, two):
         return claim
     both = f"{claim.claimed} here and {other.claimed} in {other.id} cannot both be right"
     derived = f"; derived {claim.derived}" if claim.derived else ""
