@@ -1,6 +1,6 @@
 """Layer kinds as model specs write them, attention or another mixer and what follows it; and the order of a model's layers: a pattern of labels that repeats.
 
-The fields of attention and of other mixers, and what they must agree in, stand in ``specs/layer_fields.yaml``.
+The fields of its blocks, and what they must agree in, stand in ``specs/layer_fields.yaml``.
 """
 
 from __future__ import annotations
@@ -86,12 +86,10 @@ Number = int | Fraction
 
 
 class LayerBlock(Spec):
-    """A part of a layer: the widths it gives to symbols, the traits it gives to the layer.
+    """A part of a layer, of a kind of the table: the widths it gives to symbols, the traits it gives to the layer; ``RULES`` is its entry."""
 
-    ``GIVES`` names traits after the fields that give them by being on or there; a field that is on gives one of its own name.
-    """
-
-    GIVES: ClassVar[Mapping[str, str]] = {}
+    RULES: ClassVar[Mapping[str, Any]] = {}
+    kind: str
 
     def widths(self) -> dict[str, Number]:
         """Every width by its symbol's name."""
@@ -102,11 +100,12 @@ class LayerBlock(Spec):
         }
 
     def traits(self) -> frozenset[str]:
-        """The traits that are switched on."""
+        """The traits that are switched on; a field that is on gives one of its own name, or as the table says."""
+        gives = self.RULES.get("gives", {})
         return frozenset(
-            self.GIVES.get(name, name)
+            gives.get(name, name)
             for name, value in self
-            if value is True or (name in self.GIVES and value not in (None, False))
+            if value is True or (name in gives and value not in (None, False))
         )
 
     @property
@@ -114,13 +113,6 @@ class LayerBlock(Spec):
         """How far a query sees, where that is not all: a ``window``, a ``chunk``, or the ``top`` keys."""
         fields = (("window", "window"), ("chunk_size", "chunk"), ("index_topk", "top"))
         return next((word for field, word in fields if getattr(self, field, None)), None)
-
-
-class MixingBlock(LayerBlock):
-    """A block that mixes tokens, of a kind of the table; ``RULES`` is its entry."""
-
-    RULES: ClassVar[Mapping[str, Any]] = {}
-    kind: str
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -130,7 +122,7 @@ class MixingBlock(LayerBlock):
 
     def _contradictions(self) -> Iterator[str]:
         """What its fields must agree in and do not."""
-        given = {name: value for name, value in self if value is not None}
+        given = {name: value for name, value in self if value not in (None, False)}
         for written in self.RULES.get("together", ()):
             names = written.split()
             if 0 < len(given.keys() & names) < len(names):
@@ -148,11 +140,18 @@ class MixingBlock(LayerBlock):
                 shown = f"{written.replace(' ', '*')} {whole}"
                 yield f"{shown} is not a multiple of {part} {given[part]}"
         for name, kinds in self.RULES.get("of_kind", {}).items():
-            if (self.kind in kinds) != (name in given):
-                yield f"{name} belongs to `kind: {'` and `'.join(kinds)}`, which needs it"
+            if self.kind in kinds and name not in given:
+                yield f"{name} is missing"
+            if self.kind not in kinds and name in given:
+                yield f"{name} belongs to `kind: {'` and `'.join(kinds)}`"
+        for name, written in self.RULES.get("at_most", {}).items():
+            most = sum(given.get(part, 0) for part in written.split())
+            if given[name] > most:
+                shown = f"{written.replace(' ', ' + ')} {most}"
+                yield f"{name} {given[name]} is more than {shown}"
 
 
-def _form(name: str, entry: Mapping[str, Any]) -> type[MixingBlock]:
+def _form(name: str, entry: Mapping[str, Any]) -> type[LayerBlock]:
     """The form of one entry of the table."""
     fields: dict[str, Any] = {"kind": (Literal[tuple(entry["kinds"])], entry.get("kind", ...))}
     fields |= dict.fromkeys(entry.get("needs", ()), (Whole, ...))
@@ -162,98 +161,30 @@ def _form(name: str, entry: Mapping[str, Any]) -> type[MixingBlock]:
     for field, words in entry.get("words", {}).items():
         fields[field] = (Literal[tuple(words)], words[0])
     made = create_model(
-        name, __base__=MixingBlock, __module__=__name__, __doc__=entry["means"], **fields
+        name, __base__=LayerBlock, __module__=__name__, __doc__=entry["means"], **fields
     )
-    made.RULES, made.GIVES = entry, entry.get("gives", {})
+    made.RULES = entry
     return made
 
 
 BLOCKS: Mapping[str, Mapping[str, Any]] = load(data_folder("specs") / "layer_fields.yaml").data
-ATTENTION, MIXERS = (
-    [_form(name, entry) for name, entry in BLOCKS[part].items()] for part in ("attention", "mixer")
+ATTENTION, MIXERS, FEEDS = (
+    [_form(name, entry) for name, entry in BLOCKS[part].items()]
+    for part in ("attention", "mixer", "ffn")
 )
-globals().update({form.__name__: form for form in (*ATTENTION, *MIXERS)})  # where pickle looks
+for form in (*ATTENTION, *MIXERS, *FEEDS):
+    globals()[form.__name__] = form  # where pickle looks
 MIXER_KINDS = {kind for entry in BLOCKS["mixer"].values() for kind in entry["kinds"]}
 
 
-def _one_of(forms: list[type[MixingBlock]]) -> Any:
+def _one_of(forms: list[type[LayerBlock]]) -> Any:
     """A field that holds one of some blocks, told by its ``kind``."""
     return Annotated[Union[tuple(forms)], Field(discriminator="kind")]  # noqa: UP007
 
 
 NO_ATTENTION: Any = ATTENTION[-1].model_construct(kind="none")
-
-
-class FeedForward(LayerBlock):
-    """Gated (three matrices), plain (two), or none."""
-
-    GIVES = {"bias": "ffn_bias", "result_gate": "ffn_result_gate"}
-
-    kind: Literal["gated", "plain", "none"] = "gated"
-    d_ff: Whole | None = None
-    bias: bool = False
-    inner_norm: bool = False
-    learned_activation: bool = False
-    result_gate: bool = False
-
-    @model_validator(mode="after")
-    def _width(self) -> FeedForward:
-        if self.kind != "none" and self.d_ff is None:
-            raise ValueError("d_ff is missing")
-        return self
-
-    def widths(self) -> dict[str, Number]:
-        matrices = {"gated": 3, "plain": 2}.get(self.kind)
-        return {"d_ff": self.d_ff or 0, "ffn_matrices": matrices} if matrices else {}
-
-
-class Experts(LayerBlock):
-    """A mixture of experts: ``experts_per_token`` of ``n_experts``, and shared ones that every token sees."""
-
-    GIVES = {
-        "bias": "ffn_bias",
-        "n_shared_experts": "shared_expert",
-        "d_latent": "expert_latent",
-        "n_zero_experts": "zero_experts",
-    }
-
-    kind: Literal["moe"]
-    n_experts: Whole
-    experts_per_token: Whole
-    d_expert: Whole
-    n_shared_experts: Whole | None = None
-    d_shared: Whole | None = None
-    expert: Literal["gated", "plain"] = "gated"
-    bias: bool = False
-    router_bias: bool = False
-    shared_gate: bool = False
-    shared_bias: bool = False
-    d_latent: Whole | None = None
-    latent_norm: bool = False
-    n_zero_experts: Whole | None = None
-
-    @model_validator(mode="after")
-    def _pool(self) -> Experts:
-        if self.experts_per_token > self.n_experts + (self.n_zero_experts or 0):
-            raise ValueError(
-                f"experts_per_token {self.experts_per_token} is more than n_experts {self.n_experts}"
-            )
-        if self.n_shared_experts is None and (self.d_shared or self.shared_gate):
-            raise ValueError("d_shared and shared_gate need n_shared_experts")
-        return self
-
-    def widths(self) -> dict[str, Number]:
-        widths = super().widths()
-        if self.n_zero_experts:
-            widths["experts_per_token"] *= Fraction(
-                self.n_experts, self.n_experts + self.n_zero_experts
-            )
-        if self.n_shared_experts:
-            widths["d_shared"] = self.d_shared or self.d_expert
-        return widths
-
-    def traits(self) -> frozenset[str]:
-        return super().traits() | ({"plain_experts"} if self.expert == "plain" else frozenset())
+NO_FEED: Any = FEEDS[0].model_construct(kind="none")
+FFN_MATRICES = {"gated": 3, "plain": 2}
 
 
 class LayerKind(Spec):
@@ -263,9 +194,7 @@ class LayerKind(Spec):
     label: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,15}$")] | None = None
     attention: _one_of(ATTENTION) = NO_ATTENTION  # type: ignore[valid-type]
     mixer: _one_of(MIXERS) | None = None  # type: ignore[valid-type]
-    ffn: Annotated[FeedForward | Experts, Field(discriminator="kind")] = (
-        FeedForward.model_construct(kind="none")
-    )
+    ffn: _one_of(FEEDS) = NO_FEED  # type: ignore[valid-type]
     norms: Annotated[int, Field(ge=0, le=8)] | None = None
 
     @model_validator(mode="before")
@@ -294,7 +223,15 @@ class LayerKind(Spec):
 
     def widths(self) -> dict[str, Number]:
         """Every width of the kind by its symbol's name."""
-        return {name: value for block in self.blocks for name, value in block.widths().items()}
+        widths = {name: value for block in self.blocks for name, value in block.widths().items()}
+        if matrices := FFN_MATRICES.get(self.ffn.kind):
+            widths["ffn_matrices"] = matrices
+        if unused := widths.get("n_zero_experts"):  # of the experts that a token draws
+            experts = self.ffn.n_experts
+            widths["experts_per_token"] *= Fraction(experts, experts + int(unused))
+        if "n_shared_experts" in widths:
+            widths.setdefault("d_shared", self.ffn.d_expert)
+        return widths
 
     def mixing(self) -> Iterator[str]:
         """A word for each block that mixes tokens: its kind, and ``window`` or ``chunked`` where a query does not see all."""
@@ -317,6 +254,8 @@ class LayerKind(Spec):
         )
         qk_norm = getattr(self.attention, "qk_norm", "none")
         traits = frozenset(trait for block in self.blocks for trait in block.traits()) | more
+        if getattr(self.ffn, "expert", "") == "plain":
+            traits |= {"plain_experts"}
         return Layer(
             label,
             mixers,

@@ -12,7 +12,6 @@ from pydantic import Field, model_validator
 
 from symroof.specs.fields import NAME, Spec, Whole, amount, one_of, raise_faults
 from symroof.specs.layers import (
-    Experts,
     LayerKind,
     Number,
     order_faults,
@@ -208,7 +207,7 @@ class ModelSpec(Spec):
 
     def experts(self) -> str | None:
         """How many experts a token sees: ``8 of 256 + 1`` with a shared one; None without experts."""
-        pool = next((kind.ffn for kind in self.layers if isinstance(kind.ffn, Experts)), None)
+        pool = next((kind.ffn for kind in self.layers if kind.ffn.kind == "moe"), None)
         if pool is None:
             return None
         shared = f" + {pool.n_shared_experts}" if pool.n_shared_experts else ""

@@ -23,16 +23,16 @@ CONTRADICTIONS = """
 # attention | feed-forward | what is said
 gqa, n_kv_heads: 4 | dense | n_heads 6 is not a multiple of n_kv_heads 4
 gqa, n_kv_heads: 12 | dense | n_heads 6 is not a multiple of n_kv_heads 12
-gqa, chunk_size: 4 | dense | chunk_size belongs to `kind: chunked`, which needs it
-gqa, kind: chunked | dense | chunk_size belongs to `kind: chunked`, which needs it
+gqa, chunk_size: 4 | dense | chunk_size belongs to `kind: chunked`
+gqa, kind: chunked | dense | chunk_size is missing
 gqa, kind: chunked, chunk_size: 4, window: 4 | dense | a layer has window or chunk_size, not both
-linear, kind: gated_delta | dense | d_conv belongs to `kind: gated_delta` and `kimi_delta`
+linear, kind: gated_delta | dense | d_conv is missing
 linear, kind: linear, d_conv: 4 | dense | d_conv belongs to `kind: gated_delta` and `kimi_delta`
 gqa | , kind: gated | d_ff is missing
 gqa | , kind: plain | d_ff is missing
-gqa | moe, experts_per_token: 9 | experts_per_token 9 is more than n_experts 8
-gqa | moe, d_shared: 3 | d_shared and shared_gate need n_shared_experts
-gqa | moe, shared_gate: true | d_shared and shared_gate need n_shared_experts
+gqa | moe, experts_per_token: 9 | experts_per_token 9 is more than n_experts [+] n_zero_experts 8
+gqa | moe, d_shared: 3 | d_shared needs n_shared_experts
+gqa | moe, shared_gate: true | shared_gate needs n_shared_experts
 """
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from symroof.specs.checkpoints.family_fields import value_of
 from symroof.specs.checkpoints.gguf_header import TABLE, TYPES
-from symroof.specs.layers import Experts, LayerKind
+from symroof.specs.layers import LayerKind
 from symroof.specs.model import ModelSpec
 from symroof.specs.quantization import Matrix, Quantization, matrices
 
@@ -120,9 +120,7 @@ def _around(chosen: Mapping[str, str], model: ModelSpec) -> Iterator[tuple[str, 
 def _of_layers(chosen: Mapping[str, str], model: ModelSpec) -> Iterator[tuple[str, int, Fraction]]:
     """Every matrix of the layers: operator, weights, mean bits of a weight over the layers. Experts published in MXFP4 stay so in every file."""
     layers = sum(kind.count for kind in model.layers)
-    experts = next(
-        (kind.ffn.n_experts for kind in model.layers if isinstance(kind.ffn, Experts)), 0
-    )
+    experts = next((kind.ffn.n_experts for kind in model.layers if kind.ffn.kind == "moe"), 0)
     floats = model.quantization is not None and model.quantization.method == "mxfp4"
     for kind in model.layers:
         grouped = kind.widths() if kind.attention.kind in GROUPED else {}
