@@ -8,7 +8,6 @@ error of that size would seldom have had one; else, and where it has a free para
 
 import itertools
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -37,7 +36,6 @@ WIDEST, NARROWEST, SIZES = math.log(2), math.log(1.05), 3
 small error by up to thrice that error, since slips with small effects are close together."""
 NOTHING = 1e-300
 """The end of a span that has none below."""
-FACTOR = re.compile(r": [×÷].*?(?=, at |$)")
 
 
 @dataclass(frozen=True)
@@ -49,23 +47,21 @@ class SlipExplanation:
         named: whether it is reported as the reason; otherwise it is a suggestion.
         explains: the value it predicts, in base units; of a formula the formula.
         chance: the share of random errors of that size that the catalogue would have explained as well.
-        text: a sentence.
+        cause: a sentence.
+        times: the factor it makes: ``×8``.
     """
 
     slip: str
     named: bool
     explains: Fraction | str
     chance: float
-    text: str
+    cause: str
+    times: str = ""
 
     @property
-    def cause(self) -> str:
-        """The sentence without the factor it makes.
-
-        >>> SlipExplanation("kv_ignored", True, Fraction(1), 0.0, "reads of the cache left out: ÷1.6, at detail kv").cause
-        'reads of the cache left out, at detail kv'
-        """
-        return FACTOR.sub("", self.text)
+    def text(self) -> str:
+        """The sentence with its factor."""
+        return ": ".join(filter(None, (self.cause, self.times)))
 
     def as_json(self) -> dict[str, Any]:
         numbers = {"explains": plain_value(self.explains), "chance": round(self.chance, 4)}
@@ -245,8 +241,9 @@ def _of_digits(
     half = float(written.half_unit)
     swapped = ((float(value) - half, float(value) + half) for value in options)
     share = _share([p.value for p in singles], context, written, swapped)
-    text = f"{options[written.number]}: {factor_text(written.number / context.value)}"
-    return [SlipExplanation("arithmetic", share <= MOST_CHANCE, written.number, share, text)]
+    named, times = share <= MOST_CHANCE, factor_text(written.number / context.value)
+    cause = options[written.number]
+    return [SlipExplanation("arithmetic", named, written.number, share, cause, times)]
 
 
 def _of_two_slips(
@@ -285,8 +282,8 @@ def _explained(
 ) -> list[SlipExplanation]:
     """A prediction in words; two slips at once are listed under both names."""
     value = prediction.value
-    text = f"{' and '.join(prediction.texts)}: {factor_text(value / context.value)}"
-    return [SlipExplanation(slip, named, value, share, text) for slip in prediction.slips]
+    why = " and ".join(prediction.texts), factor_text(value / context.value)
+    return [SlipExplanation(slip, named, value, share, *why) for slip in prediction.slips]
 
 
 def _of_free_parameters(context: Context, claimed: Fraction) -> Iterator[SlipExplanation]:

@@ -344,8 +344,8 @@ def _explained(sides: Sides, way: Way) -> SlipExplanation | None:
         return None
     made = text(_with_slip(sides, way, frozenset(names(sides.claimed))))
     where = f", at {sides.label}" if sides.label else ""
-    times = f": ×{text(sides.factor)}" if sides.factor is not None else ""
-    return SlipExplanation(way.slip, True, made, 0.0, way.text + where + times)
+    times = f"×{text(sides.factor)}" if sides.factor is not None else ""
+    return SlipExplanation(way.slip, True, made, 0.0, way.text + where, times)
 
 
 def _possible(sides: Sides) -> Iterator[Way]:

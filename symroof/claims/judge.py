@@ -295,7 +295,7 @@ def chain(claim: ClaimSpec) -> Checked:
         reason += f", where {unsound[0].derived} comes out" if len(parts) == 1 else ""
         verdict = "inconsistent"
     slips = tuple(
-        replace(slip, text=f"{step.name}: {slip.text}")
+        replace(slip, cause=f"{step.name}: {slip.cause}")
         for step, part in zip(claim.steps, parts, strict=True)
         for slip in part.slips
     )

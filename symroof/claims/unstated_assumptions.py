@@ -113,9 +113,8 @@ def simplification(
             off = context.values_with({"assume": {switch: "off"}})
             effects += [(max(value / true, true / value), slip, text) for value in off]
     factor, slip, text = max(effects, default=(Fraction(1), "", ""))
-    text = f"{text}: {factor_text(number / true)}"
-    left_out = (SlipExplanation(slip, True, number, share, text),) if factor > NOTABLE else ()
-    return first, share, left_out
+    left_out = SlipExplanation(slip, True, number, share, text, factor_text(number / true))
+    return first, share, (left_out,) if factor > NOTABLE else ()
 
 
 def simplified_settings(claim: ClaimSpec) -> list[dict[str, Any]]:
