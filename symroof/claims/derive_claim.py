@@ -1,8 +1,7 @@
 """Derive a claim, form by form: the value that the claimed one is compared with, its unit, its flags; of a claim about a whole range the stretches in which its
 outcome is one."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -37,7 +36,6 @@ from symroof.symbolic.expressions import (
 )
 from symroof.symbolic.reading import FormulaError, parse, written
 from symroof.theory.case import Case
-from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import known, printed_name, resolved
 from symroof.theory.switches import DETAIL
 from symroof.theory.symbols import base_name
@@ -162,37 +160,19 @@ def read_formula(
     return tree
 
 
-@contextmanager
-def _arithmetic_errors(field: str) -> Iterator[None]:
-    """Report a division by zero and the like as an error of a name or field."""
-    try:
-        yield
-    except ArithmeticError as error:
-        raise NoValueHere(
-            Problem(field, str(error)), error.name if isinstance(error, MissingInput) else ""
-        ) from None
-
-
 def _quantity(claim: ClaimSpec) -> Derived:
     study, name = study_of(claim.given), quantity_name(claim.quantity, claim.given)
     tree = claimed_quantity_formula(claim, name)
-    with _arithmetic_errors(name):
-        value = study.result(name).value
-        if tree != symbol(name) and isinstance(value, float | Fraction):
-            value = study.first.case.evaluate(tree)
-    result, case = study.result(name), study.first
-    ranged = (
-        tree == symbol(name)
-        and result.low is not None
-        and result.high is not None
-        and case.box.keys() - case.measured_box.keys()
-    )
-    span = (result.low, result.high) if ranged else None
+    bound, result, span, label = study.first, study.result(name), None, None
+    value = result.value
+    if tree != symbol(name) and isinstance(value, float | Fraction):
+        value = bound.case.evaluate(tree)
+    elif result.low is not None and bound.box.keys() - bound.measured_box.keys():
+        span = result.low, result.high
     device = claim.given.get("hardware")
-    label = None
     if name == "mem_capacity" and device and name not in claim.given:  # 80 GB is as right as 85.5
         label = catalogue_figure(f"{device}.memory.capacity")[0]
-    unit = case.case.theory.symbol(name).unit
+    unit = bound.case.theory.symbol(name).unit
     return Derived(value, unit, label, flags=result.flags, range=span)
 
 
@@ -213,9 +193,8 @@ def _expression(source: str, study: Study, steps: Steps) -> Derived:
         return steps[name][1] if name in steps else case.theory.dimension(name)
 
     try:
-        with _arithmetic_errors("expression"):
-            unit = dimension(put(written(source)), of)
-            value = evaluate(tree, case, {name: number for name, (number, _) in steps.items()})
+        unit = dimension(put(written(source)), of)
+        value = evaluate(tree, case, {name: number for name, (number, _) in steps.items()})
     except DimensionError as error:
         return Derived(None, reason=str(error), flags=("dimension",))
     return Derived(value, "" if not unit else describe(unit))
@@ -274,8 +253,7 @@ def _relation(claim: ClaimSpec) -> Derived:
 def _compare(claim: ClaimSpec) -> Derived:
     name = quantity_name(claim.compare, claim.given)
     first, second = (study_of(merged_settings(claim.given, between)) for between in claim.between)
-    with _arithmetic_errors(name):
-        over, below = first.result(name).value, second.result(name).value
+    over, below = first.result(name).value, second.result(name).value
     numbers = isinstance(over, float | Fraction) and isinstance(below, float | Fraction)
     if not numbers or below == 0:
         message = "has no ratio here: one of the two values is not a number, or the second is 0"
@@ -292,8 +270,7 @@ def _moves(claim: ClaimSpec) -> Derived:
         raise InputError(Problem("with", f"{moving} moves with itself, whatever it is"))
     if isinstance(study.result(name).value, (str, bool)):
         raise InputError(Problem("moves", f"{name} is true/false or a category: it has no slope"))
-    with _arithmetic_errors(name):
-        slope = study.first.case.slope(name, moving)
+    slope = study.first.case.slope(name, moving)
     return Derived("up" if slope > 0 else "down" if slope < 0 else "not")
 
 
