@@ -45,7 +45,7 @@ BUDGETS = {
     "servers": 1510,
     "sweep": 993,
     "calibrate": 1229,
-    "check": 4595,
+    "check": 4568,
     "report": 4959,
     "cli": 3479,
     "tests": 29758,
