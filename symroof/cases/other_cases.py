@@ -10,15 +10,13 @@ from functools import cache
 from typing import Any
 
 import sympy
-from sympy import Symbol
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import Request
 from symroof.cases.values import Input
 from symroof.errors import InputError, Problem
 from symroof.specs.model import ModelSpec
-from symroof.symbolic.expressions import ZERO, Expr, inline, number, rebuild, substitute, symbol
-from symroof.symbolic.nodes import At
+from symroof.symbolic.expressions import ZERO, Expr, inline, number, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
@@ -95,8 +93,13 @@ def draft_inputs(
         why = f"{source}: its decode step over the model's"
         values["draft_cost"] = Input(step / symbol("itl"), why)
     if "concurrency" not in given and (tree := case.theory.definition("concurrency")) is not None:
-        counted = _with_draft(tree, fixed, request)
-        values["concurrency"] = Input(counted, f"{source}: its caches counted")
+
+        def counted(name: str, changed: frozenset[str]) -> Expr | None:
+            # the draft's weights are in the reserve, and its cache is next to that of each request
+            own = symbol(name) + request if base_name(name) == REQUEST else None
+            return fixed if name == RESERVE else own
+
+        values["concurrency"] = Input(inline(tree, counted), f"{source}: its caches counted")
     return values
 
 
@@ -147,21 +150,6 @@ def add_drafts(case: BoundCase) -> None:
             "--draft alone drafts nothing, and times, rates and costs are those without drafts: add "
             "--set draft_tokens=3 --set acceptance=0.6..0.8 (the share of drafts that is accepted)"
         )
-
-
-def _with_draft(tree: Expr, fixed: Expr, request: Expr) -> Expr:
-    """The definition of the concurrency with the draft's weights in the reserve, and its cache next to that of each request."""
-
-    def go(node: Expr) -> Expr:
-        if node == symbol(RESERVE):
-            return fixed
-        if isinstance(node, At) and node.name == RESERVE:  # that of a pipeline stage
-            return substitute(fixed, dict(node.changes))
-        if isinstance(node, Symbol) and base_name(node.name) == REQUEST:
-            return node + request
-        return rebuild(node, go)
-
-    return go(tree)
 
 
 # ------------------------------------------------------------------------------------------- instances that prefill
