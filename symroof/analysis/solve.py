@@ -230,13 +230,11 @@ def _nearest(name: str, known: Theory) -> str:
 
 def check_occurs(relation: Expr, unknown: str, bound_case: BoundCase, equation: str) -> None:
     """Check that the unknown occurs under some assumptions, or in a formula of the case; that it cancels under these is an answer."""
-    known, named = bound_case.case.theory, names(relation)
-    if relation.lhs == relation.rhs or any(known.depends(name, unknown) for name in named):
-        return
-    if any(unknown in bound_case.case.reachable_names(name) for name in named):
-        return
+    case, named = bound_case.case, names(relation)
+    known = case.theory
     other = theory(known.architecture, assume(), known.layout, known.own)
-    if any(other.depends(name, unknown) for name in named):
+    occurs = (unknown in case.dependencies(x) or other.depends(x, unknown) for x in named)
+    if relation.lhs == relation.rhs or any(occurs):
         return
     inner = {name for side in named for name in known.dependencies(side)}
     can = sorted(name for name in inner if known.own.input(name) and name != unknown)

@@ -7,7 +7,6 @@ a grid inside. Interval arithmetic is not used: ``a/(a + b)`` would get a range 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -20,7 +19,6 @@ from symroof.symbolic.expressions import Expr, is_label, is_relation, operator_o
 from symroof.symbolic.kernels import holds
 from symroof.theory.case import Case
 from symroof.theory.symbols import named
-from symroof.theory.theory import UnknownName
 from symroof.units import is_whole
 
 Point = Mapping[str, Any]
@@ -125,9 +123,7 @@ class Ranges:
         together = {name for corners in self.joint for name in corners[0]}
         for name in self.box.keys() - together:
             low, high = map(float, self.box[name])
-            counted = False
-            with suppress(UnknownName):
-                counted = self.case.theory.symbol(name).counted
+            counted = self.case.theory.symbol(name).counted
             if counted and is_whole(low) and is_whole(high):
                 steps = int(min(MOST_STEPS, high - low))
                 free.append({name: np.rint(np.linspace(low, high, steps + 1))})
