@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +18,6 @@ from symroof.resources import data_folder
 from symroof.specs.quantization import BITS
 from symroof.strict_yaml import load
 from symroof.symbolic.evaluation import NoValue
-from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import known
 from symroof.units import is_whole, significant
 
@@ -159,24 +159,20 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
         InputError: no such quantity, one that no efficiency changes, or one without a value here.
     """
     name, measured = known(quantity), float(measured)
-    request = replace(study.request, efficiency="measured")
-    case = next(bound_cases(request))
+    served = copy(study)
+    served.select(Request(efficiency="measured"))
+    case = served.first
     if not case.case.theory.timed(name):
         message = "depends on no efficiency: it is counted, and not explained by a server"
         raise InputError(Problem(f"{name}"[:80], message, hint="measure itl, ttft or a rate"))
-    try:
-        expected = case.result(name)
-    except NoValue as error:
-        hint = f"--{error.name} 2048" if isinstance(error, MissingInput) else ""
-        message = f"has no value in this case: {error}"
-        raise InputError(Problem(name, message, hint=hint)) from None
+    expected = served.result(name)
     inside = _holds(expected, measured)
-    best: dict[str, Explanation] = {}  # of the variants of a cause that which comes nearest
-    for cause, said, change in () if inside else _variants(case, name):
-        made = _explanation(cause, said, change, case, name, expected, measured)
-        kept = best.get(cause)
-        if made and (not kept or (not made.holds, made.off) < (not kept.holds, kept.off)):
-            best[cause] = made
+    tried = (
+        _explanation(*variant, case, name, expected, measured)
+        for variant in (() if inside else _variants(case, name))
+    )
+    ranked = sorted(filter(None, tried), key=lambda each: (not each.holds, each.off))
+    best = {each.cause: each for each in reversed(ranked)}  # of the variants of a cause the nearest
     # most figures of a server are of one that also prefills
     found = sorted(
         best.values(),

@@ -269,7 +269,8 @@ class Study:
             return self.first.result(printed)
         except ArithmeticError as error:
             missing = error.name if isinstance(error, MissingInput) else ""
-            problem = Problem(printed, f"has no value here: {error}")
+            hint = f"give {missing}" if missing else ""
+            problem = Problem(printed, f"has no value here: {error}", hint=hint)
             raise NoValueHere(problem, missing) from None
 
     def value(self, name: Any) -> Any:
