@@ -126,12 +126,7 @@ class Values(dict[Any, Any]):
 def values(bound_case: BoundCase, quantities: bool = False) -> Values:
     """Symbol -> exact number: every input that has a value, defaults included, and what has a value but no formula; with ``quantities`` all."""
     case = bound_case.case
-    declared = (known.name for known in case.theory.own.inputs)
-    inputs = [
-        name
-        for name in dict.fromkeys((*case.given, *INPUTS, *declared))
-        if name in case.given or case.default(name) is not None
-    ]
+    inputs = (*case.given, *INPUTS, *(known.name for known in case.theory.own.inputs))
     searched = (name for name in QUANTITIES if case.theory.definition(name) is None)
     numbers: dict[Any, Any] = {}
     for name in dict.fromkeys((*inputs, *(bound_case.known if quantities else searched))):

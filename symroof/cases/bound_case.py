@@ -109,9 +109,9 @@ class BoundCase(DropsCaches):
     @cached_property
     def given_case(self) -> Case:
         """The definitions with the values given; a range is at its middle."""
-        own, architecture = self.request.own, architecture_of(self.model, self.given)
-        values = {name: each.middle(name, own) for name, each in self.given.items()}
-        return Case(Theory(architecture, self.assumptions, own=own), values)
+        architecture = architecture_of(self.model, self.given)
+        values = {name: each.middle(name) for name, each in self.given.items()}
+        return Case(Theory(architecture, self.assumptions, own=self.request.own), values)
 
     @property
     def case(self) -> Case:

@@ -21,7 +21,7 @@ from symroof.symbolic.expressions import Expr, is_number, number
 from symroof.symbolic.kernels import nearly_equal
 from symroof.symbolic.printing import text
 from symroof.theory.architecture import GENERIC, SPARSE, Architecture
-from symroof.theory.declarations import NONE, Declarations, MissingInput, default_of
+from symroof.theory.declarations import MissingInput, default_of
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, Symbol, base_name
@@ -113,7 +113,7 @@ class Input:
         message = f"its formula has no value here: {error}"
         return InputError(Problem(self.source, message, path=name, hint=hint))
 
-    def middle(self, name: str, own: Declarations = NONE) -> Expr:
+    def middle(self, name: str) -> Expr:
         """What a case is evaluated at: of a range its middle, a whole number where sums run up to it.
 
         >>> of_tokens = Input(ValueRange(100, 301, "100..301"), "given")
