@@ -269,9 +269,8 @@ class Study:
             return self.first.result(printed)
         except ArithmeticError as error:
             missing = error.name if isinstance(error, MissingInput) else ""
-            hint = f"give {missing}" if missing else ""
-            problem = Problem(printed, f"has no value here: {error}", hint=hint)
-            raise NoValueHere(problem, missing) from None
+            message, hint = f"has no value here: {error}", f"give {missing}" * bool(missing)
+            raise NoValueHere(Problem(printed, message, hint=hint), missing) from None
 
     def value(self, name: Any) -> Any:
         """A quantity or SymPy expression in the first case as a :class:`Number`: a float in base units with ``unit``, ``low``, ``high`` and ``flags``.
