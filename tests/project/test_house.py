@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 4462,
     "specs": 4521,
     "checkpoints": 3211,
-    "study": 6688,
+    "study": 6661,
     "select": 2377,
     "simulate": 1759,
     "servers": 1510,
