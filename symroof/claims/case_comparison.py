@@ -2,7 +2,6 @@
 
 import os
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from symroof.analysis.study import Study
@@ -98,7 +97,7 @@ def require_study(text: str) -> None:
     Raises:
         InputError: it is not; the nearest name is in the hint.
     """
-    if not is_file(text) and not is_path(text) and not has_entry("studies", text):
+    if not os.path.isfile(text) and not is_path(text) and not has_entry("studies", text):
         near = nearest(text, [*entries("studies"), *entries("presets"), SYMROOF])
         quoted = "write a case in quotes: '--model llama-3-8b --hardware h100-sxm --prompt 2048'"
         message = "is not a study, a preset or a case in quotes"
@@ -106,21 +105,9 @@ def require_study(text: str) -> None:
         raise InputError(Problem(text[:80], message, hint=hint))
 
 
-def is_file(text: str) -> bool:
-    """Whether a side is the path of a file that is there; a long line or one with odd characters is none.
-
-    >>> is_file("pyproject.toml"), is_file("--model llama-3-8b " * 100)
-    (True, False)
-    """
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):
-        return False
-
-
 def is_preset(text: str) -> bool:
     """Whether a side is a preset; a file of that name is a study."""
-    return text == SYMROOF or (not is_file(text) and has_entry("presets", text))
+    return text == SYMROOF or (not os.path.isfile(text) and has_entry("presets", text))
 
 
 def measured_figure(text: str) -> tuple[str, Fraction]:

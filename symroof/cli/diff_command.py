@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -201,9 +202,7 @@ def study_of_case(side: str, options: dict[str, Any]) -> Study:
 
 def is_line(side: str) -> bool:
     """Whether a side is a case in quotes."""
-    from symroof.claims.case_comparison import is_file
-
-    return (" " in side.strip() or side.startswith("-")) and not is_file(side)
+    return (" " in side.strip() or side.startswith("-")) and not os.path.isfile(side)
 
 
 @click.command()
