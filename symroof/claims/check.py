@@ -19,7 +19,6 @@ from symroof.cases.request import request_of
 from symroof.claims.checked import HOLDS, Checked, Report
 from symroof.claims.claim_files import HOLD_CLAIMS, NOTHING, ClaimFile, read_claims
 from symroof.claims.judge import failed_judgement, judge
-from symroof.claims.written_number import WrittenNumber
 from symroof.errors import InputError, Problem, nearest, why
 from symroof.specs.claims import ClaimSpec
 from symroof.strict_yaml import Document, Location, read_text
@@ -249,21 +248,13 @@ def with_conflict(claim: Checked, others: Mapping[str, Checked]) -> Checked:
         problem = Problem("conflicts_with", f"{named[:60]} {fault}", hint=nearest(named, others))
         return replace(claim, verdict="unchecked", reason=fault, error=InputError(problem))
     one, two = claim.number, other.number
-    if one is None or two is None or one.unit != two.unit or compatible(one, two):
+    if one is None or two is None or one.unit != two.unit:
+        return claim
+    # whether one value can be what both claim, at the precision each is written with
+    pairs = ((one, two), (two, one)) if one.word is two.word is None else ()
+    agree = any(a.agrees(end) for a, b in pairs for end in (b.low, b.number, b.high))
+    if agree or (not pairs and one.word == two.word):
         return claim
     both = f"{claim.claimed} here and {other.claimed} in {other.id} cannot both be right"
     derived = f"; derived {claim.derived}" if claim.derived else ""
     return replace(claim, verdict="inconsistent", reason=both + derived)
-
-
-def compatible(one: WrittenNumber, two: WrittenNumber) -> bool:
-    """Whether one value can be what both claim, at the precision each is written with.
-
-    >>> from symroof.claims.written_number import read_written
-    >>> compatible(read_written("24", ""), read_written("23.9", "")), compatible(read_written("24", ""), read_written("22", ""))
-    (True, False)
-    """
-    if one.value is None or two.value is None:
-        return one.word == two.word
-    both = ((one, two), (two, one))
-    return any(x.agrees(end) for x, y in both for end in (y.low, y.number, y.high))

@@ -145,8 +145,3 @@ def claimed_quantity_formula(claim: ClaimSpec, name: str) -> Expr:
         if whole == name
         else resolved(parse(f"{whole}*{count.numerator}/{count.denominator}"))
     )
-
-
-def is_per_time(claim: ClaimSpec) -> bool:
-    """Whether the words around the number say ``an hour`` or the like."""
-    return any(one.kind in TIMES for one in denominators_of(claim))

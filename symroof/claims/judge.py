@@ -13,7 +13,7 @@ from symroof.claims.claim_settings import (
     with_settings,
     with_study_settings,
 )
-from symroof.claims.denominators import denominators_of, is_per_time
+from symroof.claims.denominators import TIMES, denominators_of
 from symroof.claims.derive_claim import derived
 from symroof.claims.explain_slips import SlipExplanation, agreeing_ranges, chance, explain
 from symroof.claims.formula_claims import judge_formula
@@ -161,10 +161,11 @@ def with_denominator(claim: ClaimSpec) -> ClaimSpec:
 def _of_the_whole(claim: ClaimSpec, own: Checked) -> Checked | None:
     """A claim whose number is right, but of something else than the words around it say; None where it is not."""
     whole = _judged(claim.model_copy(update={"per": ""}))
-    another_time = is_per_time(claim) and "dimension" in own.flags
+    per = denominators_of(claim)
+    another_time = "dimension" in own.flags and any(one.kind in TIMES for one in per)
     if not another_time and (whole.verdict not in HOLDS or whole.derived == own.derived):
         return None
-    of = " of a ".join(map(str, reversed(denominators_of(claim))))
+    of = " of a ".join(map(str, reversed(per)))
     share = 0.0
     text = f"{whole.derived} is the {printed_name(claim.quantity or '')} as a whole; per {of} it is {own.derived}"
     if another_time:
