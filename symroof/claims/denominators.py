@@ -104,12 +104,6 @@ def _with_others(text: str, match: re.Match[str] | None) -> tuple[list[Denominat
     return found, end
 
 
-def end_of_denominators(text: str, stop: int) -> int:
-    """Where the words end that say what a number is of, behind its unit."""
-    first = BEHIND.match(text, stop)
-    return _with_others(text, first)[1] if first else stop
-
-
 DIVISORS: dict[str, dict[str, str]] = {
     kind: {name: divisor for divisor, quantities in table.items() for name in quantities.split()}
     for kind, table in WORDS["divisors"].items()

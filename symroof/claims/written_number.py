@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symroof.claims.denominators import end_of_denominators
 from symroof.claims.numbers import QUALIFIER, Figure, figures
 from symroof.symbolic.kernels import holds, nearly_equal
 from symroof.units import (
@@ -177,7 +176,7 @@ def read_written(written: object, unit: str) -> WrittenNumber:
         if re.match(r"[+-]?[\d.]", text):
             raise ValueError(f"{text[:40]!r} is not a number with a unit")
         return WrittenNumber(text, word=WORDS.get(text.lower(), text))
-    if rest := plain[end_of_denominators(plain, last.unit_end) :].strip():
+    if (rest := plain[last.unit_end :].strip()) and not last.denominators:
         raise ValueError(f"{text[:40]!r} is not a number with a unit: {rest[:20]!r} is none")
     figure = found[0]
     first = replace(figure, unit=figure.unit or last.unit)
