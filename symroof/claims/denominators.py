@@ -78,7 +78,7 @@ def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
     (['1,000 tokens'], ['layer', 'device'])
     """
     first = BEHIND.match(text, stop)
-    behind = _with_others(text, first)[0] if first else []
+    behind, _ = _with_others(text, first)
     clause, leading = text[max(start - 120, 0) : start], []
     for head in LEADING.finditer(clause):
         found, end = _with_others(clause, head)
