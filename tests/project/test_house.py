@@ -45,9 +45,9 @@ BUDGETS = {
     "servers": 1510,
     "sweep": 993,
     "calibrate": 1229,
-    "check": 4568,
+    "check": 4535,
     "report": 4959,
-    "cli": 3479,
+    "cli": 3478,
     "tests": 29758,
     "other": 2674,
 }
