@@ -199,7 +199,8 @@ def read_note(text: str, file: str) -> Note:
 
 def _cells(text: str, file: str) -> Iterator[tuple[str, Place]]:
     """The lines of the Markdown cells of a notebook, which is YAML as well, an empty one behind each."""
-    document = loads(SURROGATES.sub(lambda match: json.loads(f'"{match[0]}"'), text), file)
+    whole = SURROGATES.sub(lambda match: json.loads(f'"{match[0]}"'), text)
+    document = loads(whole, file, [])  # outputs may hold any number
     for i, cell in enumerate(document.data["cells"]):
         if cell["cell_type"] == "markdown":
             source: Any = cell["source"]

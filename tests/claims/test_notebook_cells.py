@@ -33,7 +33,7 @@ def book(whole=False):
         cell("# Sizing", "", GIVEN, whole=whole),
         {
             **cell("print(10.7)  # <!-- symroof: itl -->", kind="code", whole=whole),
-            "outputs": [{"text": ["9.9 GB"]}],
+            "outputs": [{"text": ["9.9 GB"], "data": [10**400, None, "y"]}],
         },
         cell(WRONG, RIGHT, "", *TABLE, whole=whole),
     ]
