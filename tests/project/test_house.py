@@ -45,7 +45,7 @@ BUDGETS = {
     "servers": 1510,
     "sweep": 993,
     "calibrate": 1229,
-    "check": 4535,
+    "check": 4536,
     "report": 4959,
     "cli": 3478,
     "tests": 29758,
