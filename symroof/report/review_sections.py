@@ -252,9 +252,14 @@ def defined(study: Study, subject: BoundCase) -> list[list[Any]]:
     return rows
 
 
+def where(step: str, subject: BoundCase) -> BoundCase:
+    """The case of the instances that a step is on: prefills may be on some of another layout."""
+    return subject.prefill_case or subject if step == "prefill" else subject
+
+
 def operators(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """One table for each step with a known time."""
-    tables = [table for step in STEPS if (table := phase(step.name, subject))]
+    tables = [table for each in STEPS if (table := phase(each.name, where(each.name, subject)))]
     return [{key: value for key, value in table.items() if key != "entries"} for table in tables]
 
 
@@ -273,6 +278,7 @@ def phase(step: str, subject: BoundCase) -> dict[str, Any] | None:
         "rows": rows,
         "link": link.plain(3) if link and link.value else None,
         "overhead": overhead.plain(3) if overhead and overhead.value else None,
+        "beside_prompts": subject.assumptions["scheduling"] == "chunked",
         "traffic_between": bool((between := subject.get("elementwise_bytes")) and between.value),
         "entries": entries,
     }

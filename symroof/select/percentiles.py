@@ -11,7 +11,7 @@ from symroof.analysis.verdict import LOAD, TargetCheck, metric_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Result
 from symroof.errors import InputError
-from symroof.select.candidates import Candidate
+from symroof.select.candidates import Candidate, finer
 from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
 from symroof.simulate.run_simulation import REQUESTS, simulate
@@ -63,7 +63,7 @@ def decide(
             for kind in SWITCHES["scheduling"].values
         )
         tried = sorted((one for kind in kinds for one in kind[:TRIED]), key=key)
-        one = _decided(tried, percentiles, key, limit) or best
+        one = _finer(_decided(tried, percentiles, key, limit) or best, percentiles, key)
         found.append(one)
         if one.simulated and one.state == "passes":
             cheapest[name] = min(key(one), cheapest.get(name, key(one)))
@@ -84,6 +84,19 @@ def _decided(
             best = key(tried[-1]) if best is None else min(best, key(tried[-1]))
             least = min(least, tried[-1].devices)
     return min(tried, key=key, default=None)
+
+
+def _finer(one: Purchase, percentiles: Mapping[str, str], key: Key) -> Purchase:
+    """The same layout with another number of instances that prefill for each that decodes, where one passes that costs less."""
+    open_copies = "dp" not in one.own.given
+    columns = {name: n for name, n in one.changes if name == "prefill_devices"}
+    if not columns or one.state != "passes" or not open_copies:
+        return one
+    near = finer(Candidate(one.own, columns, one.copies_of), one.copies, open_copies)
+    each = screen([[candidate] for candidate in near if candidate.copies_of == 1], between=False)
+    cheaper = sorted((x for x in each if _left(x, percentiles) and key(x) < key(one)), key=key)
+    found = _decided(cheaper[:TRIED], percentiles, key, key(one))
+    return found if found and found.state == "passes" and key(found) < key(one) else one
 
 
 def _left(one: Purchase, percentiles: Mapping[str, str]) -> bool:

@@ -14,6 +14,7 @@ from symroof.analysis.verdict import target_checks
 from symroof.api import Study
 from symroof.report.pictures import KINDS
 from symroof.report.recommendation import reviewed
+from symroof.report.review_sections import operators
 from tests.cli import process, write_study
 from tests.tables import words
 
@@ -93,6 +94,22 @@ def test_caches_are_handed_over_where_devices_prefill_on_their_own(tmp_path):
     words = "min_network_bandwidth_transfer"
     assert words not in quiet.replace("\\", "")
     assert words in asked.replace("\\", "")
+
+
+def test_operators_of_a_prefill_elsewhere_are_in_the_layout_of_its_instances():
+    load = {
+        "model": "llama-3.1-70b",
+        "hardware": "b200",
+        "prompt": 1500,
+        "output": 300,
+        "batch": 64,
+    }
+    apart = Study(**load, tp=2, prefill={"tp": 1, "instances": 4}, arrival_rate=2)
+    (of_prefill,), (alone,) = (
+        [table["rows"] for table in operators(study, study.first) if table["step"] == "prefill"]
+        for study in (apart, Study(**load, tp=1))
+    )
+    assert of_prefill == alone
 
 
 def heads_and_numbers(stem, kind):
