@@ -8,7 +8,7 @@ from symroof.analysis.study import Study
 from symroof.analysis.waterfall import Waterfall, waterfall
 from symroof.cases.request import Request
 from symroof.errors import InputError, Problem, nearest, split_hint
-from symroof.specs.catalogue import entries, has_entry, is_path
+from symroof.specs.catalogue import SINGULAR, entries, has_entry, is_path
 from symroof.specs.fields import in_unit
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import known
@@ -99,9 +99,13 @@ def require_study(text: str) -> None:
     """
     if not os.path.isfile(text) and not is_path(text) and not has_entry("studies", text):
         near = nearest(text, [*entries("studies"), *entries("presets"), SYMROOF])
-        quoted = "write a case in quotes: '--model llama-3-8b --hardware h100-sxm --prompt 2048'"
+        case = {"models": "llama-3-8b", "hardware": "h100-sxm"}
+        named = [kind for kind in case if has_entry(kind, text)]
+        case |= dict.fromkeys(named, text)
+        options = " ".join(f"--{SINGULAR[kind]} {name}" for kind, name in case.items())
+        quoted = f"write a case in quotes: '{options} --prompt 2048'"
         message = "is not a study, a preset or a case in quotes"
-        hint = near if near.startswith("did") else quoted
+        hint = near if near.startswith("did") and not named else quoted
         raise InputError(Problem(text[:80], message, hint=hint))
 
 

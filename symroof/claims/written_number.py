@@ -127,7 +127,8 @@ class WrittenNumber:
     ) -> str:
         """``exact``, ``rounded``, ``approximate`` or ``wrong``."""
         if self.word is not None or isinstance(derived, (str, bool)):
-            return "exact" if self.word == derived else "wrong"
+            said = self.value if isinstance(derived, bool) and self.word is None else self.word
+            return "exact" if said == derived else "wrong"  # 1 is true, and 0 is not
         derived = settled(derived)
         bound, agrees = bool(self.operator) or self.is_range, self.agrees(derived)
         if agrees if bound else nearly_equal(float(derived), float(self.number)):

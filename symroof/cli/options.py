@@ -93,7 +93,8 @@ def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
     for value in values:
         name, mark, text = value.partition("=")
         if not mark or not name.strip() or not text.strip():
-            raise click.BadParameter(f"{value!r} is not NAME=VALUE", param_hint=option)
+            such = f": write {option} instances={value}" * (option == "--prefill")
+            raise click.BadParameter(f"{value!r} is not NAME=VALUE{such}", param_hint=option)
         if several := re.match(r"([^,]*?),\s*([A-Za-z_]\w*=.*)", text):
             hint = f"{option} {name.strip()}={several[1]} {option} {several[2]}"
             raise click.BadParameter(f"one NAME=VALUE each: write {hint}", param_hint=option)

@@ -126,7 +126,7 @@ def _use(found: Recommendation) -> list[str]:
         room = (
             f"up to {rate} requests/s ({more} more){' even' * bool(pick.own.box)}"
             if more != "0 %"
-            else "serves this rate and no more"
+            else "no headroom"
         )
         said += [room + " in the worst case of the 80 % interval" * bool(pick.own.box)]
     said += filter(None, [enough_text(found, pick), together_text(found)])

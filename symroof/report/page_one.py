@@ -133,8 +133,8 @@ def _price(review: Reviewed, one: Purchase) -> Text:
     room = ". ".join(filter(None, [enough_text(review.shown, one), together_text(review.shown)]))
     if one.headroom is not None:
         more = f"{100 * one.headroom:.0f} %"
-        most = f"{more} more than this rate" if more != "0 %" else "this rate and no more"
-        room = f"In the worst case of the 80 % interval it serves {most}{'. ' * bool(room)}{room}"
+        most = f"serves {more} more than this rate" if more != "0 %" else "has no headroom"
+        room = f"In the worst case of the 80 % interval it {most}{'. ' * bool(room)}{room}"
     return [f"{usd(one.usd_per_month)} USD/month", f"({paid}).{f' {room}.' * bool(room)}"]
 
 

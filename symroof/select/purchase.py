@@ -65,7 +65,8 @@ class Purchase(Configuration):
     def amount(self) -> str:
         """``32``, or ``a replica of 8``."""
         each = f"a replica of {self.devices // self.replicas:,}"
-        return f"{self.devices:,}" if self.counted or self.load is None else each
+        fixed = self.load is None or "dp" in self.own.given
+        return f"{self.devices:,}" if self.counted or fixed else each
 
     @property
     def replicas(self) -> int:
@@ -232,7 +233,8 @@ class Purchase(Configuration):
             used = self.judged.shares[MEMORY]
             return f"does not fit: {used:.2g} times its memory{because}"
         if LOAD in self.misses:
-            return f"does not keep up with the arriving requests{because}"
+            when = "" if LOAD in self.missed_as_expected else " in the worst case"
+            return f"does not keep up with the arriving requests{when}{because}"
         return ", ".join(map(self._over, self.misses)) + because
 
     def _over(self, name: str) -> str:

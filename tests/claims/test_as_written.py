@@ -48,6 +48,7 @@ price='2.5 USD/hour' | 0.457 USD
 USD/hour' | 0.000457 USD
 23.7 tok/s per user | decode_throughput H100 detail=weights prompt=1 batch=64 | 23.7 tok/s
 1,519 tok/s | decode_throughput H100 detail=weights prompt=1 batch=64 | 1,519 tok/s
+it fits | fits H100 tp=2 prompt=100 value=1 | 1
 """
 """A sentence, its annotation, and the number it is about. Weights of 141.107 GB on four devices are 35.277 GB, and norms
 on each; 327,680*4096*32/4 is 10.74 GB; 64/0.042122 s are 1,519 tokens a second, 23.7 for each of 64 users."""

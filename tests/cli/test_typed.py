@@ -60,6 +60,7 @@ def test_what_may_mean_several_things_or_none_here_is_asked_back(line, said):
 
 def test_a_comma_that_may_group_or_list_is_asked_back():
     assert "write 4128, or repeat the option" in refused("eval", *CASE, "--batch", "4,128")
+    assert "write --prefill instances=11" in refused("select", *CASE, "--prefill", "11")
 
 
 def test_a_kind_of_entry_has_other_words():

@@ -155,3 +155,17 @@ def test_in_the_worst_case_instances_that_prefill_are_slow_too():
     usual, slow = (simulate(each, requests=500).summary["ttft"]["mean"] for each in ends)
     predicted = float(first.slow_end.case.value("loaded_ttft"))
     assert slow > 2 * usual and slow == pytest.approx(predicted, rel=0.25)
+
+
+@pytest.mark.full
+def test_a_percentile_tries_every_number_of_instances_that_prefill():
+    """Closed forms leave 48 GPUs; of three instances that decode and 15 that prefill, 42 in all, the slow end keeps the targets."""
+    targets = {"ttft": {"p99": "2 s"}, "itl": "50 ms"}
+    load = {"prompt": 1500, "output": 300, "arrival_rate": 40}
+    pick = select(Study("llama-3.1-70b", "h200", **load, targets=targets)).passing[0]
+    by_hand = Study(
+        "llama-3.1-70b", "h200", **load, tp=4, dp=3, batch=224, prefill={"tp": 2, "instances": 15}
+    )
+    served = by_hand.first.slow_end
+    assert pick.devices <= 3 * 4 + 15 * 2
+    assert simulate(served).summary["ttft"]["p99"] < 2
