@@ -30,7 +30,7 @@ from symroof.theory.declarations import NONE, THRESHOLDS, Declarations, MissingI
 from symroof.theory.spellings import is_sympy, printed_name, read_expression, resolved, symbol_name
 from symroof.theory.switches import assume
 from symroof.theory.symbols import INPUTS
-from symroof.theory.theory import Theory, theory
+from symroof.theory.theory import Theory, UnknownName, theory
 
 SHOWN = 80
 """Characters of an equation that an error repeats."""
@@ -204,6 +204,10 @@ def check_names(relation: Expr, unknown: str | None, bound_case: BoundCase, equa
         else:
             dimension(relation, known.dimension, bare=True)
         check_counts(relation, known.dimension, known.is_share)
+    except UnknownName as error:  # of a part without a say, as in 1^x
+        raise refused(
+            equation, f"unknown name {str(error)!r}", _nearest(str(error), known)
+        ) from None
     except DimensionError as error:
         raise refused(equation, *split_hint(str(error))) from None
 

@@ -31,7 +31,8 @@ from symroof.simulate.workload import (
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 
-REQUESTS = 2_000
+REQUESTS, FEWEST, WRITTEN = 2_000, 200, 2**25
+"""Requests of a run that nobody gave a number; fewer where their responses would have more tokens than so many together, which takes seconds."""
 NO_BUDGET = 10**12
 """Tokens of a step where no engine and no budget is named: all prompts that wait go into the next step, as in the closed forms."""
 FEWEST_TURNS = 3
@@ -127,7 +128,8 @@ def _check_options(requests: int | None, seed: int) -> None:
 def _drawn(traffic: Traffic, requests: int | None, users: int | None, seed: int) -> Workload:
     """The requests of a run."""
     looped = traffic.arrivals == "closed-loop"
-    count = requests or max(REQUESTS, 20 * (users or 0), 20 * traffic.users if looped else 0)
+    usual = min(REQUESTS, max(FEWEST, int(WRITTEN / traffic.output.numbers[0])))
+    count = requests or max(usual, 20 * (users or 0), 20 * traffic.users if looped else 0)
     few = looped and count < FEWEST_TURNS * traffic.users
     traffic = replace(traffic, arrivals="burst") if few else traffic
     work = traffic.drawn(count, np.random.default_rng(seed))
@@ -173,18 +175,10 @@ def _traffic(
     groups = int(case.value("attention_dp"))
     of_batch = -(-int(case.value("batch")) // groups) * groups
     cached = int(case.value("cached_prefix")) if case.has_value("cached_prefix") else 0
-    return checked(
-        Traffic(
-            kind,
-            read["prompt"],
-            read["output"],
-            rate,
-            (MOST_REQUESTS if kind == "burst" else of_batch) if users is None else users,
-            told.get("burstiness", 2.0),
-            cached,
-            mix,
-        )
-    )
+    several = (MOST_REQUESTS if kind == "burst" else of_batch) if users is None else users
+    spread = told.get("burstiness", 2.0)
+    traffic = Traffic(kind, read["prompt"], read["output"], rate, several, spread, cached, mix)
+    return checked(traffic)
 
 
 def _lengths(lengths: Mapping[str, Any]) -> dict[str, Length]:

@@ -90,6 +90,7 @@ kv_cache_bytes | batch | no such threshold, and not of the form lhs = rhs |
 batch_to_ridgee | | no such threshold, and not of the form | did you mean 'batch_to_ridge'?
 kv_cache_bytes <= weight_bytes | batch | is a bound | solve it with =; the answer says on which side
 kv_cache_bytes = weight_bytez | batch | unknown name 'weight_bytez' | did you mean 'weight_bytes'?
+exp(batch) = 1^bacth | batch | unknown name 'bacth' | did you mean 'batch'?
 kv_cache_bytes = ttft | batch | kv_cache_bytes is byte but ttft is s |
 kv_cache_bytes = weight_bytes | | say what to solve for | --for batch, or for_='batch' in Python
 kv_cache_bytes = weight_bytes | batchh | no such input or quantity | did you mean 'batch'?
