@@ -77,8 +77,7 @@ def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
     >>> [str(one) for one in denominators("3.62 USD per 1K tokens", 0, 8)], [str(one) for one in denominators("0.44 GB per layer and device", 0, 7)]
     (['1,000 tokens'], ['layer', 'device'])
     """
-    first = BEHIND.match(text, stop)
-    behind, _ = _with_others(text, first)
+    behind, _ = _with_others(text, BEHIND.match(text, stop))
     clause, leading = text[max(start - 120, 0) : start], []
     for head in LEADING.finditer(clause):
         found, end = _with_others(clause, head)
