@@ -45,7 +45,7 @@ BUDGETS = {
     "servers": 1510,
     "sweep": 993,
     "calibrate": 1229,
-    "check": 4541,
+    "check": 4540,
     "report": 4966,
     "cli": 3479,
     "tests": 29792,
