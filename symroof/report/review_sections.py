@@ -204,10 +204,8 @@ def derivations(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
 
 def bound_of(step: str, subject: BoundCase) -> list[str]:
     """What limits a step; several labels over ranges."""
-    bound = subject.get(f"{step}_bound")
-    if bound is None:
-        return [UNKNOWN]
-    return [str(label) for label in (bound.possible or (bound.value,))]
+    bound = where(step, subject).get(f"{step}_bound")
+    return [str(label) for label in bound.possible or (bound.value,)] if bound else [UNKNOWN]
 
 
 def expanded_names(name: str, subject: BoundCase, known: set[str] | None = None) -> dict[str, None]:
@@ -259,12 +257,13 @@ def where(step: str, subject: BoundCase) -> BoundCase:
 
 def operators(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """One table for each step with a known time."""
-    tables = [table for each in STEPS if (table := phase(each.name, where(each.name, subject)))]
+    tables = [table for step in STEPS if (table := phase(step.name, subject))]
     return [{key: value for key, value in table.items() if key != "entries"} for table in tables]
 
 
 def phase(step: str, subject: BoundCase) -> dict[str, Any] | None:
     """The operators of one step, the slowest first."""
+    subject = where(step, subject)
     if subject.get(f"{step}_roofline_time") is None:
         return None
     entries = [entry(step, operator, subject) for operator in subject.case.theory.operators[step]]

@@ -166,8 +166,7 @@ def view(review: Reviewed, command: str, depth: int = BODY) -> View:
         "does_not_fit": does_not_fit,
         "under_load": under_load(subject.case),
         "bound_by": {
-            step: review_sections.bound_of(step, review_sections.where(step, subject))
-            for step in ("prefill", "decode")
+            step: review_sections.bound_of(step, subject) for step in ("prefill", "decode")
         },
         "basis": efficiency_basis(subject),
         **sections,

@@ -88,15 +88,14 @@ def _decided(
 
 def _finer(one: Purchase, percentiles: Mapping[str, str], key: Key) -> Purchase:
     """The same layout with another number of instances that prefill for each that decodes, where one passes that costs less."""
-    open_copies = "dp" not in one.own.given
     columns = {name: n for name, n in one.changes if name == "prefill_devices"}
-    if not columns or one.state != "passes" or not open_copies:
+    if not columns or one.state != "passes" or "dp" in one.own.given:
         return one
-    near = finer(Candidate(one.own, columns, one.copies_of), one.copies, open_copies)
+    near = finer(Candidate(one.own, columns, one.copies_of), one.copies, True)
     each = screen([[candidate] for candidate in near if candidate.copies_of == 1], between=False)
     cheaper = sorted((x for x in each if _left(x, percentiles) and key(x) < key(one)), key=key)
     found = _decided(cheaper[:TRIED], percentiles, key, key(one))
-    return found if found and found.state == "passes" and key(found) < key(one) else one
+    return min(filter(None, (found, one)), key=key)
 
 
 def _left(one: Purchase, percentiles: Mapping[str, str]) -> bool:

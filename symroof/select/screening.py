@@ -342,9 +342,8 @@ def _made(
     group: Group, best: Mapping[int, tuple[Points, Rank]], listed: bool
 ) -> Iterator[tuple[int, Purchase]]:
     """The chosen points of some cases as configurations; no window of batches where the study lists them."""
-    chosen, largest = [point for point, _ in best.values()], group.largest
-    parts = ("rows", "batch", "copies")
-    at = Points(*(np.concatenate([getattr(p, name) for p in chosen]) for name in parts))
+    chosen, largest = [vars(point).values() for point, _ in best.values()], group.largest
+    at = Points(*map(np.concatenate, zip(*chosen, strict=True)))
     most = np.where([rank[0] == 0 for _, rank in best.values()], at.batch, 0)
     if group.chosen_batch or not group.rate:  # others than the one that it is judged at may pass
         there = Points(at.rows, np.maximum(largest[at.rows], 1), at.copies)
