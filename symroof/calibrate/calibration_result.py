@@ -54,8 +54,8 @@ class Residual:
 class Calibration:
     """Efficiencies and overheads fitted to measured latencies.
 
-    >>> from symroof import calibrate
-    >>> fit = calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm")
+    >>> from symroof import Study
+    >>> fit = Study("llama-3.1-8b", "h100-sxm").calibrate("docs/measured.csv")
     >>> fit
     <Calibration of 16 times: mfu 0.5488 (0.5436 to 0.554), mbu 0.8133 (0.7981 to 0.8285), step_overhead 743.5 us (611.1 us to 875.8 us)>
     >>> mfu = fit["mfu"]

@@ -138,11 +138,9 @@ class Row:
 
 
 def as_written(value: Fraction, unit: str, digits: int) -> str:
-    """A number as people write it: prices by the hour, things in the plural."""
+    """A number as people write it: prices by the hour."""
     if unit == "USD/s":
         value, unit = value * 3600, "USD/hour"
-    if unit in ("token", "request", "device") and value != 1:
-        unit += "s"
     return format_quantity(value, unit, digits)
 
 
