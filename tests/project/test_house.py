@@ -49,7 +49,7 @@ BUDGETS = {
     "report": 4964,
     "cli": 3479,
     "tests": 29792,
-    "other": 2674,
+    "other": 2672,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02
