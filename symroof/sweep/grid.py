@@ -271,10 +271,10 @@ def available(
     found: list[dict[str, Output]] = [{} for _ in cases]
     missing: list[dict[str, UndefinedValue]] = [{} for _ in cases]
     for case, outputs, lacking in zip(cases, found, missing, strict=True):
-        here = opened(case, moved)
+        here, moving = opened(case, moved), moved.union(case.measured_box)
         for name in names:
             try:
-                outputs[name] = output(name, moved, here)
+                outputs[name] = output(name, moving, here)
                 case.case.value(name)
             except UndefinedValue as error:
                 lacking[name] = error

@@ -117,6 +117,15 @@ def test_what_only_some_cases_have_is_missing_elsewhere_and_told():
     )
 
 
+def test_a_label_that_only_the_range_of_an_efficiency_moves_is_the_expected_one():
+    """No axis moves it, and along the range another label may hold."""
+    case = {"model": "llama-3-8b", "prompt": 2048, "hardware": "h200"}
+    names = ["prefill_bound", "decode_bound"]
+    found = sr.Study(**case).sweep(names, weights=["fp16", "int4"], tp=[1, 4])
+    alone = sr.Study(**case, weights="int4", tp=4)
+    assert [found[name].values[1, 1] for name in names] == [alone.value(name) for name in names]
+
+
 def test_units_meanings_and_assumptions():
     found = sr.Study(**CASE, mfu="0.5..0.7", assume={"attention": "full"}).sweep(
         ["ttft", "decode_bound"], batch=[1, 2], logits=["last", "all"]
