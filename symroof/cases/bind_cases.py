@@ -32,12 +32,7 @@ from symroof.cases.other_cases import (
     prefill_inputs,
 )
 from symroof.cases.request import Request
-from symroof.cases.spec_inputs import (
-    inputs_of_specs,
-    loaded,
-    preset_request,
-    stored_size,
-)
+from symroof.cases.spec_inputs import inputs_of_specs, loaded, preset_request, stored_size
 from symroof.cases.values import HEADS, ROLE_INPUT, VARIANT, Input, as_written, number_of
 from symroof.errors import InputError, Problem
 from symroof.specs.engine_profile import IDEAL

@@ -84,9 +84,7 @@ def explain_failure(judged: Checked) -> Checked:
     return judged
 
 
-def simplification(
-    judged: Checked,
-) -> tuple[Settings, float, tuple[SlipExplanation, ...]] | None:
+def simplification(judged: Checked) -> tuple[Settings, float, tuple[SlipExplanation, ...]] | None:
     """The plainest simplification under which a wrong claim holds, the share of random errors that
     would hold under one, and the slip that leaves the same out; None where chance would do as well.
     A model is called by its rounded parameters, so a number may be a hundredth off.

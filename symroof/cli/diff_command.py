@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import (
-    case_options,
-    line_selection,
-    options_of,
-    study_from,
-    study_options,
-)
+from symroof.cli.options import case_options, line_selection, options_of, study_from, study_options
 from symroof.cli.terminal import fitted_table, reflowed, say, say_json, say_one_of, wrapped
 from symroof.errors import InputError, Problem
 from symroof.table_formats import text_table

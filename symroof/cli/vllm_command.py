@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import (
-    case_options,
-    line_selection,
-    options_of,
-)
+from symroof.cli.options import case_options, line_selection, options_of
 from symroof.cli.terminal import say_json, say_marked
 
 if TYPE_CHECKING:

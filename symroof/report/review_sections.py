@@ -311,15 +311,8 @@ def row(e: dict[str, Any], whole: Fraction, several: bool) -> list[Any]:
     name = operator_name(e["operator"]) + (f" ({e['layer']})" if several and e["layer"] else "")
     intensity = significant(e["intensity"], 4) if e["intensity"] is not None else UNKNOWN
     share = f"{float(time.value / whole) * 100:.1f} %" if whole else UNKNOWN
-    return [
-        name,
-        share,
-        cell(time),
-        " or ".join(e["bound"]),
-        intensity,
-        format_quantity(e["flops"], "FLOP"),
-        format_quantity(e["bytes"], "byte"),
-    ]
+    work, traffic = format_quantity(e["flops"], "FLOP"), format_quantity(e["bytes"], "byte")
+    return [name, share, cell(time), " or ".join(e["bound"]), intensity, work, traffic]
 
 
 NOTABLE_DIFFERENCE = 0.02

@@ -49,8 +49,7 @@ def decide(
     cheapest: dict[str, Any] = {}
     ranked = sorted(cases, key=lambda case: key(case[0]))
     for best, candidates in track(ranked, "simulating configurations"):
-        device = best.own.hardware
-        name = device.name if device else ""
+        name = best.hardware
         of_others = sorted(cheapest.values())[DEVICES - 1 : DEVICES]
         limit = cheapest.get(name) or next(iter(of_others), None)
         if limit is not None and best.state == "passes" and key(best) >= limit:

@@ -7,12 +7,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    ValidationError,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import core_schema
 
 from symroof.errors import InputError, Problem, nearest, split_hint

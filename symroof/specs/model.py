@@ -11,13 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from symroof.specs.fields import NAME, Spec, Whole, amount, one_of, raise_faults
-from symroof.specs.layers import (
-    LayerKind,
-    Number,
-    order_faults,
-    repeat_to_length,
-    shortest_pattern,
-)
+from symroof.specs.layers import LayerKind, Number, order_faults, repeat_to_length, shortest_pattern
 from symroof.specs.quantization import (
     Format,
     Matrix,
