@@ -108,6 +108,9 @@ class Case(CaseFormulas):
         except NoValue as error:
             self._missing[name] = error
             raise
+        except BaseException:  # says nothing about the value
+            del self._missing[name]
+            raise
         del self._missing[name]
         self._known[name] = found
         return found
@@ -132,9 +135,8 @@ class Case(CaseFormulas):
         search, formula = self.search(name), None
         if not search and not chooses(name):
             with suppress(UndefinedValue, UnknownName):
-                formula = compiled(
-                    self.formula(name)
-                )  # errors are raised again after the conditions
+                # errors are raised again after the conditions
+                formula = compiled(self.formula(name))
         written = quantity.exists if quantity else ()
         exists = tuple((parse(condition), reason) for condition, reason in written)
         moved = self._unmoved is None or not self._changes.isdisjoint(self.dependencies(name))
@@ -149,10 +151,8 @@ class Case(CaseFormulas):
         def at(x: Any) -> Any:
             try:
                 return self._inside({search.unknown: x}).evaluate(body)
-            except UndefinedValue:
-                raise
-            except NoValue:
-                if search.kind != "largest":
+            except NoValue as error:
+                if search.kind != "largest" or isinstance(error, UndefinedValue):
                     raise
                 return np.full(np.shape(x), np.nan)
 

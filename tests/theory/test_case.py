@@ -29,20 +29,20 @@ TWO_KINDS = Architecture(
 
 
 def test_where_a_value_comes_from():
-    numbers = {"link_bandwidth": 10, "chunk": 4}
     formulas = {"mem_bandwidth": "2*link_bandwidth", "batch": "chunk + 1"}
-    case = made(peak_flops=60, **formulas, numbers=numbers)
+    case = made(peak_flops=60, **formulas, numbers={"link_bandwidth": 10, "chunk": 4})
     values = case_of(
         "peak_flops=60 link_bandwidth=10 mem_bandwidth=20 ridge_point=3 batch=5 mfu=1 block_size=16"
     )
     assert {name: case.value(name) for name in values} == values
-    known = [case.has_value(name) for name in ("ridge_point", "prompt", "ttft")]
-    assert known == [True, False, False]
+    assert [*map(case.has_value, ("ridge_point", "prompt", "ttft"))] == [True, False, False]
     with pytest.raises(MissingInput, match="needs prompt") as missing:
         case.value("prompt")
     assert missing.value.name == "prompt"
-    with pytest.raises(UnknownName):
-        case.value("nothing")
+    of_unknown = made(batch="2*nothing", n_layers=2), "kv_cache_bytes"
+    for asked, name in ((case, "nothing"), of_unknown, of_unknown):  # the second time as well
+        with pytest.raises(UnknownName):
+            asked.value(name)
     with pytest.raises(NoClosedForm, match="no closed form under queue=md1"):
         made(switches={"queue": "md1"}, utilization="1/2").value("queue_wait_quantile")
 
