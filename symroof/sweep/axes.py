@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -42,13 +43,11 @@ LABELLED = {
     **{name: f"counting choice: {name}" for name in SWITCHES if name != "activations"},
 }
 """Axes of labels with their long names."""
-MOST_ON_AXIS = 1_000_000
-"""Values of one axis: more of them than this is a slip of the pen, or belongs on two axes."""
+MOST_ON_AXIS, MOST_POINTS = 1_000_000, 10_000_000
+"""Values of one axis: more of them than this is a slip of the pen, or belongs on two axes. And points, 80 MB a quantity."""
 FORMS = "a:b, a:b:x2, a:b:+128, or a list such as 1,2,4"
 GROUPED = re.compile(r"0\d+(\.\d*)?$")
 """What a comma that was to group thousands leaves behind: ``1,024`` is 1 and 024."""
-Numbers = Sequence[int | Fraction]
-"""Values of a numeric axis in base units while it is read: exact, so that steps of 0.1 meet 0.3."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,12 +146,12 @@ def axis(name: str, values: Any, own: Declarations = NONE) -> Axis:
     return numeric(symbol, _numbers(symbol, values, own))
 
 
-def numeric(symbol: Symbol, values: Numbers) -> Axis:
+def numeric(symbol: Symbol, values: Iterable[float]) -> Axis:
     """An axis of numbers, each once; degrees that shape formulas make a case each."""
-    distinct = list(dict.fromkeys(values))
-    shaping = tuple(distinct) if symbol.name in SHAPING else ()
-    whole = all(x.denominator == 1 and -(2**53) < x < 2**53 for x in distinct)
-    numbers = np.array(list(map(int if whole else float, distinct)))
+    numbers = np.array(list(dict.fromkeys(values)))
+    if (numbers % 1 == 0).all() and np.abs(numbers).max() < 2**53:
+        numbers = numbers.astype(int)
+    shaping = tuple(numbers.tolist()) if symbol.name in SHAPING else ()
     return Axis(symbol.name, numbers, shaping, symbol)
 
 
@@ -182,14 +181,6 @@ def _label(item: Any) -> str:
     return item.name if isinstance(item, ModelSpec) else str(item)
 
 
-def _limit(text: str, count: int) -> None:
-    if count > MOST_ON_AXIS:
-        raise ValueError(
-            f"{text[:40]} has {count:,} values, an axis at most {MOST_ON_AXIS:,}; take larger "
-            "steps, such as :x2, and a file, such as -o FILE.parquet, for a large grid"
-        )
-
-
 def axes_of_lists(request: Request, named: set[str]) -> list[Axis]:
     """The lists of a study that no axis names, as axes; where a range or a formula is among numbers, each is a label."""
     lists = {"model": request.models, "hardware": request.hardware, **request.precision}
@@ -197,7 +188,7 @@ def axes_of_lists(request: Request, named: set[str]) -> list[Axis]:
     for name, settings in request.values.items():
         symbol = symbol_of(name, request.own)
         if len(settings) > 1 and all(map(is_number, settings)):
-            axes.append(numeric(symbol, list(map(fraction, settings))))
+            axes.append(numeric(symbol, map(float, map(fraction, settings))))
         elif len(settings) > 1:
             words = tuple(x.text if isinstance(x, ValueRange) else text_of(x) for x in settings)
             axes.append(Axis(name, np.array(words), words, symbol))
@@ -214,7 +205,7 @@ def within_limits(axes: Sequence[Axis]) -> None:
         hint = "--over batch=1:512, or a list in the study"
         raise InputError(Problem("sweep", "nothing to sweep over", hint=hint))
     labelled = [axis for axis in axes if axis.labelled]
-    for what, those, most in (("cases", labelled, MOST_CASES), ("points", axes, 10**10)):
+    for what, those, most in (("cases", labelled, MOST_CASES), ("points", axes, MOST_POINTS)):
         if (count := math.prod(map(len, those))) > most:
             sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in those)
             message = f"{sizes} are {count:,} {what}; at most {most:,} are computed"
@@ -239,18 +230,16 @@ def _items(values: Any) -> list[Any]:
     values = values.tolist() if hasattr(values, "tolist") else values
     if isinstance(values, str | ModelSpec) or not isinstance(values, Iterable):
         return [values]
-    if isinstance(values, range):
-        _limit("the axis", len(values))
-    if not (items := list(values)):
+    if not (items := list(islice(values, MOST_ON_AXIS + 1))):
         raise ValueError("has no values; an axis has at least one")
     return items
 
 
-def _numbers(symbol: Symbol, values: Any, own: Declarations) -> Numbers:
+def _numbers(symbol: Symbol, values: Any, own: Declarations) -> list[float]:
     """The values in base units, in written order."""
     if isinstance(values, range) and values and values.step > 0 and not needs_unit(symbol):
         values = f"{values[0]}:{values[-1]}:{values.step}"  # much faster than one by one
-    read: list[int | Fraction] = []
+    read: list[float] = []
     for item in _items(values):
         for each in _split(item) if isinstance(item, str) else [item]:
             if isinstance(each, str) and GROUPED.match(each):
@@ -259,13 +248,19 @@ def _numbers(symbol: Symbol, values: Any, own: Declarations) -> Numbers:
             if isinstance(each, str) and ":" in each:
                 read += _progression(symbol, each, own)
             else:
-                read.append(_single(symbol, each, own))
-            _limit("the axis", len(read))
+                read.append(float(_single(symbol, each, own)))
+            _limit(len(read))
     return read
 
 
-def _single(symbol: Symbol, value: object, own: Declarations) -> Fraction:
-    """One value of an axis, in base units."""
+def _limit(count: int) -> None:
+    if count > MOST_ON_AXIS:
+        most = f"has {count:,} values, an axis at most {MOST_ON_AXIS:,}"
+        raise ValueError(f"{most}; take larger steps, such as :x2")
+
+
+def _single(symbol: Symbol, value: object, own: Declarations) -> int | Fraction:
+    """One value of an axis, in base units: exact, so that three steps of 0.1 are 0.3."""
     if isinstance(value, str) and re.fullmatch(r"\d{1,15}-\d{1,15}", value):
         steps = value.replace("-", ":")
         raise ValueError(f"{value!r} is not a range; write {symbol.name}='{steps}'")
@@ -274,7 +269,8 @@ def _single(symbol: Symbol, value: object, own: Declarations) -> Fraction:
         steps = read.text.replace("..", ":")
         raise ValueError(f"an axis takes single values; write {steps}:+STEP for steps between them")
     assert is_number(read)
-    return fraction(read)
+    number = fraction(read)
+    return int(number) if number.denominator == 1 else number
 
 
 PROGRESSION = re.compile(
@@ -283,7 +279,7 @@ PROGRESSION = re.compile(
 """``a:b`` with its step; the unit of the last number is that of all."""
 
 
-def _progression(symbol: Symbol, text: str, own: Declarations) -> Numbers:
+def _progression(symbol: Symbol, text: str, own: Declarations) -> list[float]:
     """The numbers from one to another in steps that are added or multiplied."""
     found = PROGRESSION.fullmatch(text)
     if not found or not found["last"].strip():
@@ -297,20 +293,20 @@ def _progression(symbol: Symbol, text: str, own: Declarations) -> Numbers:
     if step is None and not symbol.counted:
         raise ValueError(f"{text!r} needs a step: {text}:x2 times two, or {text}:+1 plus one")
     if found["kind"] in ("x", "×", "*"):
-        values = _times(first, last, step.strip())
-    else:
-        amount = _single(symbol, _with_unit((step or "1").strip(), unit), own)
-        if amount <= 0:
-            raise ValueError(f"{text[:60]!r} leads nowhere; its step is more than 0")
+        factor = _factor(step.strip(), first)
+        count = int(math.log(last / first) / math.log1p(factor - 1) + 1e-9) + 1
+        _limit(count)
+        read = [float(f"{first * factor**i:.15g}") for i in range(count)]
+    elif (amount := _single(symbol, _with_unit((step or "1").strip(), unit), own)) > 0:
         count = int((last - first) // amount) + 1
-        _limit(text, count)
-        if first.denominator == amount.denominator == 1:
-            return range(first.numerator, int(last) + 1, amount.numerator)
-        values = [first + i * amount for i in range(count)]
+        _limit(count)
+        read = [float(first + i * amount) for i in range(count)]
+    else:
+        raise ValueError(f"{text[:60]!r} leads nowhere; its step is more than 0")
     counted = symbol.counted and not isinstance(symbol, Quantity)
-    if counted and any(value.denominator != 1 for value in values):
+    if counted and any(value % 1 for value in read):
         raise ValueError(f"counts whole {symbol.display_unit or 'thing'}s: take whole steps")
-    return values
+    return read
 
 
 def _with_unit(text: str, unit: str) -> str:
@@ -318,17 +314,14 @@ def _with_unit(text: str, unit: str) -> str:
     return f"{text} {unit}" if unit and re.fullmatch(NUMBER, text) else text
 
 
-def _times(first: Fraction, last: Fraction, written: str) -> list[Fraction]:
-    """What is multiplied at each step, to 15 digits: exact powers of 1.0001 have thousands."""
+def _factor(written: str, first: int | Fraction) -> float:
+    """What is multiplied at each step."""
     try:
-        factor = parse_number(written)
+        factor = float(parse_number(written))
     except UnitError:
         raise ValueError(f"the factor {written[:40]!r} is not a number; write x2") from None
     if factor <= 1:
         raise ValueError(f"times {written} leads nowhere; the factor is more than 1, such as x2")
     if first == 0:
-        raise ValueError(f"0 times {written} stays 0; start above it, or write 0,1:{last}:x2")
-    count = int(math.log(last / first) / math.log1p(factor - 1) + 1e-9) + 1
-    if count > MOST_ON_AXIS:
-        raise ValueError(f"x{written} makes too small steps; take a larger factor, such as x2")
-    return [Fraction(f"{float(first) * float(factor) ** i:.15g}") for i in range(count)]
+        raise ValueError(f"0 times {written} stays 0; start above it, or write 0,1:8:x{written}")
+    return factor

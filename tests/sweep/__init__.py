@@ -29,7 +29,8 @@ def _read(text):
 def _parquet(path):
     import pyarrow.parquet
 
-    return pyarrow.parquet.read_table(path).to_pylist()
+    rows = pyarrow.parquet.read_table(path).to_pylist()
+    return [{name: _plain(value) for name, value in row.items()} for row in rows]
 
 
 def _grid(path):

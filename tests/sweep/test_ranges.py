@@ -84,7 +84,7 @@ REFUSED = {
     "attention=casual": "did you mean 'causal'?",
     "batch=1-8": "write batch='1:8'",
     "batch=1:1000000000": "an axis at most 1,000,000",
-    "arrival_rate=1:2 request/s:x1.000000001": "too small steps",
+    "arrival_rate=1:2 request/s:x1.000000001": "an axis at most 1,000,000",
     "batch": "is not NAME=VALUES",
 }
 
