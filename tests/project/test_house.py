@@ -34,7 +34,7 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1776,
+    "top level": 1771,
     "symbolic": 4696,
     "theory": 4462,
     "specs": 4510,
@@ -43,12 +43,12 @@ BUDGETS = {
     "select": 2389,
     "simulate": 1753,
     "servers": 1510,
-    "sweep": 993,
+    "sweep": 872,
     "calibrate": 1229,
     "check": 4538,
     "report": 4957,
     "cli": 3469,
-    "tests": 29801,
+    "tests": 29742,
     "other": 2672,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
