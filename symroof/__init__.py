@@ -51,10 +51,10 @@ from symroof.resources import __version__  # noqa: E402
 if TYPE_CHECKING:
     from symroof import symbols
     from symroof.analysis.compile import Compiled, compile
+    from symroof.analysis.two_cases import diff
     from symroof.analysis.waterfall import Waterfall
     from symroof.api import Study, Theory, hardware, models, quantities, thresholds
     from symroof.api import solve_symbolic as solve
-    from symroof.claims.case_comparison import diff
     from symroof.claims.check import check
     from symroof.errors import DoesNotFit, InputError
     from symroof.select.selection import select
@@ -86,7 +86,7 @@ _HOMES = {
     "solve": "api",
     "Waterfall": "analysis.waterfall",
     "check": "claims.check",
-    "diff": "claims.case_comparison",
+    "diff": "analysis.two_cases",
     "select": "select.selection",
 }
 

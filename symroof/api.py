@@ -130,12 +130,12 @@ class Study(core.Study):
 
     def _chart(self, kind: Any, over: Any, against: Any, quantity: Any) -> Chart:
         """What a picture shows."""
-        from symroof.claims.case_comparison import SYMROOF, diff, resolve_side, study_under_preset
+        from symroof.analysis.two_cases import diff, resolve_side
         from symroof.report.pictures import KINDS, WATERFALL, bars, chart_of, checked, over_input
 
         if over is not None:
             return over_input.over_input(self, kind, over)
-        study, kind = study_under_preset(SYMROOF, self), symbol_name(kind)
+        study, kind = copy(self), symbol_name(kind)
         known = kind in KINDS or kind == WATERFALL
         if not known and (is_sympy(kind) or self.declared.quantity(str(kind))):
             hint = f"study.plot({str(kind)[:40]}, over=batch)"
@@ -147,7 +147,7 @@ class Study(core.Study):
             hint = "leave against out, or draw a waterfall"
             raise InputError(Problem(kind, "takes no second side", hint=hint))
         name = "the other" if isinstance(against, core.Study) else os.fspath(against)
-        other = study_under_preset(SYMROOF, resolve_side(against, study, study))
+        other = copy(resolve_side(against, study))
         return bars.waterfall(diff(study, other, quantity), "this study", name)
 
     def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[Any] | None = None) -> Grid:

@@ -10,6 +10,7 @@ from symroof.analysis.verdict import (
     LOAD,
     MEMORY_OF_A_DEVICE,
     target_checks,
+    unjudged,
     waits_without_end,
 )
 from symroof.cases.bound_case import BoundCase
@@ -86,10 +87,9 @@ def case_label(bound_case: BoundCase) -> str:
 
 def range_position(bound_case: BoundCase) -> str:
     """Where in its ranges a case is evaluated, in words."""
-    measured = bound_case.measured_box
-    if measured and measured == bound_case.box:
+    if bound_case.box and bound_case.measured_alone:
         return "at the predicted values"
-    both = " and the predicted efficiencies" if measured else ""
+    both = " and the predicted efficiencies" if bound_case.measured_box else ""
     return f"at the middle of the ranges{both}"
 
 
@@ -243,9 +243,9 @@ MEMORY_SHARE = "memory_utilization"
 
 def _memory(case: BoundCase) -> tuple[str, str]:
     """What the most loaded device holds of what it may use, and whether it fits."""
-    used, usable = (compact(case.result(name), DIGITS) for name in MEMORY_OF_A_DEVICE)
+    used, usable = (compact(case.result(name)) for name in MEMORY_OF_A_DEVICE)
     room = case.get("concurrency")
-    fits = f"{PASSES} room for {compact(room, DIGITS)}" if room else f"{PASSES} fits"
+    fits = f"{PASSES} room for {compact(room)}" if room else f"{PASSES} fits"
     if case.does_not_fit:
         part = f"{IN_PART} fits in part of its ranges"
         fits = f"{FAILS} does not fit" if case.never_fits else part
@@ -257,7 +257,7 @@ def _memory(case: BoundCase) -> tuple[str, str]:
 def both(case: BoundCase, name: str) -> tuple[str, str]:
     """A quantity as expected and its bound at the peak, or as given; a dagger where the case does not fit."""
     found = case.result(name)
-    own = compact(found, DIGITS)
+    own = compact(found)
     if _is_given(case, name):
         return f"{own}, given", ""
     bound = case.peak_bound(name)
@@ -268,7 +268,7 @@ def both(case: BoundCase, name: str) -> tuple[str, str]:
     if name == "speculation_speedup":  # that at the peak is no limit of it
         bound = None
     most = "at most " if bound and bound.symbol.unit.endswith("/s") else ""
-    return own, f"{most}{compact(bound, DIGITS)}" if bound else ""
+    return own, f"{most}{compact(bound)}" if bound else ""
 
 
 def limit_word(unit: str) -> str:
@@ -289,19 +289,14 @@ def _is_given(case: BoundCase, name: str) -> bool:
     return name in case.request.values and name not in INPUTS
 
 
-def endless(case: BoundCase, name: str) -> bool:
-    """Whether a wait has no end as expected, whether or not it has one at the peak."""
-    return name == "loaded_ttft" and waits_without_end("ttft", case.case)
-
-
-def compact(result: Result, digits: int) -> str:
+def compact(result: Result) -> str:
     """Value and range with the unit once where all have the same; a dagger where the case does not fit.
 
     >>> from symroof.theory.quantities import QUANTITIES
-    >>> [compact(Result(QUANTITIES["ttft"], x, x/2, 2*x), 3) for x in (0.0351, 1.2)]
+    >>> [compact(Result(QUANTITIES["ttft"], x, x/2, 2*x)) for x in (0.0351, 1.2)]
     ['35.1 ms (17.6–70.2)', '1.2 s (600 ms to 2.4 s)']
     """
-    value, span = result.in_two(digits)
+    value, span = result.in_two(DIGITS)
     unit, low = value.partition(" ")[2], span.partition(" to ")[0]
     if not unit and span.count(" ") == 2:
         span = span.replace(" to ", "–")
@@ -332,28 +327,38 @@ def _limited_by(case: BoundCase, name: str, limit: str) -> str:
     found = case.get(limit) if limit else None
     if found is None:
         return ""
-    at_one_place = case.box.keys() <= case.measured_box.keys()
-    each = [str(found.value)] if at_one_place else found.plain().split(" or ")
+    each = [str(found.value)] if case.measured_alone else found.plain().split(" or ")
     return " or ".join(RESOURCE.get(one, one) for one in each)
 
 
-def verdict_lines(case: BoundCase) -> list[str]:
-    """Each target against what is expected; none is met by what does not fit."""
-    lines = []
-    for check in target_checks(case) if case.hardware else ():
+def verdicts(case: BoundCase) -> Iterator[tuple[str, str, bool]]:
+    """Each target against what is expected: its mark, in words, and whether it is met beyond doubt; none is met by what does not fit."""
+    for check in target_checks(case):
         mark = FAILS if case.never_fits else MARK[check.met]
         name = check.name.upper() if check.name in ISOLATED_METRICS else check.name
         limit = f"{'below ' if name == LOAD else ''}{check.against}"
         part = " (met in part of the range)" if check.met is None else ""
         if name == LOAD and check.met is False:
             part = ": more requests arrive than are served, and the queue grows"
-        value = compact(check.metric, DIGITS)
-        lines.append(f"{mark} {name.replace('_', ' ')} {value}, target {limit}{part}")
-    for name, limit in case.targets.items() if case.hardware else ():
+        value = compact(check.metric)
+        sure = check.met is True and not check.straddles
+        yield mark, f"{name.replace('_', ' ')} {value}, target {limit}{part}", sure
+    for name, limit in case.targets.items():
         if waits_without_end(name, case.case):
             target = format_quantity(limit, "s", DIGITS)
-            lines.append(f"{FAILS} {name.upper()} unbounded, target {target}: the queue grows")
-    return lines
+            yield FAILS, f"{name.upper()} unbounded, target {target}: the queue grows", False
+
+
+def verdict_lines(case: BoundCase) -> list[str]:
+    """A line for each target, with its mark."""
+    return [f"{mark} {text}" for mark, text, _ in verdicts(case)]
+
+
+def target_warnings(case: BoundCase) -> list[str]:
+    """A line for each target that is missed, or met in part of the ranges or of the list prices only, or that cannot be judged."""
+    missed = {FAILS: "target missed: "}
+    lines = [missed.get(mark, "") + text for mark, text, sure in verdicts(case) if not sure]
+    return lines + unjudged(case)
 
 
 def used_memory(case: BoundCase) -> str:
@@ -386,5 +391,5 @@ def study_card(cases: Sequence[BoundCase], title: str) -> str:
         table = [[*(row[i] for i in kept), row[-1]] for row in rows]
         return card(lines, html_table([*(header[i] for i in kept), "name"], table, title))
     shown = map(first.result, first.known[:MOST_QUANTITIES])
-    table = [[each.symbol.meaning, compact(each, DIGITS), each.name] for each in shown]
+    table = [[each.symbol.meaning, compact(each), each.name] for each in shown]
     return card(lines, html_table(["", "value", "name"], table, title))

@@ -11,13 +11,15 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, at_rate
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.request import Request, request_of
+from symroof.cases.request import Request, exact, request_of
 from symroof.cases.values import Result, plain_value
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, Problem, split_hint
 from symroof.resources import data_folder
+from symroof.specs.input_values import setting
 from symroof.specs.quantization import BITS
 from symroof.strict_yaml import load
 from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import is_number
 from symroof.theory.spellings import known
 from symroof.units import is_whole, significant
 
@@ -144,7 +146,7 @@ class Diagnosis:
 
 
 def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
-    """What may explain a measured time or rate of the first case of a study.
+    """What may explain a time or rate that was measured of the first case of a study: text with its unit, or a number in the base unit.
 
     Each cause is tried alone, with the efficiencies that measurements lead to expect. Those whose expected interval holds the figure come first, prefills of
     other requests before all and causes whose size is open behind the others, then by how far the figure is from the value then expected. A cause that moves the expected value away
@@ -156,9 +158,18 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
     ('8.270 ms (6.282 to 12.73 ms)', False, 'eager')
 
     Raises:
-        InputError: no such quantity, one that no efficiency changes, or one without a value here.
+        InputError: no such quantity, one that no efficiency changes, or one without a value here; no number above zero, another dimension.
     """
-    name, measured = known(quantity), float(measured)
+    name = known(quantity)
+    try:
+        figure = setting(name, exact(measured), formulas=False, bare=True)
+    except ValueError as error:
+        message, hint = split_hint(f"{name}: {error}")
+        raise InputError(Problem("--measured", message, hint=hint)) from None
+    if not is_number(figure) or figure <= 0:
+        message = f"{name} {str(measured)[:40]!r} is not a number above zero"
+        raise InputError(Problem("--measured", message))
+    measured = float(figure)
     served = copy(study)
     served.select(Request(efficiency="measured"))
     case = served.first

@@ -16,7 +16,7 @@ from symroof.analysis.case_summary import case_title, case_warnings, range_posit
 from symroof.analysis.closed_branches import Branch, Condition, solved_condition
 from symroof.analysis.equation import to_whole
 from symroof.analysis.solved_equation import SolvedEquation
-from symroof.analysis.verdict import basis_of, measured_alone
+from symroof.analysis.verdict import basis_of
 from symroof.cases.checks import LENGTHS, lengths
 from symroof.cases.values import Result, plain_value
 from symroof.symbolic.evaluation import NoValue
@@ -183,7 +183,7 @@ class Solution(SolvedEquation):
         named = next((side.name for side in self.sides if isinstance(side, Symbol)), "")
         if not self.moves:
             return f"this does not depend on {unknown} here"
-        if not named or not self.declared.counted or not measured_alone(case):
+        if not named or not self.declared.counted or not case.measured_alone:
             return ""
         grown, of = [], case.case.theory.symbol(named)
         for tree, name in zip(self.sides, self._shown_sides, strict=True):

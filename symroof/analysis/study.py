@@ -296,7 +296,7 @@ class Study:
             message = f"{name} = {result.plain()} is of a configuration that does not fit in memory"
             warnings.warn(message, DoesNotFit, stacklevel=2)
         if isinstance(result.value, (bool, str)):
-            several = len(result.possible) > 1 and self.first.box != self.first.measured_box
+            several = len(result.possible) > 1 and not self.first.measured_alone
             return result.possible if several else result.value
         return Number(result)
 

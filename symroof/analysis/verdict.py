@@ -123,11 +123,6 @@ def queues(case: Case) -> bool:
     return "arrival_rate" in case.given and under_load(case)
 
 
-def measured_alone(bound_case: BoundCase) -> bool:
-    """Whether only measured efficiencies are ranges: then a target that the expected value misses is missed."""
-    return bound_case.box.keys() <= bound_case.measured_box.keys()
-
-
 def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
     """The targets of the study that this case has no metric for, and what that needs; a wait without end is judged by its load."""
     case = bound_case.case
@@ -143,12 +138,13 @@ MEMORY, LOAD = "memory", "load"
 """The constraints besides the targets: that it fits, and that requests are served as fast as they come."""
 
 
-def waits_without_end(target: str, case: Case) -> bool:
-    """Whether the metric of a target has no value because a queue only grows."""
-    if target != "ttft" or not queues(case):
+def waits_without_end(name: str, case: Case) -> bool:
+    """Whether a target or its metric has no value because a queue only grows."""
+    wait = TARGET_METRICS["ttft"]
+    if name not in ("ttft", wait) or not queues(case):
         return False
     try:
-        case.value(TARGET_METRICS[target])
+        case.value(wait)
     except NoValue as error:
         return not isinstance(error, UndefinedValue)
     return False
@@ -166,14 +162,6 @@ def overloaded(bound_case: BoundCase) -> bool:
     """Whether requests come at least as fast as they are served, so that no wait has an end; ranges at their middle."""
     loads = (check for check in target_checks(bound_case) if check.name == LOAD)
     return any(check.slack <= 0 for check in loads)
-
-
-def all_met(checks: list[TargetCheck]) -> bool | None:
-    """Whether all targets are met: False where one is missed, None where one is met in a part of the ranges only."""
-    states = [check.met for check in checks]
-    if False in states:
-        return False
-    return None if None in states else True
 
 
 def findings(bound_case: BoundCase) -> list[str]:
@@ -220,27 +208,6 @@ def default_basis(efficiency: str | None, engine: str | None) -> str:
     return OF_ENGINES.format(BY_MEASUREMENT, CLASSES[engine_class(engine or DEFAULT_ENGINE)])
 
 
-TOLD = {
-    True: "meets its {} target",
-    False: "misses its {} target",
-    None: "meets its {} target in part of the range only",
-}
-TOLD_OF_LOAD = {
-    False: "does not keep up with the arriving requests",
-    None: "keeps up with the arriving requests in part of the range only",
-}
-
-
-def target_warnings(bound_case: BoundCase) -> list[str]:
-    """A line for every target that is missed or that list prices decide, and for requests that come faster than they are served, wholly or in a part of the ranges."""
-    lines = []
-    for check in target_checks(bound_case):
-        if check.met is not True or check.straddles:
-            said = (TOLD_OF_LOAD if check.name == LOAD else TOLD)[check.met].format(check.name)
-            lines.append(f"{said}: {check.metric.text()} against {check.against}")
-    return lines
-
-
 def unjudged(bound_case: BoundCase) -> list[str]:
     """A line for every target that cannot be judged."""
     return [
@@ -280,7 +247,7 @@ def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
                     break
         check = TargetCheck(name, metric, _limit(name, limited_by, bound_case.case), None)
         low, high = check.ends
-        least = metric.value if measured_alone(bound_case) else low
+        least = metric.value if bound_case.measured_alone else low
         throughout, somewhere = (_is_met(name, float(x), check.limit) for x in (high, least))
         found.append(replace(check, met=throughout or (None if somewhere else False)))
     return found

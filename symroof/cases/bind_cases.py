@@ -163,7 +163,7 @@ def _bound(specs: BoundCase, request: Request) -> BoundCase:
         raise InputError(Problem(where, message, path="prefill"))
     other = _bound(specs, alone(request))  # prompts are read by instances of another layout
     values = prefill_inputs(other, made, request.prefill)
-    return replace(made, given=made.given | values, prefill_case=other)
+    return replace(made, given=made.given | values, prefills=other)
 
 
 def _alone(specs: BoundCase, request: Request) -> BoundCase:

@@ -60,6 +60,7 @@ class BoundCase(DropsCaches):
         search_inside: whether ranges are searched between their corners as well.
         changed_case: the case at other values, such as a corner of the ranges; None where the values are those given.
         varied: the values by which it differs from the other cases of its study, as text.
+        prefills: the case of the instances that prefill, where they have a layout of their own.
         specs: what the specs alone give, which cases on the same specs share.
     """
 
@@ -79,7 +80,7 @@ class BoundCase(DropsCaches):
     several_models: bool = False
     search_inside: bool = True
     changed_case: Case | None = None
-    prefill_case: BoundCase | None = field(default=None, compare=False)
+    prefills: BoundCase | None = field(default=None, compare=False)
     specs: BoundCase | None = field(default=None, repr=False)
     memo: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -186,7 +187,7 @@ class BoundCase(DropsCaches):
             return self
         slow = {n: number(slow_first(ends, n)[0]) for n, ends in self.box.items()}
         made = self.with_given({n: replace(self.given[n], setting=x) for n, x in slow.items()})
-        return replace(made, prefill_case=self.prefill_case and self.prefill_case.slow_end)
+        return replace(made, prefills=self.prefills and self.prefills.slow_end)
 
     @cached_property
     def basis(self) -> str:
@@ -220,6 +221,16 @@ class BoundCase(DropsCaches):
     def priced(self, name: str) -> bool:
         """Whether the list prices move a quantity."""
         return bool(self.list_prices) and PRICE in self.case.dependencies(name)
+
+    @property
+    def measured_alone(self) -> bool:
+        """Whether only measured efficiencies are ranges: then a target that the expected value misses is missed."""
+        return self.box.keys() <= self.measured_box.keys()
+
+    @property
+    def prefill_case(self) -> BoundCase:
+        """The case of the instances that prefill: this one, unless they have a layout of their own."""
+        return self.prefills or self
 
     @property
     def measured_corners(self) -> list[dict[str, float]]:
@@ -312,11 +323,6 @@ class BoundCase(DropsCaches):
             return self.result(name)
         except NoValue:
             return None
-
-    def peak_bound_text(self, name: str) -> str:
-        """The bound as it is written beside the value, which has the flags; empty where there is none."""
-        bound = self.peak_bound(name)
-        return bound.plain() if bound else ""
 
     def json_with_bound(self, name: str) -> dict[str, Any]:
         """A quantity for programs with its bound at 100 % of peak, where that differs."""

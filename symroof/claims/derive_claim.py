@@ -167,7 +167,7 @@ def _quantity(claim: ClaimSpec) -> Derived:
     value = result.value
     if tree != symbol(name) and isinstance(value, float | Fraction):
         value = bound.case.evaluate(tree)
-    elif result.low is not None and bound.box.keys() - bound.measured_box.keys():
+    elif result.low is not None and not bound.measured_alone:
         span = result.low, result.high
     device = claim.given.get("hardware")
     if name == "mem_capacity" and device and name not in claim.given:  # 80 GB is as right as 85.5

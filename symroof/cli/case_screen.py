@@ -22,7 +22,7 @@ from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.engine_inputs import beyond_measurements
 from symroof.cases.request import request_of
-from symroof.cases.values import ROLE_INPUT
+from symroof.cases.values import ROLE_INPUT, Result
 from symroof.cli.terminal import fits, fitted_table, inputs_table, starred, warning_lines, wrapped
 from symroof.errors import InputError
 from symroof.select.candidates import not_started, starts
@@ -142,6 +142,12 @@ def screen_warnings(case: BoundCase) -> list[str]:
     return [*marked(known), *others, *unjudged(case)]
 
 
+def value_row(case: BoundCase, name: str, result: Result) -> list[str]:
+    """A quantity with its bound at the peak, where that differs, and its meaning."""
+    bound = case.peak_bound(name)
+    return [name, result.text(), bound.plain() if bound else "", result.symbol.meaning]
+
+
 def _quantities(case: BoundCase) -> list[str]:
     """Every quantity by its group: value, bound, meaning."""
     groups: dict[str, list[list[str]]] = {}
@@ -149,8 +155,7 @@ def _quantities(case: BoundCase) -> list[str]:
     for name, result in quantities.items():
         declared = case.case.theory.own.quantity(name)
         group = "per kind of layer" if declared is None else declared.group
-        bound = case.peak_bound_text(name)
-        row = [name, result.text(), bound, result.symbol.meaning]
+        row = value_row(case, name, result)
         groups.setdefault("defined here" if group == OWN else group, []).append(row)
     return [
         line

@@ -6,18 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from symroof.analysis.case_summary import (
-    DIGITS,
     MARK,
     MEMORY_SHARE,
     added_token,
     both,
     case_label,
     compact,
-    endless,
     limit_word,
     used_memory,
 )
-from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_checks
+from symroof.analysis.verdict import LOAD, efficiency_basis, target_checks, waits_without_end
 from symroof.cases.bound_case import BoundCase
 from symroof.cli.case_screen import ALL, assumed
 from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
@@ -88,7 +86,8 @@ def _mark(case: BoundCase) -> str:
     """Whether it fits and meets its targets as expected."""
     if case.fits is None:
         return ""
-    return FAILS if case.does_not_fit else MARK[all_met(target_checks(case))]
+    states = [False] if case.does_not_fit else [check.met for check in target_checks(case)]
+    return next((MARK[state] for state in (False, None) if state in states), PASSES)
 
 
 def _misses(case: BoundCase) -> str:
@@ -103,13 +102,13 @@ def _value(case: BoundCase, name: str, ranged: bool) -> str:
     """A value in the unit of the column's head, with its interval or without."""
     if name == MEMORY_SHARE:
         return used_memory(case)
-    if endless(case, name):
+    if waits_without_end(name, case.case):
         return "unbounded"
     found = case.get(name)
     if not found:
         return "-"
     unit = found.symbol.unit
-    text = compact(found if ranged else replace(found, low=None, high=None), DIGITS)
+    text = compact(found if ranged else replace(found, low=None, high=None))
     return text if unit in ("", "s") else text.replace(f" {unit}s", "").replace(f" {unit}", "")
 
 

@@ -132,7 +132,7 @@ def legible(line: str) -> str:
 
 def _steps(derivation: Derivation, everything: bool) -> list[str]:
     """The steps with numbers, the quantity itself last: all, or those next to it that fit a screen."""
-    from symroof.analysis.case_summary import DIGITS, compact
+    from symroof.analysis.case_summary import compact
 
     rows = []
     for step in derivation.steps:
@@ -140,7 +140,7 @@ def _steps(derivation: Derivation, everything: bool) -> list[str]:
         if not step.search:
             how = f"= {how if everything else legible(how)}"
         if step.result:
-            value = f"= {step.result.text() if everything else compact(step.result, DIGITS)}"
+            value = f"= {step.result.text() if everything else compact(step.result)}"
         rows.append([step.symbol.name + ":" * bool(step.search), how, value])
     if not rows:
         return []

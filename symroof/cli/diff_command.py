@@ -120,14 +120,16 @@ def _diagnose(
 ) -> None:
     """Print which usual cause explains a measured figure, as text or JSON."""
     from symroof.analysis.diagnosis import diagnose
-    from symroof.claims.case_comparison import measured_figure
     from symroof.report.diagnosis_text import diagnosis_text
 
     if len(sides) > 1:
         raise click.UsageError("--measured takes one study, or a case of the options")
-    printed, value = measured_figure(measured)
+    name, _, value = map(str.strip, measured.partition("="))
+    if not name.isidentifier() or not value:
+        message = "is not NAME = VALUE, such as 'itl = 14.2 ms'"
+        raise InputError(Problem("--measured", message, path=measured[:80]))
     study = study_of_case(sides[0], options) if sides else study_from(None, options)
-    found = diagnose(study, printed, value)
+    found = diagnose(study, name, value)
     if as_json:
         say_json({"schema": "symroof/diff/2", "diagnosis": found.as_json()})
     else:
@@ -145,7 +147,7 @@ def waterfalls_between(
     Raises:
         InputError: no quantity can be compared.
     """
-    from symroof.claims.case_comparison import diff, is_preset
+    from symroof.analysis.two_cases import diff, is_preset
 
     if len(sides) not in (2, 3):
         message = "give two sides: studies, cases in quotes, or presets (and a study for presets)"
@@ -177,7 +179,7 @@ def study_of_case(side: str, options: dict[str, Any]) -> Study:
     Raises:
         InputError: not a study, a quoted case or a preset.
     """
-    from symroof.claims.case_comparison import require_study
+    from symroof.analysis.two_cases import require_study
 
     if not is_line(side):
         require_study(side)

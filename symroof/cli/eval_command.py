@@ -73,8 +73,7 @@ def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything
 
 def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
     """One case as JSON, with all quantities or those chosen; warnings are of the case and of missed targets."""
-    from symroof.analysis.case_summary import case_warnings
-    from symroof.analysis.verdict import target_warnings, unjudged
+    from symroof.analysis.case_summary import case_warnings, target_warnings
     from symroof.cases.engine_inputs import beyond_measurements
 
     said = filter(None, [beyond_measurements(answers)])
@@ -88,5 +87,5 @@ def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
         "unknown": {
             name: why for name in answers.quantity_names if (why := answers.why_unknown(name))
         },
-        "warnings": [*case_warnings(answers), *target_warnings(answers), *unjudged(answers), *said],
+        "warnings": [*case_warnings(answers), *target_warnings(answers), *said],
     }

@@ -114,7 +114,7 @@ def _use(found: Recommendation) -> list[str]:
     lines = wrapped(f"Use {pick.devices:,} × {device_word(pick)}: {layout_text(pick)}", "    ")
     price = ", ".join(text for text in (price_text(pick), tokens_text(pick)) if text)
     latencies = [("TTFT", pick.ttft), ("ITL", pick.itl)]
-    times = [f"{name} {compact(result, DIGITS)}" for name, result in latencies if result]
+    times = [f"{name} {compact(result)}" for name, result in latencies if result]
     times += [f"at {100 * pick.load:.0f} % of capacity"] if pick.load is not None else []
     said = [price or "price unknown", "   ".join(times)]
     for check in pick.simulated:  # at the predicted values, and where all is slow

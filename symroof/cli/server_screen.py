@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from symroof.analysis.case_summary import DIGITS, case_title, case_warnings, compact, endless
+from symroof.analysis.case_summary import case_title, case_warnings, compact, target_warnings
 from symroof.analysis.solution import solution_json
-from symroof.analysis.verdict import efficiency_basis, target_warnings, unjudged
-from symroof.cases.bound_case import BoundCase
-from symroof.cases.values import Result
-from symroof.cli.case_screen import marked, switches
+from symroof.analysis.verdict import efficiency_basis, waits_without_end
+from symroof.cli.case_screen import marked, switches, value_row
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.report.purchase_text import price_text
 from symroof.table_formats import text_table
@@ -78,8 +76,7 @@ def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
     warnings = [
         *advised.warnings,
         *marked(case_warnings(case)),
-        *(f"as given, the server {text}" for text in target_warnings(case)),
-        *unjudged(case),
+        *(f"as given: {text}" for text in target_warnings(case)),
         *idle,
     ]
     warnings += [NO_TARGET] if advised.line and not case.targets else []
@@ -104,10 +101,10 @@ def _rows(advised: Review) -> list[list[str]]:
         names += listed("shown", "line_alone")
     for name in names:
         given, gives = (
-            compact(found[name], DIGITS) if name in found else ""
+            compact(found[name]) if name in found else ""
             for found in (advised.facts, advised.gives)
         )
-        given = given or "unbounded" * endless(first, name)
+        given = given or "unbounded" * waits_without_end(name, first.case)
         rows.append([WORDS[name], given, *([gives] if advised.line else [])])
     return [row for row in rows if any(row[1:])]
 
@@ -135,26 +132,18 @@ def _details(advised: Review) -> list[str]:
         ]
         for limit in advised.limits
     ]
+    rows = [value_row(advised.case_of(name), name, x) for name, x in advised.facts.items()]
+    bound = "theoretical minimum" if any(row[2] for row in rows) else ""
     lines = [
         "",
         f"flags (* = {served.line.engine.title}'s default)",
         text_table(flags, ["", "flag", "value", "sets", "means"]),
         "",
         "current configuration",
-        _quantities(advised.facts, advised.case_of),
+        text_table(rows, ["", "", bound, ""], indent="  "),
         "",
         "limits (chunk: with a full batch at its last step, at the end of the prompt)",
         text_table(limits, ["", "at", "from", "meaning"], indent="  "),
         "",
     ]
     return [*lines, *switches(served.study.first), f"flags as in {served.line.engine.source}"]
-
-
-def _quantities(found: Mapping[str, Result], case_of: Callable[[str], BoundCase]) -> str:
-    """Quantities with the bound at the peak beside what is expected, where that differs."""
-    rows = [
-        [name, result.text(), case_of(name).peak_bound_text(name), result.symbol.meaning]
-        for name, result in found.items()
-    ]
-    bound = "theoretical minimum" if any(row[2] for row in rows) else ""
-    return text_table(rows, ["", "", bound, ""], indent="  ")

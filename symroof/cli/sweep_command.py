@@ -99,7 +99,7 @@ def table(grid: dict[str, Any], first: Sequence[str] = ()) -> str:
 
 def _cell(known: Sequence[Any], unit: str) -> str:
     """A value of a point, and its interval if known, for people."""
-    from symroof.analysis.case_summary import DIGITS, compact
+    from symroof.analysis.case_summary import compact
     from symroof.cases.values import Result
     from symroof.theory.symbols import Symbol
 
@@ -110,7 +110,7 @@ def _cell(known: Sequence[Any], unit: str) -> str:
         return "no end"
     if isinstance(value, int) and not isinstance(value, bool) and not unit:
         return f"{value:,}"
-    return compact(Result(Symbol("", "", unit, ""), *known), DIGITS)
+    return compact(Result(Symbol("", "", unit, ""), *known))
 
 
 def _write(planned: Any, out: str) -> None:

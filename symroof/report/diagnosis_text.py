@@ -23,7 +23,7 @@ def _while_busy(case: BoundCase, name: str) -> list[str]:
         return []
     meaning, loaded = ALONE[name]
     there = case.get(loaded)
-    here = f", here {compact(there, DIGITS)}" if there else ""
+    here = f", here {compact(there)}" if there else ""
     said = [f"  {name}: {meaning}; a benchmark of a busy server measures {loaded}{here}"]
     unseen = "not looked at without --output: prefills of other requests, the usual cause on a busy server"
     return said if case.case.has_value("output") else [*said, f"  {unseen}"]
@@ -33,10 +33,10 @@ def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) 
     """What was measured against what is predicted, and the causes, the best first."""
     measured = Result(found.expected.symbol, found.measured).plain()
     word, least = limit_word(found.expected.symbol.unit), found.bound
-    bound = f", {word} {compact(least, DIGITS)}" if least else ""
+    bound = f", {word} {compact(least)}" if least else ""
     lines = [
         case_title(case),
-        f"  {found.name}: measured {measured}, predicted {compact(found.expected, DIGITS)}{bound}",
+        f"  {found.name}: measured {measured}, predicted {compact(found.expected)}{bound}",
     ]
     if case.does_not_fit and case.case.has_value("concurrency"):
         room = case.result("concurrency").plain()
@@ -64,7 +64,7 @@ def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) 
     for place, each in enumerate(shown, 1):
         why = f": {each.said}" if each.said else ""
         reads = f"{each.reads} " if each.reads != found.name else ""
-        predicted = compact(each.predicted, DIGITS)
+        predicted = compact(each.predicted)
         lines.append(f"{place}. {each.cause.title}{why}; predicts {reads}{predicted}")
         seen = []
         for name, now, then in each.signature:
@@ -79,6 +79,6 @@ def diagnosis_text(found: Diagnosis, case: BoundCase, everything: bool = False) 
     others = [each for each in found.explanations if everything and each not in shown]
     lines += ["", "Tried too, and not enough alone:"] * bool(others)
     for each in others:
-        said = "; ".join(filter(None, [each.said, f"predicts {compact(each.predicted, DIGITS)}"]))
+        said = "; ".join(filter(None, [each.said, f"predicts {compact(each.predicted)}"]))
         lines.append(f"- {each.cause.title}: {said}")
     return "\n".join(lines)

@@ -19,7 +19,6 @@ from symroof.analysis.verdict import (
     TARGET_METRICS,
     at_rate,
     limit_of,
-    measured_alone,
     metric_of,
     metrics_of,
     queues,
@@ -157,7 +156,7 @@ def _rows(case: BoundCase, grid: Grid) -> list[dict[str, Any]]:
         if target not in unknown_targets(case):
             named = metrics_of(target, case.case)
             limits[next(filter(case.get, named), named[0])] = Fraction(limit)
-    names, alone = [*dict.fromkeys((*limits, *key_metrics(case)))], measured_alone(case)
+    names, alone = [*dict.fromkeys((*limits, *key_metrics(case)))], case.measured_alone
     memory = [name for name in MEMORY if case.get(name) is not None]
     found, rows = columns(case, [*names, *memory], grid), []
     for name in (*memory[:1], *names):

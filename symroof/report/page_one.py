@@ -15,7 +15,6 @@ from symroof.analysis.verdict import (
     TargetCheck,
     at_rate,
     limit_of,
-    measured_alone,
     metrics_of,
     missed,
     target_checks,
@@ -212,7 +211,7 @@ def _without_targets(case: BoundCase) -> dict[str, Any]:
 
 
 def _interval(case: BoundCase) -> str:
-    return "80 % interval" if case.box and measured_alone(case) else "range"
+    return "80 % interval" if case.box and case.measured_alone else "range"
 
 
 def _outcome(check: TargetCheck) -> str:

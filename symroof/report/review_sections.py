@@ -252,7 +252,7 @@ def defined(study: Study, subject: BoundCase) -> list[list[Any]]:
 
 def where(step: str, subject: BoundCase) -> BoundCase:
     """The case of the instances that a step is on: prefills may be on some of another layout."""
-    return subject.prefill_case or subject if step == "prefill" else subject
+    return subject.prefill_case if step == "prefill" else subject
 
 
 def operators(study: Study, subject: BoundCase) -> list[dict[str, Any]]:

@@ -16,7 +16,6 @@ from symroof.analysis.verdict import (
     TargetCheck,
     at_rate,
     isolated,
-    measured_alone,
     target_checks,
     under_load,
     unknown_targets,
@@ -223,7 +222,7 @@ class Configuration:
     @property
     def missed(self) -> tuple[str, ...]:
         """The conditions that are missed: with measured efficiencies as expected, else throughout the ranges."""
-        return self.judged.over("shares" if measured_alone(self.own) else "fast")
+        return self.judged.over("shares" if self.own.measured_alone else "fast")
 
     @property
     def missed_as_expected(self) -> tuple[str, ...]:

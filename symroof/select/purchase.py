@@ -96,7 +96,7 @@ class Purchase(Configuration):
         """The degrees and the number of the instances that only prefill, as ``prefill`` of a study takes them; None where there are none."""
         if "prefill" not in self.group:
             return None
-        apart = (self.case.prefill_case or self.case).case
+        apart = self.case.prefill_case.case
         degrees = {name: int(apart.value(name)) for name in DEGREES if apart.value(name) > 1}
         devices = self.replicas * self.group["prefill"]
         return degrees | {"instances": round(devices / float(apart.value("instance_devices")))}

@@ -70,7 +70,7 @@ def simulate(
     cost = prefill = StepCost(case)
     kind = KINDS[schedule]
     if schedule != "chunked":
-        prefill = StepCost((answers.prefill_case or answers).case, "prefill")
+        prefill = StepCost(answers.prefill_case.case, "prefill")
     rules, told = _rules(answers, cost, prefill, schedule)
     _bounded(work, rules)
     server = kind(cost, rules, work, prefill)

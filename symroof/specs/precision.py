@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from symroof.errors import nearest
-from symroof.specs.quantization import BITS, Width, described
+from symroof.specs.quantization import BITS, FORMATS, Width, described
 from symroof.symbolic.expressions import number
 from symroof.symbolic.reading import parse
 from symroof.units import UnitError, parse_quantity, parse_unit, strict
@@ -21,21 +21,8 @@ if TYPE_CHECKING:
     from symroof.specs.model import ModelSpec
     from symroof.specs.quantization import Quantization
 
-SPELLINGS = {
-    "float16": "fp16",
-    "half": "fp16",
-    "f16": "fp16",
-    "bfloat16": "bf16",
-    "float32": "fp32",
-    "float": "fp32",
-    "f32": "fp32",
-    "float8": "fp8",
-    "fp8_e4m3": "fp8",
-    "fp8_e5m2": "fp8",
-    "e4m3": "fp8",
-    "e5m2": "fp8",
-    "fp8_dynamic": "fp8-dynamic",
-}
+SPELLINGS = {word: name for name, entry in FORMATS.items() for word in entry.get("written", ())}
+SPELLINGS["fp8_dynamic"] = "fp8-dynamic"
 """Other ways to write a precision, never printed."""
 
 

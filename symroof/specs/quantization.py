@@ -21,33 +21,9 @@ from symroof.units import Quantity, parse_unit
 if TYPE_CHECKING:
     from symroof.specs.layers import LayerKind
 
-BITS = {
-    "fp64": 64,
-    "fp32": 32,
-    "tf32": 32,
-    "fp16": 16,
-    "bf16": 16,
-    "fp8": 8,
-    "int8": 8,
-    "fp6": 6,
-    "fp4": 4,
-    "int4": 4,
-}
-"""Stored width. tf32 is a compute format; its operands are stored as 32-bit words."""
-
-FALLBACK = {
-    "bf16": ("fp16",),
-    "fp16": ("bf16",),
-    "fp8": ("bf16", "fp16"),
-    "fp6": ("bf16", "fp16"),
-    "fp4": ("bf16", "fp16"),
-    "int8": ("fp16", "bf16"),
-    "int4": ("fp16", "bf16"),
-    "tf32": ("fp32",),
-    "fp32": (),
-    "fp64": (),
-}
-"""Where a device has no peak for a precision, operands are widened to the first of these it has."""
+FORMATS: dict[str, Any] = load(data_folder("specs") / "checkpoints" / "formats.yaml").data
+BITS: dict[str, int] = {name: entry["bits"] for name, entry in FORMATS.items()}
+"""Stored width."""
 
 
 @lru_cache(maxsize=1)
@@ -81,7 +57,8 @@ def peak_precision(precision: str, available: list[str]) -> str | None:
     >>> peak_precision("int4", ["fp16", "int8"])
     'fp16'
     """
-    return next((name for name in (precision, *FALLBACK[precision]) if name in available), None)
+    options = (precision, *FORMATS[precision].get("widened", ()))
+    return next((name for name in options if name in available), None)
 
 
 Bits = Annotated[Quantity, amount("byte", "bit", bare=True)]

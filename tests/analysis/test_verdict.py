@@ -5,13 +5,13 @@ from fractions import Fraction
 import pytest
 import yaml
 
+from symroof.analysis.case_summary import target_warnings
 from symroof.analysis.verdict import (
     LOAD,
     findings,
     missed,
     overloaded,
     target_checks,
-    target_warnings,
     unjudged,
     unknown_targets,
     waits_without_end,
@@ -25,11 +25,11 @@ GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "engine": "ideal", "prompt": 10
 # price of one of two devices | target | met | slack | what is said
 PRICES = """
 3 | 6 | true | 0 |
-3 | 5.999 | false | -0.001 | misses its price target: 6 USD/hour against 5.999 USD/hour
+3 | 5.999 | false | -0.001 | target missed: price 6 USD/hour, target 5.999 USD/hour
 2..3 | 6 | true | 1 |
-2..3 | 5.99 | null | 0.99 | meets its price target in part of the range only: 5 USD/hour (4 to
-2..3 | 4 | null | -1 | meets its price target in part of the range only: 5 USD/hour (4 to
-2..3 | 3.99 | false | -1.01 | misses its price target: 5 USD/hour (4 to 6 USD/hour) against
+2..3 | 5.99 | null | 0.99 | price 5 USD/hour (4–6), target 5.99 USD/hour (met in part of the range)
+2..3 | 4 | null | -1 | price 5 USD/hour (4–6), target 4 USD/hour (met in part of the range)
+2..3 | 3.99 | false | -1.01 | target missed: price 5 USD/hour (4–6), target 3.99 USD/hour
 """
 
 
@@ -63,7 +63,7 @@ def test_a_load_of_one_is_too_much(rate, load):
     assert (overloaded(answers), waits_without_end("ttft", answers.case)) == (over, over)
     assert [check.name for check in others] == ([] if over else ["ttft"])
     assert missed(answers, answers.case) == ([LOAD, "ttft"] if over else [])
-    words = {False: "does not keep up with", None: "keeps up with the arriving requests in part"}
+    words = {False: "target missed: load", None: "load"}
     said = [line.startswith(words.get(load, "")) for line in target_warnings(answers)[:1]]
     assert said == [True] * (load is not True)
 

@@ -73,7 +73,7 @@ def wide():
     [
         (("--measured", "itl", *CASE), "is not NAME = VALUE"),
         (("--measured", "itl = 28", *CASE), "write the unit of a time"),
-        (("--measured", "itl = 0 s", *CASE), "is not above zero"),
+        (("--measured", "itl = 0 s", *CASE), "is not a number above zero"),
         (("--measured", "itl = 3 GB", *CASE), "is in byte, but s is needed"),
     ],
 )

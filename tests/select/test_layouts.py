@@ -68,7 +68,7 @@ def test_groups_within_a_node_by_hand():
     found = numbers(every)
     apart = {(tp, 1, 1, tp * ratio) for tp in (1, 2, 4, 8) for ratio in RATIOS}
     assert near_set(found) == near_set({(tp, 1, 1, 0) for tp in (1, 2, 4, 8)} | apart)
-    cases = {id(one.bound_case): one.bound_case for one in every if one.bound_case.prefill_case}
+    cases = {id(one.bound_case): one.bound_case for one in every if one.bound_case.prefills}
     sizes = [case.prefill_case.case.value("instance_devices") for case in cases.values()]
     assert sizes == [1, 1, 1]  # beside groups of 2, 4 and 8 that decode
 

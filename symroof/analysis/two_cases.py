@@ -1,18 +1,14 @@
-"""Compare two cases: studies, or what another tool counts for a study; and a figure that was measured of one."""
+"""Compare two cases: studies, or what another tool counts for a study."""
 
 import os
-from fractions import Fraction
+from copy import copy
 from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.waterfall import Waterfall, waterfall
 from symroof.cases.request import Request
-from symroof.errors import InputError, Problem, nearest, split_hint
+from symroof.errors import InputError, Problem, nearest
 from symroof.specs.catalogue import SINGULAR, entries, has_entry, is_path
-from symroof.specs.fields import in_unit
-from symroof.theory.quantities import QUANTITIES
-from symroof.theory.spellings import known
-from symroof.theory.symbols import INPUTS
 
 SYMROOF = "symroof"
 """The side that counts as symroof does by default, where the other is a preset."""
@@ -46,12 +42,12 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
     >>> [step.label for step in diff(case, "scaling-book", "kv_cache_bytes").steps]
     []
     """
-    first, second = alike(resolve_side(a, study, b), resolve_side(b, study, a))
+    first, second = alike(resolve_side(a, study or b), resolve_side(b, study or a))
     return waterfall(first.first, second.first, quantity)
 
 
-def resolve_side(side: Side, study: Study | None, other: Side | None) -> Study:
-    """The study that a side is; a preset counts ``study``, or the other side.
+def resolve_side(side: Side, counted: Side) -> Study:
+    """The study that a side is; a preset counts another study.
 
     Raises:
         InputError: neither a study nor a preset; a preset with nothing to count.
@@ -62,19 +58,17 @@ def resolve_side(side: Side, study: Study | None, other: Side | None) -> Study:
     if not is_preset(text):
         require_study(text)
         return Study.load(text)
-    if study is None and other is not None:
-        study = resolve_side(other, None, None)
-    if study is None:
+    if not isinstance(counted, Study) and is_preset(os.fspath(counted)):
         hint = "give study=, or a study as the other side"
         raise InputError(Problem(text, "a preset counts a study, and there is none", hint=hint))
-    return study_under_preset(text, study)
+    return study_under_preset(text, resolve_side(counted, counted))
 
 
 def alike(one: Study, other: Study) -> tuple[Study, Study]:
     """Two sides on one basis: a preset counts at 100 % of peak, and so does a case beside it that states no efficiencies."""
     if bool(one.request.preset) == bool(other.request.preset):
         return one, other
-    both = study_under_preset(SYMROOF, one), study_under_preset(SYMROOF, other)
+    both = copy(one), copy(other)
     for study in both:
         if not (study.request.states_efficiencies or study.request.efficiency):
             study.select(Request(efficiency="peak"))
@@ -83,9 +77,7 @@ def alike(one: Study, other: Study) -> tuple[Study, Study]:
 
 def study_under_preset(preset: str, study: Study) -> Study:
     """A copy of a study, counted by a preset; counted as by default for symroof itself."""
-    other = type(study)()
-    other.spec, other.document = study.spec, study.document
-    other.select(study.request)
+    other = copy(study)
     if preset != SYMROOF:
         other.select(Request(preset=preset))
     return other
@@ -112,27 +104,3 @@ def require_study(text: str) -> None:
 def is_preset(text: str) -> bool:
     """Whether a side is a preset; a file of that name is a study."""
     return text == SYMROOF or (not os.path.isfile(text) and has_entry("presets", text))
-
-
-def measured_figure(text: str) -> tuple[str, Fraction]:
-    """A quantity and its value as measured, in the base unit.
-
-    >>> measured_figure("itl = 14 ms")
-    ('itl', Fraction(7, 500))
-
-    Raises:
-        InputError: no such quantity, no number above zero, another dimension, a number without its unit.
-    """
-    name, _, value = (part.strip() for part in text.partition("="))
-    if not name.isidentifier() or not value:
-        message = "is not NAME = VALUE, such as 'itl = 14.2 ms'"
-        raise InputError(Problem("--measured", message, path=text[:80]))
-    printed = known(name)
-    try:
-        read = in_unit(value, (QUANTITIES.get(printed) or INPUTS[printed]).unit)
-    except ValueError as error:
-        message, hint = split_hint(str(error))
-        raise InputError(Problem("--measured", f"{printed}: {message}", hint=hint)) from None
-    if read.value <= 0:
-        raise InputError(Problem("--measured", f"{text[:40]!r} is not above zero"))
-    return printed, read.value
