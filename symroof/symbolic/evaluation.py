@@ -209,7 +209,7 @@ class _Printer:
         if isinstance(node, Total):
             return self.total(node, depth)
         if isinstance(node, At):
-            changed = ",".join(f"{key!r}:{go(value)}" for key, value in node.changes)
+            changed = ",".join(f"{self.quoted(key)}:{go(x)}" for key, x in node.changes)
             return f"e.at({self.quoted(node.name)},{{{changed}}})"
         if isinstance(node, Relational):
             return f"holds({operator_of(node)!r},{go(node.lhs)},{go(node.rhs)})"

@@ -67,6 +67,8 @@ class DerivativeName(str):
         return made
 
 
+EACH = "each input"
+"""What a derivative by every input at once is by: each input then has as such a derivative what it moves by."""
 _SYMBOLS: dict[str, Any] = {}
 SIGNED: set[str] = set()
 """Names that are declared to take negative values."""

@@ -19,6 +19,7 @@ from typing import Any
 import sympy
 
 from symroof.symbolic.expressions import (
+    EACH,
     ONE,
     ZERO,
     DerivativeName,
@@ -77,8 +78,13 @@ class _Slopes:
         slope = ZERO
         for part in _inner(expr)[1]:
             inner = self.of_name(part.name) if part.is_Symbol else self.of(part)
-            if inner != 0:
-                slope += _partial(expr, part) * inner
+            if inner == 0:
+                continue
+            term = _partial(expr, part) * inner
+            if self.by == EACH and any(not power.exp.is_number for power in term.atoms(sympy.Pow)):
+                # of a power of nothing, what does not move is not computed
+                term = OfLargest(ZERO, ZERO, Max(inner, -inner), term)
+            slope += term
         return slope
 
     def of_name(self, name: str) -> Any:
@@ -94,6 +100,16 @@ class _Slopes:
                 return _of_largest_arm([(sign * arg, self.of(arg)) for arg in node.args])
             case OfLargest():
                 return of_largest(*chain(*zip(node.keys, map(self.of, node.values), strict=True)))
+            case At() if self.by == EACH:  # what the changed inputs move by is changed with them
+                slopes = {key: self.of(x) for key, x in node.changes}
+                moved = [
+                    (DerivativeName.of(key, EACH), slope)
+                    for key, slope in slopes.items()
+                    if slope != 0 or self.moves(key)
+                ]
+                if not moved and not self.moves(node.name):
+                    return ZERO
+                return at(DerivativeName.of(node.name, EACH), (*node.changes, *moved))
             case At():  # the chain rule over the changed inputs, plus the direct dependence
                 changes, direct = dict(node.changes), {}
                 if self.by not in changes and self.moves(node.name):

@@ -12,7 +12,7 @@ import numpy as np
 from sympy import Symbol
 
 from symroof.symbolic.evaluation import NoValue, UndefinedValue, compiled, evaluate
-from symroof.symbolic.expressions import DerivativeName, Expr, TooLong, inline, names, symbol
+from symroof.symbolic.expressions import EACH, DerivativeName, Expr, TooLong, inline, names, symbol
 from symroof.symbolic.kernels import plain
 from symroof.symbolic.reading import parse
 from symroof.symbolic.searches import searched
@@ -180,11 +180,33 @@ class Case(CaseFormulas):
 
     def elasticities(self, name: str, inputs: Collection[str]) -> dict[str, float]:
         """Percent change of a quantity per percent change of an input; inputs without one, such as bounds of sums, are left out."""
-        value, found = self.value(name), {}
-        for by in inputs if np.any(value) else ():
-            with suppress(NoValue):
-                found[by] = self.slope(name, by) * self.value(by) / value
-        return found
+        value = self.value(name)
+        by = [x for x in inputs if x not in self.theory.kinds]
+        if not value or not by:
+            return {}
+        together = [x for x in by if self.varies_alone(x)]
+        found = self._moved_by_each(name, together)
+        for x in by:
+            if x not in together and self.has_value(x):
+                found |= self.changed({x: self.value(x)})._moved_by_each(name, [x])
+        return {x: found[x] / value for x in by if not np.isnan(found.get(x, np.nan))}
+
+    def _moved_by_each(self, name: str, inputs: list[str]) -> dict[str, float]:
+        """The derivatives of a quantity by the logarithms of inputs, in one walk; halves of them where one has none."""
+        moves = np.diag([self.value(x) for x in inputs])
+        seeds: dict[str, Any] = {
+            DerivativeName.of(x, EACH): row for x, row in zip(inputs, moves, strict=True)
+        }
+        try:
+            slopes = self.changed({EACH: 0.0, **seeds}).value(DerivativeName.of(name, EACH))
+            return dict(zip(inputs, np.broadcast_to(slopes, len(inputs)).tolist(), strict=True))
+        except NoValue:
+            middle = len(inputs) // 2
+            if not middle:
+                return {}
+            return self._moved_by_each(name, inputs[:middle]) | self._moved_by_each(
+                name, inputs[middle:]
+            )
 
     # ------------------------------------------------------------------------------------------- formulas of what has a value
 

@@ -13,6 +13,7 @@ from sympy import Symbol
 
 from symroof.symbolic.evaluation import NoValue, UndefinedValue, chosen_index
 from symroof.symbolic.expressions import (
+    EACH,
     ONE,
     ZERO,
     DerivativeName,
@@ -206,23 +207,27 @@ class CaseFormulas(DropsCaches, ABC):
         return None if self._without(quantity, changed) else quantity.search
 
     def _slope_formula(self, name: str, by: str, changed: Collection[str], decided: bool) -> Expr:
-        """The derivative of a name by another: that of its formula, in the derivatives of the names it mentions."""
+        """The derivative of a name by another: that of its formula, in the derivatives of the names it mentions.
+
+        By :data:`EACH` it is how far it moves where names move as their own derivatives, which are numbers here, say.
+        """
         if (name, by) == (SLOPE_BY_TERM_COUNT.quantity, SLOPE_BY_TERM_COUNT.by):
             raise UndefinedValue("the slope of a sum in the number of its terms")
-        if kinds := self.theory.kinds.get(by):
+        varied = frozenset([by])
+        if by == EACH:
+            varied = frozenset(x.quantity for x in self.numbers if isinstance(x, DerivativeName))
+        elif kinds := self.theory.kinds.get(by):
             raise UndefinedValue(
                 f"{by} differs between parts of this model: take the derivative by {' or '.join(kinds)}"
             )
-        independent = self.theory.definition(by) is None and self.search(by) is None
-        if by in self.given or by in OPTIONAL:  # no formula may leave it out as not set
-            independent = is_number(self.given.get(by))
-        if not (by in self.numbers or by in changed or independent):
+        elif not (by in changed or self.varies_alone(by)):
             # its definition does not apply when it varies
             return at(DerivativeName.of(name, by), ((by, symbol(by)),))
-        shared = by in self.theory.split  # parts of it follow a total that varies
+        shared = not varied.isdisjoint(self.theory.split)  # parts of it follow a total that varies
 
         def moves(inner: str) -> bool:
-            return by in self.dependencies(inner) or (shared and not self.is_input(inner))
+            depends = not varied.isdisjoint(self.dependencies(inner))
+            return depends or (shared and not self.is_input(inner))
 
         if name == by:
             return ONE
@@ -232,6 +237,14 @@ class CaseFormulas(DropsCaches, ABC):
         if search is None:
             return derivative(self.formula(name, changed, decided), by, moves)
         return ZERO if search.kind == "largest" else _slope_of_search(name, search, by)
+
+    def varies_alone(self, name: str) -> bool:
+        """Whether a name may vary as the case stands: its own formula does not apply then, and no formula may leave it out as not set."""
+        if name in self.numbers:
+            return True
+        if name in self.given or name in OPTIONAL:
+            return is_number(self.given.get(name))
+        return self.theory.definition(name) is None and self.search(name) is None
 
     def formula_or_name(
         self, name: str, complete: bool = True, changed: Collection[str] = ()
@@ -365,7 +378,8 @@ def _slope_of_search(name: str, search: ImplicitDefinition, by: str) -> Expr:
     there, within = ((search.unknown, symbol(name)),), ZERO
     if by != search.unknown:
         moved, own = (DerivativeName.of(body, each) for each in (by, search.unknown))
-        within = at(moved, there) / (ONE - at(own, there))
+        still = ((DerivativeName.of(search.unknown, EACH), ZERO),) if by == EACH else ()
+        within = at(moved, there + still) / (ONE - at(own, there))
     return of_largest(symbol(name), symbol(DerivativeName.of(high, by)), symbol(high), within)
 
 

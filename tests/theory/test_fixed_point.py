@@ -28,9 +28,22 @@ def test_elasticities_together_are_those_of_small_steps(model):
     for name in ("loaded_ttft", "sustained_itl"):
         found = case.elasticities(name, ("prompt", *together, "output"))
         assert found.keys() == {*together, "output", "prompt"} and found["price"] == 0
-        for by, elasticity in found.items():
-            low, high = (
-                case.changed({by: case.value(by) * (1 + way * STEP)}).value(name) for way in (-1, 1)
-            )
-            moved = (high - low) / (2 * STEP * case.value(name))
-            assert moved == pytest.approx(elasticity, abs=1e-7), by
+        check_small_steps(case, name, found)
+
+
+def check_small_steps(case, name, found):
+    for by, elasticity in found.items():
+        low, high = (
+            case.changed({by: case.value(by) * (1 + way * STEP)}).value(name) for way in (-1, 1)
+        )
+        moved = (high - low) / (2 * STEP * case.value(name))
+        assert moved == pytest.approx(elasticity, abs=1e-7), by
+
+
+def test_what_does_not_move_in_a_power_of_nothing_hinders_no_elasticity():
+    """No step is without a prompt here: nothing to the power of groups, whose slope would divide by it."""
+    work = case_of("prompt=32 output=32 arrival_rate='2 request/s'")
+    case = Study("qwen3-32b", "gb10", **work).first.case
+    found = case.elasticities("max_goodput", ("mfu", "mem_bandwidth", "batch"))
+    assert len(found) == 3
+    check_small_steps(case, "max_goodput", found)
