@@ -75,7 +75,6 @@ class Study(core.Study):
         Raises:
             InputError: all problems of the axes; a quantity without any value; a column with a name that is taken.
         """
-        from symroof.specs.user_theory import unit_of
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
         from symroof.sweep.grid import formula_columns
@@ -85,7 +84,7 @@ class Study(core.Study):
         wanted = [quantities] if single else quantities
         study, formulas = copy(self), formula_columns(over, self.declared)
         for name, formula in formulas.items():
-            study.define(name, formula, unit_of(formula, study.declared), text(formula))
+            study.define(name, formula, None, text(formula))
         pairs = ((name, values) for name, values in over.items() if name not in formulas)
         axes = axes_of(pairs, own=self.declared)
         return dataset(

@@ -6,7 +6,6 @@ import os
 import re
 import warnings
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
@@ -111,19 +110,9 @@ class Study:
             own = declared_in(os.fspath(theory))
         else:
             own = NONE if theory is None else theory.declared
-        made = request_of(
-            model,
-            hardware,
-            preset,
-            assume,
-            **chosen,
-            own=own,
-            assume_family=assume_family,
-            draft=draft,
-            efficiency=efficiency,
-            engine=engine,
-            prefill=prefill,
-        )
+        words = {"draft": draft, "efficiency": efficiency, "engine": engine, "prefill": prefill}
+        named: dict[str, Any] = {"own": own, "assume_family": assume_family, **words, **chosen}
+        made = request_of(model, hardware, preset, assume, **named)
         self.request = target_request(targets or {}).over(made)
 
     @classmethod
@@ -164,14 +153,19 @@ class Study:
         return self.request.own
 
     def define(
-        self, name: str, formula: Any, unit: str = "", means: str = "", latex: str | None = None
+        self,
+        name: str,
+        formula: Any,
+        unit: str | None = "",
+        means: str = "",
+        latex: str | None = None,
     ) -> Self:
         """Define a quantity of your own in this study, and return the study.
 
         Args:
             name: in snake case, not a name of symroof; replaces an earlier definition.
             formula: text, a number or a SymPy expression over inputs and quantities, including those defined before.
-            unit: its unit (``FLOP``, ``byte/s``); a plain number without one.
+            unit: its unit (``FLOP``, ``byte/s``), by default a plain number; None for that of the formula.
             means: its meaning, in one line.
             latex: its LaTeX.
 
@@ -189,9 +183,7 @@ class Study:
         if is_sympy(formula):
             formula = read_expression(formula, self.declared)
         entry = {"formula": formula, "unit": unit, "means": means or name, "latex": latex}
-        made = redefined(name, entry, self.declared)
-        self.request = replace(self.request, own=made)
-        self.__dict__.pop("cases", None)
+        self.select(Request(own=redefined(name, entry, self.declared)))
         return self
 
     @property

@@ -61,7 +61,10 @@ def resolve_side(side: Side, counted: Side) -> Study:
     if not isinstance(counted, Study) and is_preset(os.fspath(counted)):
         hint = "give study=, or a study as the other side"
         raise InputError(Problem(text, "a preset counts a study, and there is none", hint=hint))
-    return study_under_preset(text, resolve_side(counted, counted))
+    study = copy(resolve_side(counted, counted))
+    if text != SYMROOF:
+        study.select(Request(preset=text))
+    return study
 
 
 def alike(one: Study, other: Study) -> tuple[Study, Study]:
@@ -73,14 +76,6 @@ def alike(one: Study, other: Study) -> tuple[Study, Study]:
         if not (study.request.states_efficiencies or study.request.efficiency):
             study.select(Request(efficiency="peak"))
     return both
-
-
-def study_under_preset(preset: str, study: Study) -> Study:
-    """A copy of a study, counted by a preset; counted as by default for symroof itself."""
-    other = copy(study)
-    if preset != SYMROOF:
-        other.select(Request(preset=preset))
-    return other
 
 
 def require_study(text: str) -> None:

@@ -161,15 +161,8 @@ NOT_ITS_OWN = frozenset(
     {"dp", "prefill_devices", "prefill_batch", "batch", "output", "chunk", "arrival_rate"}
 )
 """Values of a case that do not count for the instances that prefill: those of the decode, and of both together."""
-PARTS = (
-    "time",
-    "flops_per_device",
-    "bytes_per_device",
-    "attention_flops_per_device",
-    *TIME_PARTS,
-    "mfu",
-    "mbu",
-)
+WORK = ("flops", "bytes", "attention_flops")
+PARTS = ("time", *(f"{part}_per_device" for part in WORK), *TIME_PARTS, "mfu", "mbu")
 """What a layout decides of a pass."""
 
 

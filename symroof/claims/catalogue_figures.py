@@ -16,6 +16,7 @@ from symroof.specs.spec_files import read_spec
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import known
 from symroof.theory.symbols import INPUTS, canonical
+from symroof.theory.theory_files import section
 from symroof.units import Quantity, describe, format_quantity, settled
 
 
@@ -46,14 +47,7 @@ def catalogue_figure(path: str) -> tuple[Fraction, str]:
     return settled(result.value), result.symbol.unit
 
 
-INPUT_OF_FIGURE = {
-    "memory.bandwidth": "mem_bandwidth",
-    "memory.reported": "mem_capacity",
-    "link.bandwidth": "link_bandwidth",
-    "link.devices": "node_devices",
-    "host_link.bandwidth": "host_bandwidth",
-    "network.bandwidth": "network_bandwidth",
-}
+INPUT_OF_FIGURE = {path: name for _, name, path in section("from_device")}
 """Figures of a device that are inputs of a case under another name; the label of its memory is none."""
 
 

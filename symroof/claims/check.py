@@ -81,14 +81,14 @@ def check(
     if defaults:  # a wrong word is the caller's fault, and no claim's
         request_of(efficiency=efficiency, engine=engine)
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    report = _of_files(several, track, defaults=defaults)
-    return report if read_past_errors else _without_problems(report)
+    return _of_files(several, defaults, track, read_past_errors)
 
 
 def _of_files(
     several: Iterable[str | os.PathLike[str]],
+    defaults: Mapping[str, str],
     track: Track = untracked,
-    defaults: Mapping[str, str] = NOTHING,
+    read_past_errors: bool = False,
 ) -> Report:
     """The claims of several files; ``defaults`` are settings for claims that state none of their own."""
     sources: list[ClaimFile] = []
@@ -100,7 +100,8 @@ def _of_files(
             sources.append(read_claims(content, os.fspath(path), defaults))
         except InputError as error:
             problems += error.problems
-    return _judged(sources, problems, track)
+    report = _judged(sources, problems, track)
+    return report if read_past_errors else _without_problems(report)
 
 
 def _without_problems(report: Report) -> Report:
@@ -141,7 +142,7 @@ def check_study(study: Study) -> Report:
     file = Path(study.document.file).resolve() if study.document else Path("study")
     own = bool(study.declared) or bool(study.declared.thresholds)
     files = [file.parent / name for name in (study.spec.claims if study.spec else ())]
-    return _without_problems(_of_files(files, defaults={"theory": str(file)} if own else NOTHING))
+    return _of_files(files, {"theory": str(file)} if own else NOTHING)
 
 
 def _judged(
@@ -158,7 +159,7 @@ def _judged(
             claim = _settled(source, i, one, ids)
             if isinstance(claim.error, InputError):
                 faults = [_in_its_file(source.part(i), fault) for fault in claim.error.problems]
-                claim = replace(claim, reason=why(faults), faulty=True)
+                claim = replace(claim, reason=why(faults))
                 every += faults
             claims.append(claim)
     # a fault of a default is one of each claim after it, told once
@@ -231,8 +232,6 @@ def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Ch
         line=line,
         column=column,
         claimed=entry.figure.text if entry.figure else claimed,
-        ratio=None if claim.ratio is None else float(claim.ratio),
-        tolerance=None if claim.tolerance is None else float(claim.tolerance),
         reason="" if claim.reason == claim.derived else claim.reason,
     )
 

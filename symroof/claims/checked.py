@@ -27,6 +27,8 @@ FAR_OFF = 0.25
 """How far off a conditional claim may be before it is a finding too."""
 SHOWN_IN = {"USD/s": "USD/hour"}
 """Units shown in place of the base unit."""
+AS_THEY_ARE = "id file line column says verdict unit ratio tolerance reason impossible"
+"""Fields of a claim that stand in JSON as they are."""
 FIGURE_DIGITS = 4
 """Digits from which a figure of a data sheet claims to be that figure."""
 
@@ -60,7 +62,6 @@ class Checked:
         found: the derivation, where there is one.
         number: the claimed value as it was read, also where nothing could be derived; None for an unreadable.
         file, line, column: its place: the number in a note's sentence, the entry of a claim file.
-        faulty: whether it was not judged for a problem of its file. Its reason says so.
     """
 
     claim: ClaimSpec = field(hash=False)  # its settings are dictionaries
@@ -83,7 +84,6 @@ class Checked:
     file: str = ""
     line: int = 0
     column: int = 0
-    faulty: bool = False
 
     def __repr__(self) -> str:
         place = f" in {self.file}:{self.line}" if self.file else ""
@@ -110,9 +110,14 @@ class Checked:
         return self.found.unit if self.found else ""
 
     @property
+    def faulty(self) -> bool:
+        """Whether it was not judged for a problem of its file. Its reason says so."""
+        return isinstance(self.error, InputError)
+
+    @property
     def failure(self) -> Exception | None:
         """What symroof itself failed with in this claim; None where it did not."""
-        return None if isinstance(self.error, InputError) else self.error
+        return None if self.faulty else self.error
 
     @property
     def word(self) -> str:
@@ -141,25 +146,15 @@ class Checked:
         if self.parts:  # of a row; the parts of a chain carry their names and stay text
             claimed = [part._claimed for part in self.parts]
             derived = [part._derived for part in self.parts]
+        texts = {"claimed_text": self.claimed, "derived_text": self.derived}
         return {
-            "id": self.id,
-            "file": self.file,
-            "line": self.line,
-            "column": self.column,
-            "says": self.says,
-            "verdict": self.verdict,
+            **{name: getattr(self, name) for name in AS_THEY_ARE.split()},
             "claimed": claimed,
             "derived": derived,
-            "unit": self.unit,
-            "claimed_text": self.claimed,
-            "derived_text": self.derived,
-            "ratio": self.ratio,
-            "tolerance": self.tolerance,
+            **texts,
             "assumptions_needed": list(self.assumptions_needed),
             "slips": [slip.as_json() for slip in self.slips],
             "flags": list(self.flags),
-            "reason": self.reason,
-            "impossible": self.impossible,
         }
 
     @property
@@ -208,11 +203,6 @@ class Report:
         """The claims to act on: wrong, inconsistent, or conditional and far off; strictly also conditional, flagged, or not checkable ones."""
         return tuple(claim for claim in self.claims if claim.finding(strict))
 
-    @property
-    def failures(self) -> tuple[Checked, ...]:
-        """The claims in which symroof itself failed."""
-        return tuple(claim for claim in self.claims if claim.failure is not None)
-
     def as_json(self) -> dict[str, Any]:
         errors = {"errors": [problem.as_json() for problem in self.problems]}
         claims = [claim.as_json() for claim in self.claims]
@@ -257,6 +247,7 @@ def compared(claim: ClaimSpec, written: WrittenNumber, derived: Derived) -> Chec
     verdict = min((written.verdict(value, limit) for value in options), key=ORDER.index)
     reason, needs = _reason(written, derived, verdict), []
     value, number, span = written.value, derived.number, derived.range
+    share = written.margin / abs(value) if limit is None and value else limit
     if derived.value == "in part" and written.word is not None:
         verdict = "conditional"
     if verdict == "wrong" and span and value is not None and span[0] <= value <= span[1]:
@@ -268,8 +259,8 @@ def compared(claim: ClaimSpec, written: WrittenNumber, derived: Derived) -> Chec
         verdict,
         written.text,
         value_text(derived.value, derived.unit),
-        value / number if number and value is not None else None,
-        written.margin / abs(value) if limit is None and value else limit,
+        float(value / number) if number and value is not None else None,
+        None if share is None else float(share),
         tuple(needs),
         derived.flags,
         reason,

@@ -242,7 +242,7 @@ def _relation(claim: ClaimSpec) -> Derived:
     possible = list(dict.fromkeys(outcome for *_, outcome in stretches))
     if len(possible) == 1:
         return Derived(possible[0])
-    claimed, words = read_written(claim.value, "").word, " or ".join(map(outcome_text, possible))
+    claimed, words = read_written(claim.value, "").word, " or ".join(map(str, possible)).lower()
     if claimed not in possible:  # it holds nowhere
         return Derived(words)
     name = next(iter(claim.for_all))
@@ -288,10 +288,6 @@ FORMS: dict[str, Callable[[ClaimSpec], Derived]] = {
 MOST_WHOLE, GRID = 2**17, 2**12
 """Whole numbers of a range that are all looked at, and points of a range of anything else."""
 Outcome = bool | str
-
-
-def outcome_text(outcome: Outcome) -> str:
-    return str(outcome).lower() if isinstance(outcome, bool) else outcome
 
 
 def stretches_of(claim: ClaimSpec, relation: Expr) -> list[tuple[str, str, Outcome]]:

@@ -22,7 +22,7 @@ from symroof.claims.explain_slips import (
     explain,
     factor_text,
 )
-from symroof.claims.slips import OTHER_COUNTS, Context
+from symroof.claims.slips import CATALOGUE, OTHER_COUNTS, Context
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.engine_profile import DEFAULT as DEFAULT_PROFILE
 from symroof.symbolic.expressions import symbol
@@ -46,11 +46,8 @@ NO_LINKS = {"prefill_link_time": "0 s", "decode_link_time": "0 s"}
 """Settings under which what devices send to each other takes no time."""
 ROUND_NAME = Fraction(1, 100)
 """How far off a number may be for the rounded parameters of a model's name: 70 for 70.55 billion."""
-LEFT_OUT = {
-    "kv_ignored": ("kv_traffic", "reads of the cache left out"),
-    "attention_ignored": ("attention_flops", "attention FLOPs left out"),
-}
-"""Slips that a plainer count makes, the switch of each, and the words for it."""
+LEFT_OUT = [way for way in CATALOGUE if [*way.sets.get("assume", {}).values()] == ["off"]]
+"""Slips that a plainer count makes, each by a switch."""
 
 
 def explain_failure(judged: Checked) -> Checked:
@@ -106,10 +103,10 @@ def simplification(judged: Checked) -> tuple[Settings, float, tuple[SlipExplanat
         return None
     switched = expand_detail(first.get("assume", {}))
     effects: list[tuple[Fraction, str, str]] = []
-    for slip, (switch, text) in LEFT_OUT.items():
-        if switched.get(switch) == "off":
-            off = context.values_with({"assume": {switch: "off"}})
-            effects += [(max(value / true, true / value), slip, text) for value in off]
+    for way in LEFT_OUT:
+        if way.sets["assume"].items() <= switched.items():
+            off = context.values_with(way.sets)
+            effects += [(max(value / true, true / value), way.slip, way.text) for value in off]
     factor, slip, text = max(effects, default=(Fraction(1), "", ""))
     left_out = SlipExplanation(slip, True, number, share, text, factor_text(number / true))
     return first, share, (left_out,) if factor > NOTABLE else ()

@@ -68,7 +68,7 @@ def _code(report: Report, strict: bool, as_json: bool) -> int:
     debug = "--debug" in (click.get_current_context().obj or ())
     failed = [
         report_bug(claim.failure, f"{claim.file}:{claim.line}: {claim.id}", debug)
-        for claim in report.failures
+        for claim in report.claims
         if claim.failure
     ]
     if report.problems:

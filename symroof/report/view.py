@@ -128,7 +128,7 @@ def claims(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         derived = f"{claim.derived} †" if DOES_NOT_FIT in claim.flags else claim.derived
         why = named[0] if named else claim.reason
         rows.append([Code(claim.id), claim.says, claim.claimed, derived, claim.word, why])
-    failures = [(f"{c.file}:{c.line}: {c.id}", c.failure) for c in report.failures]
+    failures = [(f"{c.file}:{c.line}: {c.id}", c.failure) for c in report.claims if c.failure]
     summary = [f"{count} {verdict}" for verdict, count in report.summary.items() if count]
     return {"rows": rows, "summary": summary, "failures": failures}
 

@@ -6,7 +6,8 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
@@ -45,7 +46,7 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.nodes import FUNCTIONS
 from symroof.symbolic.reading import LONGEST, FormulaError, as_written, parse, written
 from symroof.theory.declarations import NONE, OWN, Declarations, Threshold
-from symroof.theory.quantities import declared_quantity
+from symroof.theory.quantities import Quantity, declared_quantity
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
 from symroof.theory.symbols import Symbol, base_unit, declared_symbol, is_spelling
@@ -104,10 +105,10 @@ class InputSpec(Spec):
 
 
 class FormulaSpec(Spec):
-    """A user-defined quantity: a formula, checked for its unit."""
+    """A user-defined quantity: a formula, checked for its unit; without one it has that of the formula."""
 
     formula: Formula
-    unit: UnitText
+    unit: UnitText | None = None
     means: str
     latex: Latex | None = None
     counts: bool = False
@@ -163,11 +164,17 @@ def declared_formulas(specs: Mapping[str, FormulaSpec], known: Declarations = NO
     """
     read_each(specs.items(), lambda name, _: _check_name(name, known))
     fields = {"unit", "means", "latex", "counts", "sign"}
-    made = tuple(
-        declared_quantity(name, spec.model_dump(include=fields), OWN, str(spec.source or ""))
-        for name, spec in specs.items()
-    )
-    every = Declarations(quantities=made).joined(known)
+    made, every = dict[str, Quantity](), known
+    for name in _in_order(specs):
+        spec = specs[name]
+        entry = spec.model_dump(include=fields)
+        if spec.unit is None:  # of what cannot be read it does not matter
+            entry["unit"] = ""
+            with suppress(ValueError, AttributeError):
+                unit = dimensions.dimension(_read(spec.formula), dimension_in(every))
+                entry["unit"] = describe(unit) if unit else ""
+        made[name] = declared_quantity(name, entry, OWN, str(spec.source or ""))
+        every = Declarations(quantities=(made[name],)).joined(every)
 
     def read(name: str, spec: FormulaSpec) -> Expr:
         return read_at("formula", lambda: _definition(name, spec.formula, every))
@@ -175,7 +182,19 @@ def declared_formulas(specs: Mapping[str, FormulaSpec], known: Declarations = NO
     trees = read_each(specs.items(), read)
     raise_faults(_circles(trees))
     raise_faults(list(_too_large(trees, known)))
-    return Declarations(quantities=made, formulas=tuple(trees.items()))
+    quantities = tuple(made[name] for name in specs)
+    return Declarations(quantities=quantities, formulas=tuple(trees.items()))
+
+
+def _in_order(specs: Mapping[str, FormulaSpec]) -> list[str]:
+    """The names of formulas, each behind those that it uses; of a circle, which is told when all are read, as they are listed."""
+    uses: dict[str, set[str]] = {}
+    for name, spec in specs.items():
+        with suppress(ValueError):
+            uses[name] = specs.keys() & _mentioned(_read(spec.formula))
+    with suppress(CycleError):
+        return [*dict.fromkeys((*TopologicalSorter(uses).static_order(), *specs))]
+    return list(specs)
 
 
 def declared_thresholds(specs: Mapping[int, ThresholdSpec], known: Declarations) -> Declarations:
@@ -246,7 +265,14 @@ def _symbol(name: str, spec: InputSpec) -> Symbol:
     return declared_symbol(name, entry)
 
 
-def _read(formula: str) -> Expr:
+def dimension_in(known: Declarations) -> Callable[[str], Dimension]:
+    """The dimension of each name that is declared."""
+    return lambda name: known.symbol(name).dimension  # type: ignore[union-attr]
+
+
+def _read(formula: str | Expr) -> Expr:
+    if isinstance(formula, Basic):
+        return formula
     try:
         return resolved(parse(formula))
     except FormulaError as error:
@@ -261,16 +287,14 @@ def _mentioned(tree: Expr) -> list[str]:
 
 def _definition(name: str, formula: Any, known: Declarations) -> Expr:
     """The formula of a declared quantity, with its names and its dimension checked."""
-    tree = formula if isinstance(formula, Basic) else _read(formula)
+    tree = _read(formula)
     _check_known(_mentioned(tree), known)
     if is_label(tree) or (is_relation(tree) and operator_of(tree) == "="):
         raise ValueError("is not a formula of a number; an equation belongs in thresholds")
     own = as_written(formula, printed_name)
     shown = tree if own is None else own
 
-    def of(inner: str) -> Dimension:
-        return known.symbol(inner).dimension  # type: ignore[union-attr]
-
+    of = dimension_in(known)
     try:
         dimensions.check(shown, of(name), of, name, bare=own is None)
     except dimensions.DimensionError as error:
@@ -315,10 +339,7 @@ def _check_equation(equation: str, known: Declarations) -> None:
         raise ValueError("is not of the form lhs = rhs")
     _check_known(_mentioned(tree), known)
     try:
-        dimensions.dimension(
-            resolved(written(equation)),
-            lambda inner: known.symbol(inner).dimension,  # type: ignore[union-attr]
-        )
+        dimensions.dimension(resolved(written(equation)), dimension_in(known))
     except dimensions.DimensionError as error:
         raise ValueError(str(error)) from None
 

@@ -20,8 +20,8 @@ from symroof.specs.fields import (
     raise_faults,
 )
 from symroof.specs.model import ModelSpec
-from symroof.specs.precision import precision_name, precision_width
 from symroof.specs.sources import Source
+from symroof.specs.study_fields import precision_names
 from symroof.units import Quantity, parse_unit, strict
 
 METRICS = {
@@ -43,13 +43,7 @@ NEEDS_OUTPUT = frozenset(
 )
 
 
-def _precision(value: object) -> str:
-    text = precision_name(str(value))
-    precision_width(text)
-    return text
-
-
-Precision = Annotated[str, Read(_precision)]
+Precision = Annotated[str, Read(lambda value: precision_names(value, of_weights=True)[0])]
 
 
 class MeasuredRow(Spec):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
-from sympy import Basic
 
 from symroof.errors import InputError
 from symroof.specs.definitions import (
@@ -27,14 +24,10 @@ from symroof.specs.definitions import (
 from symroof.specs.fields import NAME, Spec, build, read_at
 from symroof.specs.sources import AnySource
 from symroof.strict_yaml import Document
-from symroof.symbolic.dimensions import DimensionError, dimension
-from symroof.symbolic.expressions import names
 from symroof.symbolic.printing import text
-from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.declarations import OWN, Declarations
 from symroof.theory.quantities import declared_quantity
-from symroof.theory.spellings import is_sympy, read_expression, resolved, symbol_name, with_units
-from symroof.units import describe
+from symroof.theory.spellings import is_sympy, read_expression, symbol_name, with_units
 
 
 class TheorySpec(Spec):
@@ -86,7 +79,8 @@ def from_python(
     titled = {"name": "python", "title": title or "A theory in Python"}
     data: dict[str, Any] = {**titled, "inputs": entries}
     own = replace(_built(data), symbols=tuple((key.name, key) for key in inputs if is_sympy(key)))
-    data["define"], known = _formulas(define, own)
+    data["define"] = _formulas(define, own)
+    known = _built(data)
     named = thresholds if isinstance(thresholds, Mapping) else {}  # in a list each has its own
     data["thresholds"] = [
         _threshold(str(symbol_name(name)), value, known) for name, value in named.items()
@@ -120,63 +114,25 @@ def _exact(value: Any) -> Any:
     return Fraction(str(value)) if is_sympy(value) and value.is_number else value
 
 
-def _formulas(define: Mapping[Any, Any], own: Declarations) -> tuple[dict[str, Any], Declarations]:
-    """The file form of definitions, and the declarations with their units; a missing unit is that of the formula."""
+def _formulas(define: Mapping[Any, Any], own: Declarations) -> dict[str, Any]:
+    """The file form of definitions, from formulas or entries; SymPy expressions as formulas."""
     entries = {
         str(symbol_name(key)): dict(value) if isinstance(value, Mapping) else {"formula": value}
         for key, value in define.items()
     }
-    uses = {
-        name: entries.keys() & _mentioned_names(entry.get("formula"))
-        for name, entry in entries.items()
-    }
-    order = list(entries)  # of a circle, which is reported when all are read
-    with suppress(CycleError):
-        order = list(TopologicalSorter(uses).static_order())
-    for name in order:
-        entries[name] = entry = _formula(name, entries[name], own)
-        quantity = declared_quantity(name, {key: entry[key] for key in ("unit", "means")}, OWN)
-        own = Declarations(quantities=(quantity,)).joined(own)
-    return entries, own
-
-
-def _mentioned_names(formula: Any) -> Iterable[str]:
-    """The names of a formula; none if it cannot be read."""
-    if is_sympy(formula):
-        return [symbol.name for symbol in formula.free_symbols]
-    try:
-        return names(parse(str(formula)))
-    except FormulaError:
-        return ()
-
-
-def _formula(name: str, entry: dict[str, Any], own: Declarations) -> dict[str, Any]:
-    """A definition with its unit and meaning, a SymPy expression as a formula."""
-    formula, unit = entry.get("formula"), entry.get("unit")
-    if is_sympy(formula):
-        try:
-            formula = read_expression(formula, own)
-        except InputError as error:
-            at: dict[str, Any] = {"file": "theory", "path": f"define.{name}.formula"}
-            raise InputError([replace(problem, **at) for problem in error.problems]) from None
-    formula = _exact(formula)
-    made = {"formula": formula, "unit": unit_of(formula, own) if unit is None else unit}
-    return {"means": name, **entry, **made}
-
-
-def unit_of(formula: Any, own: Declarations) -> str:
-    """The unit of a formula; empty if it cannot be determined, which is reported when the formula is read.
-
-    >>> from symroof.theory.declarations import NONE
-    >>> unit_of("kv_cache_bytes/itl", NONE)
-    'byte/s'
-    """
-    try:
-        tree = formula if isinstance(formula, Basic) else resolved(parse(str(formula)))
-        unit = dimension(tree, lambda inner: own.symbol(inner).dimension)  # type: ignore[union-attr]
-    except (FormulaError, DimensionError, AttributeError):
-        return ""
-    return describe(unit) if unit else ""
+    plain = {"unit": "", "means": ""}
+    named = tuple(declared_quantity(name, plain, OWN) for name in entries)
+    known = Declarations(quantities=named).joined(own)
+    for name, entry in entries.items():
+        formula = entry.get("formula")
+        if is_sympy(formula):
+            try:
+                formula = read_expression(formula, known)
+            except InputError as error:
+                at: dict[str, Any] = {"file": "theory", "path": f"define.{name}.formula"}
+                raise InputError([replace(one, **at) for one in error.problems]) from None
+        entries[name] = {"means": name, **entry, "formula": _exact(formula)}
+    return entries
 
 
 def _threshold(name: str, value: Any, own: Declarations) -> dict[str, Any]:
