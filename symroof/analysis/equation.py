@@ -14,7 +14,7 @@ import numpy as np
 import sympy
 
 from symroof.cases.bound_case import BoundCase
-from symroof.symbolic.closed_forms import forms_at
+from symroof.symbolic.closed_forms import Candidates, every_form, form_at, forms_at, placed
 from symroof.symbolic.crossings import SAME, Axis, Crossings, Sides, crossings
 from symroof.symbolic.expressions import (
     ZERO,
@@ -25,19 +25,22 @@ from symroof.symbolic.expressions import (
     at,
     inline,
     is_negative,
+    is_relation,
     mentions,
     names,
+    operator_of,
     substitute,
     sums,
     symbol,
 )
 from symroof.symbolic.expressions import relation as compared
 from symroof.symbolic.reading import parse
-from symroof.symbolic.roots import NoClosedForm
+from symroof.symbolic.roots import Form, NoClosedForm, bound_on
 from symroof.symbols import symbol as public_symbol
 from symroof.theory.case import MOST_NODES, Case
 from symroof.theory.declarations import DropsCaches, neutral_default
 from symroof.theory.layout import shapes_layout
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name
 
 Points = Sequence[Mapping[str, float]]
@@ -49,6 +52,10 @@ LIMIT, REACH = "limit", "reach"
 """Which whole number a crossing allows: the last that keeps a limit, the first that reaches."""
 CLOSE = 1e-12
 """How near a crossing lies to a whole number that it is, as a share of it."""
+MOST_VALUES = 8
+"""Crossings of which a closed form is looked for."""
+NATURAL = ("context", "prompt", "batch", "output", "tp")
+"""The symbols a condition is solved for: the first that it is linear in, down to the definitions of its names."""
 MOST_DEGREES = 1024
 """How many numbers of devices beyond a crossing are tried."""
 
@@ -86,6 +93,8 @@ class Equation(DropsCaches):
             )
             if name == self.unknown or (name in kept and not moved):
                 return symbol(name)
+            if moved and case.search(name, keys):
+                raise NoClosedForm(f"{name} is searched for each {self.unknown}")
             if moved:
                 return case.formula_or_name(name, complete=not self.missing, changed=keys)
             return self._unmoved(name)
@@ -113,16 +122,17 @@ class Equation(DropsCaches):
         return self.relation.lhs, self.relation.rhs
 
     @cached_property
-    def opened_sides(self) -> tuple[Expr, Expr] | None:
-        """Both sides, opened; None where they would be longer than a person reads."""
-        with suppress(NoClosedForm):
+    def opened_sides(self) -> tuple[Expr, Expr] | NoClosedForm:
+        """Both sides, opened, or why they cannot be."""
+        try:
             return self.opened(self.relation.lhs), self.opened(self.relation.rhs)
-        return None
+        except NoClosedForm as error:
+            return error
 
     @cached_property
     def x(self) -> Any:
         """The unknown as it is solved for."""
-        return solvable(symbol(self.unknown), self.bound_case)
+        return self.solvable(symbol(self.unknown))
 
     @cached_property
     def difference(self) -> Any:
@@ -131,29 +141,86 @@ class Equation(DropsCaches):
         Raises:
             NoClosedForm: a quantity in it is searched, or it is longer than a person reads.
         """
-        if self.searched:
-            raise NoClosedForm(f"{self.searched} is searched for each {self.unknown}")
-        sides = self.opened_sides
-        if sides is None:
-            raise NoClosedForm(TOO_LONG)
-        left, right = (solvable(side, self.bound_case) for side in sides)
+        if isinstance(self.opened_sides, NoClosedForm):
+            raise self.opened_sides
+        left, right = map(self.solvable, self.opened_sides)
         return left - right
 
-    @cached_property
-    def searched(self) -> str:
-        """A quantity that is searched at each value of the unknown, so that no formula of the unknown has it; empty without one."""
-        case, unknown = self.bound_case.case, self.unknown
-        inner = sorted(frozenset().union(*map(case.theory.dependencies, names(self.relation))))
-        for name in inner:
-            if unknown in case.dependencies(name) - {name} and case.search(name, {unknown}):
-                return name
-        return ""
+    def solvable(self, tree: Expr) -> Any:
+        """A formula as it is solved: of the names that a theory of one's own declares, only those that are never zero are positive."""
+        own = self.bound_case.case.theory.own
+        mine = (name for name in names(tree) if name in own)
+        loose = {
+            n: sympy.Symbol(n, real=True) for n in mine if not public_symbol(n, own).is_positive
+        }
+        return substitute(tree, loose) if loose else tree
 
     @property
     def moves(self) -> bool:
-        """Whether a side depends on the unknown in this case; of one that is too long to be written out it is assumed."""
+        """Whether a side depends on the unknown in this case; of one that cannot be opened it is assumed."""
         sides = self.opened_sides
-        return sides is None or any(mentions(side, self.unknown) for side in sides)
+        return isinstance(sides, NoClosedForm) or any(
+            mentions(side, self.unknown) for side in sides
+        )
+
+    # ------------------------------------------------------------------------------------------------ closed forms
+
+    def forms_at(self, values: Sequence[float], far: float) -> Candidates:
+        """The closed forms of crossings that were found; where there is none, those that one far out would have, with the condition that fails."""
+        forms, because = list[Form](), ""
+        numbers = self.bound_case.case.evaluate
+        try:
+            if not values:
+                there = forms_at(self.difference, self.x, numbers, far)
+                forms = [self._placed(form, root if root > 0 else far) for form, root in there]
+        except (NoClosedForm, ArithmeticError) as error:
+            because = str(error)
+        for value in values[:MOST_VALUES]:
+            try:
+                form = form_at(self.difference, self.x, numbers, value)
+                forms.append(self._placed(form, value, value))
+            except (NoClosedForm, ArithmeticError) as error:
+                forms.append(Form(None, value=value))
+                because = because or str(error)
+        forms += [Form(None, value=value) for value in values[MOST_VALUES:]]
+        return Candidates(tuple(forms), because=because)
+
+    def _placed(self, form: Form, place: float, value: float | None = None) -> Form:
+        """A form with what is known of its conditions at a place, the largest value of the unknown among them."""
+        most = (tree for tree in self._bounds if operator_of(tree) == "<=")
+        bounded = replace(form, conditions=(*form.conditions, *most))
+        return placed(bounded, self.x, self.bound_case.case.evaluate, place, value)
+
+    @property
+    def _bounds(self) -> list[Expr]:
+        ends = bounds(self.unknown).items()
+        return [self.solvable(compared(sign, symbol(self.unknown), end)) for sign, end in ends]
+
+    def forms_without_numbers(self) -> Candidates:
+        """The closed forms on every choice of arms, where the quantities of the equation have values.
+
+        Raises:
+            NoClosedForm: only numbers help.
+        """
+        case = self.bound_case.case
+        needed = {name for side in names(self.relation) for name in case.theory.dependencies(side)}
+        exists = dict.fromkeys(
+            self.opened(parse(condition))
+            for name in sorted((needed - set(case.given)) & QUANTITIES.keys())
+            for condition, _ in QUANTITIES[name].exists
+        )
+        conditions = [self.solvable(tree) for tree in exists if is_relation(tree)]
+        return every_form(self.difference, self.x, (*conditions, *self._bounds))
+
+    def solved_condition(self, condition: Expr) -> Expr | None:
+        """A condition of a closed form, solved for the next natural symbol: a ridge batch exists below some context."""
+        for name in () if mentions(condition, self.unknown) else NATURAL:
+            posed = Equation(condition, name, self.bound_case, self.missing)
+            with suppress(NoClosedForm):
+                found = bound_on(posed.x, condition, posed.difference) if posed.moves else None
+                if found is not None:
+                    return found
+        return None
 
     # ------------------------------------------------------------------------------------------------ in numbers
 
@@ -217,9 +284,13 @@ class Equation(DropsCaches):
         return any(moved)
 
     def axis(self, case: Case) -> Axis:
-        """Where the unknown can lie in a case."""
-        low, high = domain(self.unknown, case)
-        return Axis(low, high, self.bounds_sum, case.theory.symbol(self.unknown).counted)
+        """Where the unknown can lie in a case; an end that has no value there is none."""
+        ends = dict[str, float]()
+        for sign, formula in bounds(self.unknown).items():
+            with suppress(NoValue):
+                ends[sign] = float(case.evaluate(formula))
+        counted = case.theory.symbol(self.unknown).counted
+        return Axis(ends.get(">=") or 0.0, ends.get("<="), self.bounds_sum, counted)
 
     def over_arrays(self, points: Points = ()) -> Sides:
         """Left and right over arrays of the unknown; where there are points, at each of them."""
@@ -237,10 +308,10 @@ class Equation(DropsCaches):
 
     def larger_at(self, point: float) -> int | None:
         """The sign of left less right at a value of the unknown, by the definitions themselves."""
-        there = self.bound_case.case.changed({self.unknown: point})
-        try:
-            left, right = (float(there.evaluate(each)) for each in balanced(self.relation).args)
-        except (NoValue, OverflowError):
+        left = right = np.nan
+        with suppress(NoValue):
+            left, right = self.over_arrays()(point, 0)
+        if not np.isfinite(left - right):
             return None
         if abs(left - right) <= SAME * max(abs(left), abs(right)):
             return 0
@@ -259,7 +330,7 @@ class Equation(DropsCaches):
                 with suppress(NoClosedForm):
                     opened = self.opened(tree)
                     if opened != tree:
-                        times.setdefault(solvable(opened, self.bound_case), tree)
+                        times.setdefault(self.solvable(opened), tree)
         return times
 
 
@@ -297,29 +368,8 @@ def balanced(relation: Expr) -> Expr:
     return compared("=", left, right) if side is relation.lhs else compared("=", right, left)
 
 
-def solvable(tree: Expr, bound_case: BoundCase) -> Any:
-    """A formula as it is solved: of the names that a theory of one's own declares, only those that are never zero are positive."""
-    own = bound_case.case.theory.own
-    loose = {
-        name: sympy.Symbol(name, real=True)
-        for name in names(tree)
-        if name in own and not public_symbol(name, own).is_positive
-    }
-    return substitute(tree, loose) if loose else tree
-
-
-def domain_formulas(unknown: str) -> tuple[str | None, str | None]:
-    """The formulas of the least and the largest value of an unknown, where it has them."""
-    symbol = INPUTS.get(base_name(unknown))
-    return (symbol.least, symbol.most) if symbol else (None, None)
-
-
-def domain(unknown: str, case: Case) -> tuple[float, float | None]:
-    """Where an unknown can lie in a case; an end that has no value there is none."""
-    ends: list[float | None] = []
-    for formula in domain_formulas(unknown):
-        try:
-            ends.append(float(case.evaluate(parse(formula))) if formula else None)
-        except NoValue:
-            ends.append(None)
-    return ends[0] or 0.0, ends[1]
+def bounds(unknown: str) -> dict[str, Expr]:
+    """The formulas of the least and the largest value of an unknown, where it has them, by how it compares with them."""
+    declared = INPUTS.get(base_name(unknown))
+    ends = {">=": declared.least, "<=": declared.most} if declared else {}
+    return {sign: parse(formula) for sign, formula in ends.items() if formula}

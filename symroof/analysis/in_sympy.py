@@ -6,12 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, combinations
-from typing import Any, TypeAlias
+from typing import Any
 
 import sympy
 
-from symroof.analysis.closed_branches import Branch, written
-from symroof.analysis.equation import solvable
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import NoValueHere, Problem
 from symroof.symbolic.applied import Quantity, label_symbol
@@ -24,6 +22,7 @@ from symroof.symbolic.expressions import (
     TooLong,
     changed_inputs,
     inline,
+    is_relation,
     names,
     substitute,
 )
@@ -31,7 +30,7 @@ from symroof.symbolic.expressions import symbol as named_formula
 from symroof.symbolic.from_sympy import UnsupportedExpression, to_core
 from symroof.symbolic.nodes import Max, halves
 from symroof.symbolic.random_points import RandomPoint
-from symroof.symbolic.roots import NoClosedForm, fraction, sign
+from symroof.symbolic.roots import Form, sign
 from symroof.symbols import expressions, symbol
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name
@@ -182,21 +181,18 @@ def is_open(relation: Any) -> bool:
 # ------------------------------------------------------------------------------------------- an answer without numbers
 
 
-def piecewise(branches: Sequence[Branch], unknown: str, bound_case: BoundCase) -> Any:
-    """Every candidate, each where its conditions hold at it; a single one without conditions is the expression itself.
+def piecewise(forms: Sequence[Form], x: Any, bound_case: BoundCase) -> Any:
+    """Every closed form without numbers, each where its conditions hold at it; a single one without conditions is the expression itself.
 
-    The conditions do not contain the unknown: the candidate is put in its place. SymPy compares neither infinite nor complex numbers, and does not
+    The conditions do not contain the unknown: the form is put in its place. SymPy compares neither infinite nor complex numbers, and does not
     stop at the first condition that fails: so conditions are multiplied by the denominator, and have no roots and logarithms of negative numbers.
 
     >>> from symroof.analysis.study import Study
     >>> Study().solve("max(kv_cache_bytes, weight_bytes) = mem_capacity", "batch").sympy
     Piecewise((mem_capacity/(context*kv_bytes_per_token), mem_capacity - weight_bytes >= 0))
     """
-    roots = [_root(branch, unknown, bound_case) for branch in branches]
-
-    def relation(plain: Any) -> Any:
-        return expression(written(plain), bound_case)
-
+    roots = [(form.closed_form, _existing(form, x, bound_case)) for form in forms]
+    relation = partial(expression, bound_case=bound_case)
     ways = [
         (relation(form), sympy.And(*filter(is_open, map(relation, conditions))))
         for form, conditions in roots
@@ -214,41 +210,17 @@ def piecewise(branches: Sequence[Branch], unknown: str, bound_case: BoundCase) -
     return sympy.Piecewise(*pieces, evaluate=False)
 
 
-Root: TypeAlias = tuple[Any, tuple[Any, ...]]
-"""A candidate in plain symbols, and the conditions in which it stands for the unknown."""
-
-
-def _root(branch: Branch, unknown: str, bound_case: BoundCase) -> Root:
-    """A candidate without numbers, which is closed."""
-    form = solvable(branch.closed_form, bound_case)
-    met = [solvable(c.tree, bound_case) for c in branch.conditions]
-    x = solvable(named_formula(unknown), bound_case)
-    over, under = sympy.fraction(form)
-    positive = sign(under) > 0 or sympy.Gt(under, 0, evaluate=False) in met
-    inside = (_real(_without_bars(condition, x, over, under, positive)) for condition in met)
-    whole = _exists(branch.closed_form, bound_case)
-    return form, (*whole, *(c for c in inside if c is not sympy.true))
-
-
-def _without_bars(condition: Any, x: Any, over: Any, under: Any, positive: bool) -> Any:
-    """A condition with ``over/under`` for the unknown, multiplied by what is positive: powers of ``under``, over one of the root."""
-    if not isinstance(condition, sympy.core.relational.Relational):
-        return condition
-    kind, left, right = condition.func, condition.lhs, condition.rhs
-    if x not in condition.free_symbols:
-        top, bottom = sympy.fraction(left) if right == 0 else (left, sympy.S.One)
-        return kind(top if sign(bottom) > 0 else top * bottom, right, evaluate=False)
-    above, below = dict[int, Any](), dict[int, Any]()
-    with suppress(NoClosedForm):
-        above, below = fraction(left - right, x)
-    if not above or not all(sign(c) > 0 for c in below.values()):
-        return kind(*(side.xreplace({x: over / under}) for side in (left, right)), evaluate=False)
-    least = min(above)
-    degree = max(above) - least
-    degree += 0 if positive else degree % 2
-    terms = (c * over ** (k - least) * under ** (degree - k + least) for k, c in above.items())
-    factors = sympy.Mul.make_args(sympy.gcd_terms(sympy.Add(*terms)))
-    return kind(sympy.Mul(*(f for f in factors if f.is_Add or not sign(f) > 0)), 0, evaluate=False)
+def _existing(form: Form, x: Any, bound_case: BoundCase) -> tuple[Any, ...]:
+    """The conditions of a form, with the form in the place of the unknown."""
+    root, made = form.closed_form, list(_exists(form.closed_form, bound_case))
+    for condition in form.trees:
+        left, right = condition.args
+        if x in condition.free_symbols or right == 0:
+            whole = sympy.together((left - right).xreplace({x: root}))
+            factors = sympy.Mul.make_args(sympy.Mul(*sympy.fraction(whole)))
+            left, right = sympy.Mul(*(own for own in factors if not sign(own) > 0)), 0
+        made.append(_real(condition.func(left, right, evaluate=False)))
+    return tuple(made)
 
 
 def _real(expr: Any) -> Any:
@@ -260,15 +232,14 @@ def _real(expr: Any) -> Any:
         return Max(args[0], 0) ** expr.exp
     if isinstance(expr, sympy.log) and not sign(expr.args[0]) > 0:
         return sympy.log(sympy.Abs(args[0]))
-    relational = isinstance(expr, sympy.core.relational.Relational)
-    return expr.func(*args, evaluate=False) if relational else expr.func(*args)
+    return expr.func(*args, evaluate=False) if is_relation(expr) else expr.func(*args)
 
 
 POINTS, DECADES = 60, 2
 """Random values of all names at which candidates are looked at together, and over how many decades either way."""
 
 
-def _out_of_order(roots: Sequence[Root]) -> set[tuple[int, int]]:
+def _out_of_order(roots: Sequence[tuple[Any, tuple[Any, ...]]]) -> set[tuple[int, int]]:
     """Pairs of candidates of which both may hold, and the later one be the smaller, as random values of their names show."""
     found = set[tuple[int, int]]()
     for seed in range(POINTS if len(roots) > 1 else 0):
@@ -291,6 +262,5 @@ def _exists(form: Expr, bound_case: BoundCase) -> Iterator[Any]:
             for name in names(whole)
             if base_name(name) in INPUTS and INPUTS[base_name(name)].may_vanish
         }
-        plain = solvable(factor, bound_case)
-        if sign(plain) > 0 and substitute(whole, dict(nothing)) == ZERO:
-            yield sympy.Gt(plain, 0, evaluate=False)
+        if sign(factor) > 0 and substitute(whole, dict(nothing)) == ZERO:
+            yield sympy.Gt(factor, 0, evaluate=False)

@@ -13,15 +13,15 @@ from sympy import Symbol
 from sympy.printing.pretty.pretty_symbology import greek_unicode
 
 from symroof.analysis.case_summary import case_title, case_warnings, range_position, unused_inputs
-from symroof.analysis.closed_branches import Branch, Condition, solved_condition
 from symroof.analysis.equation import to_whole
 from symroof.analysis.solved_equation import SolvedEquation
 from symroof.analysis.verdict import basis_of
 from symroof.cases.checks import LENGTHS, lengths
 from symroof.cases.values import Result, plain_value
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import ZERO, Expr, names, operator_of
+from symroof.symbolic.expressions import ZERO, Expr, names, operator_of, relation
 from symroof.symbolic.printing import latex, shortened_formula, text
+from symroof.symbolic.roots import Form
 from symroof.units import format_quantity
 
 FAR = 1e9
@@ -29,8 +29,6 @@ FAR = 1e9
 SETTLED = 1e-4
 LONGEST, LONGEST_SHOWN = 160, 80
 """Characters of a side that a sentence holds, and that a solution shows of itself."""
-
-
 LONGEST_LIMIT = 240
 """Characters of a condition that is solved for the next symbol."""
 
@@ -50,6 +48,46 @@ class Solution(SolvedEquation):
     Solutions of the same equation in the same case are equal, whichever study they come from; they can be copied and pickled.
     """
 
+    def __repr__(self) -> str:
+        """The equation with its answer in one line."""
+        sides = " = ".join(shortened_formula(side, LONGEST_SHOWN) for side in self.written_sides)
+        peak = f", bound {self.at_peak.in_ranges()}" if self.at_peak is not None else ""
+        return f"<{sides} for {self.unknown}: {self.in_ranges()}{peak}>"
+
+    @property
+    def written_sides(self) -> tuple[str, str]:
+        """Both sides in the grammar of formulas, of a text in the order of the text."""
+        as_asked = isinstance(self.asked, str) and self.threshold is None
+        left, right = (text(side, as_written=as_asked) for side in self.written.args)
+        return left, right
+
+    def _repr_latex_(self) -> str | None:
+        """The closed forms of the answer with their conditions; None where there is none."""
+        spelled, forms = self.spelled, self.answering
+        if not forms:
+            return None
+        answer, both, row = latex(forms[0].root, spelled), r" \wedge ", r" \\ "
+        if len(forms) > 1:
+            met = [both.join(latex(c, spelled) for c, _ in self.shown_conditions(f)) for f in forms]
+            lines = (
+                rf"{latex(form.root, spelled)} & \text{{if }} {own}"
+                for form, own in zip(forms, met, strict=True)
+            )
+            answer = rf"\begin{{cases}} {row.join(lines)} \end{{cases}}"
+        return rf"$\displaystyle {spelled(self.unknown)} = {answer}$"
+
+    def shown_conditions(self, form: Form) -> list[tuple[Expr, bool | None]]:
+        """The conditions of a form as people read them, in the times that they compare, and whether each holds."""
+        moved = any(self.x in given.free_symbols for given in form.conditions)
+        times = self.times_compared if moved else {}
+        met = form.met or (None,) * len(form.conditions)
+        return [
+            (relation(operator_of(given), *(times.get(side, side) for side in given.args)), holds)
+            for given, holds in zip(form.conditions, met, strict=True)
+        ]
+
+    # ------------------------------------------------------------------------------------------- in words
+
     def shown(self) -> str:
         """The whole number or value with its unit, or "never"."""
         said = {"identical": "everywhere", "conditional": "depends on the inputs"}
@@ -68,7 +106,13 @@ class Solution(SolvedEquation):
         value, (low, high, everywhere) = self.shown(), self.extent
         if low is None or high is None:
             return value
-        first, last = self._end(low), self._end(high)
+
+        def end(value: float) -> str:
+            if self.declared.counted:
+                return f"{to_whole(value, self.kind):,}"
+            return Result(self.declared, value).plain()
+
+        first, last = end(low), end(high)
         if first == last and everywhere:
             return value
         digits, _, unit = first.partition(" ")
@@ -78,45 +122,14 @@ class Solution(SolvedEquation):
             return f"never {range_position(self.bound_case)}; {ends} in part of them"
         return f"{value} ({ends}{'' if everywhere else '; in part of the ranges only'})"
 
-    def _end(self, value: float) -> str:
-        if self.declared.counted:
-            return f"{to_whole(value, self.kind):,}"
-        return Result(self.declared, value).plain()
-
-    def __repr__(self) -> str:
-        sides = " = ".join(shortened_formula(each, LONGEST_SHOWN) for each in self.written_sides)
-        peak = f", bound {self.at_peak.in_ranges()}" if self.at_peak is not None else ""
-        return f"<{sides} for {self.unknown}: {self.in_ranges()}{peak}>"
-
-    def _repr_latex_(self) -> str | None:
-        """The closed forms of the answer with their conditions; None where there is none."""
-        spelled = self.spelled
-        forms = [
-            (latex(branch.shown, spelled), branch.conditions)
-            for branch in self.answering
-            if branch.shown is not None
-        ]
-        if not forms:
-            return None
-        answer, both, row = forms[0][0], r" \wedge ", r" \\ "
-        if len(forms) > 1:
-            lines = (
-                rf"{form} & \text{{if }} {both.join(latex(c.shown, spelled) for c in met)}"
-                for form, met in forms
-            )
-            answer = rf"\begin{{cases}} {row.join(lines)} \end{{cases}}"
-        return rf"$\displaystyle {spelled(self.unknown)} = {answer}$"
-
-    # ------------------------------------------------------------------------------------------- why
-
     @property
     def why_numeric(self) -> str:
-        """Why :attr:`sympy` is None: there is no closed form, so that values were bracketed, or no answer at all; empty where it is an expression."""
+        """Why there is no closed form; empty where there is one."""
         found = self.candidates
         if self.answering:
             return ""
         if self.value is not None and found.because:
-            return str(found.because).replace("the unknown", self.unknown)
+            return found.because.replace("the unknown", self.unknown)
         if self.missing and found.more:
             return "there are more choices of arms than are listed, or powers that no root of readable size undoes"
         same = self.verdict == "identical"
@@ -125,7 +138,7 @@ class Solution(SolvedEquation):
     @cached_property
     def reason(self) -> str:
         """A plain sentence: the meaning of the number, or why there is none."""
-        sentence = self._reason() + self._beyond_context()
+        sentence = self._meaning() + self._beyond_context()
         if self.missing and self.candidates.more:
             sentence += "; more cases are possible than are listed"
         if self.missing and self.verdict in ("crosses", "conditional"):
@@ -134,18 +147,19 @@ class Solution(SolvedEquation):
 
     def _beyond_context(self) -> str:
         """The remark where the answer is a request longer than the model's context."""
-        model, sizes = self.bound_case.model, {**lengths(self.bound_case.given)}
-        together = next((names for names in LENGTHS if self.unknown in names), ())
+        case, unknown = self.bound_case, self.unknown
+        model, sizes = case.model, lengths(case.given)
+        together = next((names for names in LENGTHS if unknown in names), ())
         if not (together and self.whole and model and model.max_context):
             return ""
-        sizes[self.unknown] = self.whole
+        sizes = {**sizes, unknown: self.whole}
         if sum(sizes.get(name, 0) for name in together) <= model.max_context:
             return ""
         return f"; beyond {model.shown_name}'s maximum context of {model.max_context:,} tokens"
 
-    def _reason(self) -> str:
-        verdict = self.verdict
-        means: str = self.threshold.means if self.threshold else ""
+    def _meaning(self) -> str:
+        verdict, threshold, value = self.verdict, self.threshold, self.value
+        means: str = threshold.means if threshold else ""
         start = f"{means}; " if means else ""
         if verdict == "identical":
             return "both sides are the same"
@@ -153,26 +167,33 @@ class Solution(SolvedEquation):
             if self.candidates.every or self.candidates.more:
                 return f"{start}there is an answer where the conditions below hold"
             return f"{start}the two sides meet at no positive {self.unknown}, unless they are the same at every one"
-        if self.value is None and verdict == "crosses":
+        if value is None and verdict == "crosses":
             return means or "an answer always exists"
-        if self.value is None:
+        if value is None:
             return self._never()
-        if self.integer and round(self.value, 9) < 1:
-            return f"{start}the exact crossing is below one, at {format_quantity(self.value, '')}"
-        return means or self._sides()
+        if self.integer and round(value, 9) < 1:
+            return f"{start}the exact crossing is below one, at {format_quantity(value, '')}"
+        if means:
+            return means
+        lhs, rhs = self._short_sides()  # the larger before and after the crossing
+        sooner = self.larger_before(value) if len(self.values) == 1 else 0
+        if sooner and self.larger_at(2 * value) == -sooner:
+            words = ("below", "above") if sooner < 0 else ("above", "below")
+            return f"{lhs} is {words[0]} {rhs} before this value and {words[1]} it after"
+        return f"{lhs} and {rhs} meet here"
 
     def _never(self) -> str:
         """Which side stays the larger, for which values of the unknown, and why."""
-        (lhs, rhs), growth, unknown = self._shown_sides, self._growth(), self.unknown
+        (lhs, rhs), growth, unknown = self._short_sides(), self._growth(), self.unknown
         larger = "above" if self.verdict == "lhs_above" else "below"
-        why = f": {self.threshold.never(self.verdict)}" if self.threshold else ""
+        threshold = self.threshold
+        why = f": {threshold.never(self.verdict)}" if threshold else ""
         reach, pole = f"every {unknown}", self.found.pole if self.found else None
         if pole is not None:
             reach = f"{unknown} up to {format_quantity(pole, '')}, where a denominator is zero,"
         return f"{lhs} stays {larger} {rhs} for {reach}{why}{f' ({growth})' if growth else ''}"
 
-    @property
-    def _shown_sides(self) -> list[str]:
+    def _short_sides(self) -> list[str]:
         """The sides as they are written, a long one by its place."""
         pairs = zip(self.written_sides, ("left", "right"), strict=True)
         return [side if len(side) <= LONGEST else f"the {place} side" for side, place in pairs]
@@ -186,7 +207,7 @@ class Solution(SolvedEquation):
         if not named or not self.declared.counted or not case.measured_alone:
             return ""
         grown, of = [], case.case.theory.symbol(named)
-        for tree, name in zip(self.sides, self._shown_sides, strict=True):
+        for tree, name in zip(self.sides, self._short_sides(), strict=True):
             try:
                 first, second, third = (
                     float(case.case.changed({unknown: k * FAR}).evaluate(tree)) for k in (1, 2, 3)
@@ -200,16 +221,8 @@ class Solution(SolvedEquation):
         each = self.declared.display_unit or unknown
         return f"each {each} adds {' and '.join(grown)}" if grown else ""
 
-    def _sides(self) -> str:
-        """Which side is the larger before and after the crossing."""
-        (lhs, rhs), value = self._shown_sides, self.value
-        if value is not None and len(self.values) == 1:
-            sooner = self.larger_before(value)
-            later = self.larger_at(2 * value)
-            if sooner and later == -sooner:
-                words = ("below", "above") if sooner < 0 else ("above", "below")
-                return f"{lhs} is {words[0]} {rhs} before this value and {words[1]} it after"
-        return f"{lhs} and {rhs} meet here"
+
+# ------------------------------------------------------------------------------------------- JSON
 
 
 def solution_json(solution: Solution) -> dict[str, Any]:
@@ -227,7 +240,7 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "verdict": solution.verdict,
         "method": solution.method,
         "domain": [plain_value(end) for end in solution.domain],
-        "branches": [_branch_json(branch, solution) for branch in solution.candidates.every],
+        "branches": [_form_json(form, solution) for form in solution.candidates.every],
         "values": [plain_value(value) for value in solution.values],
         "value": plain_value(solution.value),
         **over_ranges,
@@ -240,23 +253,25 @@ def solution_json(solution: Solution) -> dict[str, Any]:
     }
 
 
-def _branch_json(branch: Branch, solution: Solution) -> dict[str, Any]:
+def _form_json(form: Form, solution: Solution) -> dict[str, Any]:
     def both(tree: Expr) -> dict[str, Any]:
         return {"text": text(tree), "latex": latex(tree, solution.spelled)}
 
     return {
-        "closed_form": None if branch.shown is None else both(branch.shown),
-        "where": {name: both(tree) for name, tree in where(branch, solution).items()},
-        "conditions": [{**both(c.shown), "holds": c.holds} for c in branch.conditions],
-        "value": plain_value(branch.value),
-        "holds": branch.holds,
+        "closed_form": None if form.root is None else both(form.root),
+        "where": {name: both(tree) for name, tree in where(form, solution).items()},
+        "conditions": [
+            {**both(tree), "holds": holds} for tree, holds in solution.shown_conditions(form)
+        ],
+        "value": plain_value(form.value),
+        "holds": form.value is not None,
     }
 
 
-def where(branch: Branch, solution: Solution) -> dict[str, Expr]:
+def where(form: Form, solution: Solution) -> dict[str, Expr]:
     """The definitions of the names in a closed form: its coefficients, and the derived quantities in it."""
-    case, definitions = solution.bound_case.case, dict(branch.named)
-    for tree in (branch.shown, *definitions.values()):
+    case, definitions = solution.bound_case.case, {short.name: long for short, long in form.named}
+    for tree in (form.root, *definitions.values()):
         for name in names(tree) if tree is not None else ():
             known = name in definitions or name == solution.unknown
             if not known and case.theory.definition(name) is not None:
@@ -284,8 +299,8 @@ def answer(solution: Solution) -> list[str]:
     least = at_peak.in_ranges() if at_peak is not None else ""
     peak = f"; at 100 % of peak: {least}" if least and least != first else ""
     asked = solution.threshold.means if solution.threshold else ""
-    reason = solution.reason.removeprefix(asked).removeprefix("; ")
-    return [f"{solution.unknown}: {first}{peak}", *([f"  {reason}"] if reason else [])]
+    more = solution.reason.removeprefix(asked).removeprefix("; ")
+    return [f"{solution.unknown}: {first}{peak}", *([f"  {more}"] if more else [])]
 
 
 def remarks(solution: Solution) -> list[str]:
@@ -315,18 +330,19 @@ GREEK = re.compile(r"\\(?:var)?([A-Za-z]+)")
 
 def closed_form_lines(solution: Solution, short: bool) -> list[str]:
     """The closed forms with their conditions and what their names are: the first in ``short`` letters, or each over names and as LaTeX."""
-    branches = [  # those that hold; of sides that never meet all
-        branch
-        for branch in solution.candidates.every
-        if branch.shown is not None and (branch.holds or solution.value is None)
+    spelled = solution.spelled
+    forms = [  # those that hold; of sides that never meet all
+        form
+        for form in solution.candidates.every
+        if form.root is not None and (form.value is not None or solution.value is None)
     ]
     letters, defined = dict[str, str](), dict[str, Expr]()
 
     def letter(name: str) -> str:
         """The letter of a name in print; the name where another has its letter, or it has none."""
         if name not in letters:
-            spelled = re.sub(r"\\(?:mathrm|text|operatorname)|[{}]", "", solution.spelled(name))
-            found = GREEK.sub(lambda letter: greek_unicode.get(letter[1], letter[0]), spelled)
+            plain = re.sub(r"\\(?:mathrm|text|operatorname)|[{}]", "", spelled(name))
+            found = GREEK.sub(lambda letter: greek_unicode.get(letter[1], letter[0]), plain)
             taken = len(found) >= len(name) or "\\" in found or found in letters.values()
             letters[name] = name if taken else found
         return letters[name]
@@ -337,32 +353,33 @@ def closed_form_lines(solution: Solution, short: bool) -> list[str]:
         return text(tree, letter).replace("**", "^").replace("*", "·").replace(" - ", " − ")
 
     lines: list[str] = []
-    for branch in branches[: 1 if short else None]:
-        lines.append(f"  {solution.unknown} = {written(branch.shown)}")
-        named = dict(branch.named) if short else where(branch, solution)
+    for form in forms[: 1 if short else None]:
+        lines.append(f"  {solution.unknown} = {written(form.root)}")
+        named = {own.name: tree for own, tree in form.named} if short else where(form, solution)
         fresh = {name: tree for name, tree in named.items() if defined.get(name) != tree}
         lines += [f"    with {name} = {written(tree)}" for name, tree in fresh.items()]
         defined |= fresh
-        asked = (c for c in branch.conditions if not (short and c.holds))
-        lines += [f"    if {_condition_text(each, solution, written)}" for each in asked]
+        for whole, (shown, holds) in zip(form.trees, solution.shown_conditions(form), strict=True):
+            if not (short and holds):
+                said = _in_numbers(whole, solution, written) or written(shown)
+                lines.append(f"    if {said}{', which does not hold here' * (holds is False)}")
     told = [f"{one} {name}" for name, one in letters.items() if one != name]
     lines += [f"  where {' · '.join(told)}"] if told else []
-    spelled = solution.spelled
-    forms = [f"  {spelled(solution.unknown)} = {latex(b.shown, spelled)}" for b in branches]
-    return [*lines, "as LaTeX", *forms] if forms and not short else lines
+    if short or not forms:
+        return lines
+    roots = [f"  {spelled(solution.unknown)} = {latex(form.root, spelled)}" for form in forms]
+    return [*lines, "as LaTeX", *roots]
 
 
-def _condition_text(
-    condition: Condition, solution: Solution, written: Callable[[Expr], str]
-) -> str:
-    """A condition, solved for the next symbol where that is readable, in numbers where they are known; and whether it holds."""
-    said, limit = written(condition.shown), solved_condition(condition, solution)
-    if limit is not None and len(text(limit)) <= LONGEST_LIMIT:
-        said, name = written(limit), limit.lhs.name
-        with suppress(NoValue):
-            value = float(solution.bound_case.case.evaluate(limit.rhs))
-            declared = solution.bound_case.case.theory.symbol(name)
-            whole = math.floor(value) if declared.counted else value
-            if value >= 1:
-                said = f"{name} {operator_of(limit)} {Result(declared, whole).plain(3)}"
-    return f"{said}{', which does not hold here' * (condition.holds is False)}"
+def _in_numbers(condition: Expr, solution: Solution, written: Callable[[Expr], str]) -> str:
+    """A condition solved for the next symbol, in numbers where they are known; empty where that is not readable."""
+    limit = solution.solved_condition(condition)
+    if limit is None or len(text(limit)) > LONGEST_LIMIT:
+        return ""
+    with suppress(NoValue):
+        value = float(solution.bound_case.case.evaluate(limit.rhs))
+        declared = solution.bound_case.case.theory.symbol(limit.lhs.name)
+        whole = math.floor(value) if declared.counted else value
+        if value >= 1:
+            return f"{limit.lhs} {operator_of(limit)} {Result(declared, whole).plain(3)}"
+    return written(limit)

@@ -10,8 +10,6 @@ from symroof.analysis.solution import Solution
 from symroof.analysis.verdict import under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
-from symroof.symbolic.closed_forms import Candidates
-from symroof.symbolic.crossings import Crossings
 from symroof.symbolic.dimensions import DimensionError, check_counts, dimension
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import (
@@ -25,7 +23,7 @@ from symroof.symbolic.expressions import (
 )
 from symroof.symbolic.expressions import relation as compared
 from symroof.symbolic.reading import FormulaError, as_written, parse
-from symroof.symbolic.roots import NoClosedForm
+from symroof.symbolic.roots import Form, NoClosedForm
 from symroof.theory.declarations import NONE, THRESHOLDS, Declarations, MissingInput
 from symroof.theory.spellings import is_sympy, printed_name, read_expression, resolved, symbol_name
 from symroof.theory.switches import assume
@@ -93,22 +91,17 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
 def _cancelled(answer: Solution) -> Solution:
     """With the crossing as a number, where the missing inputs cancel in its formula: ``params`` of a ridge batch of weights alone."""
     case = answer.bound_case.case
-    for branch in answer.candidates.every:
-        if branch.closed_form is None:
-            continue
-        form = case.expanded(branch.closed_form)
+    for form in answer.candidates.every:
+        whole = case.expanded(form.closed_form)
         try:
-            value = float(case.evaluate(form))
+            value = float(case.evaluate(whole))
             there = case.changed({answer.unknown: value})
-            trees = (there.expanded(condition.tree) for condition in branch.conditions)
-            holds = value > 0 and all(map(there.evaluate, trees))
+            if value > 0 and all(there.evaluate(there.expanded(tree)) for tree in form.trees):
+                met = (True,) * len(form.trees)
+                settled = Form(whole, form.trees, value=value, met=met)
+                return replace(answer, missing=None, settled=settled)
         except NoValue:
             continue
-        if holds:
-            met = tuple(replace(c, holds=True) for c in branch.conditions)
-            settled = replace(branch, closed_form=form, value=value, conditions=met)
-            cancelled = Crossings("crosses", (value,)), Candidates((settled,))
-            return replace(answer, missing=None, cancelled=cancelled)
     return answer
 
 
@@ -117,8 +110,7 @@ def _without_numbers(answer: Solution, equation: str, missing: str) -> Solution:
     unknown = answer.unknown
     give = f"`--set {missing}=...`: {INPUTS[missing].meaning}" if missing in INPUTS else ""
     try:
-        left, right = answer.opened_sides or answer.sides
-        if left != right and not answer.moves:
+        if answer.difference != 0 and not answer.moves:
             message = f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"
             raise refused(equation, message, of=NoValueHere)
         return _cancelled(answer)

@@ -1,4 +1,4 @@
-"""A solved equation of one case in numbers and formulas: its crossings, how far they move, the whole number to act on, and the answer as a SymPy expression."""
+"""A solved equation of one case: where its sides meet, how far that moves, the whole number to act on, and the closed forms, in SymPy as well."""
 
 from __future__ import annotations
 
@@ -10,42 +10,39 @@ from typing import Any, Self
 
 import sympy
 
-from symroof.analysis import closed_branches, in_sympy
-from symroof.analysis.closed_branches import Branch, Condition, solved_condition
+from symroof.analysis import in_sympy
 from symroof.analysis.equation import LIMIT, MOST_DEGREES, REACH, Equation, to_whole
 from symroof.cases.values import Result
 from symroof.symbolic.closed_forms import Candidates
 from symroof.symbolic.crossings import Crossings
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, changed_inputs, is_relation, names
-from symroof.symbolic.printing import text
 from symroof.symbolic.reading import as_written
+from symroof.symbolic.roots import COEFFICIENTS, Form
 from symroof.symbols import symbol as public
 from symroof.theory.declarations import Threshold
 from symroof.theory.spellings import printed_name, with_units
 from symroof.theory.symbols import Symbol
 
-COEFFICIENTS = ("c0", "c1", "c2")
-"""The names of the coefficients of a long root."""
 CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
 """Unknowns that take memory: for these the answer is tested for whether the case still fits."""
 
 
 @dataclass(repr=False)
 class SolvedEquation(Equation):
-    """A solved equation of one case in numbers and formulas.
+    """A solved equation of one case.
 
     Attributes:
         asked: what was asked: text, a name or SymPy; ``equation`` and ``relation`` are its equation, in SymPy and as a formula.
         kind: ``reach`` or ``limit``: which way a crossing is rounded.
         threshold: the named threshold, where the equation is one.
-        cancelled: the crossing and its closed form where inputs are missing and the form needs none of them.
+        settled: the closed form with its value, where inputs are missing and the form needs none of them.
     """
 
     asked: Any = None
     kind: str = REACH
     threshold: Threshold | None = None
-    cancelled: tuple[Crossings, Candidates] | None = None
+    settled: Form | None = None
 
     def __hash__(self) -> int:
         return hash((self.relation, self.unknown))
@@ -57,8 +54,8 @@ class SolvedEquation(Equation):
         Raises:
             MissingInput: an input that the sides need is missing.
         """
-        if self.cancelled:
-            return self.cancelled[0]
+        if self.settled:
+            return Crossings("crosses", (self.settled.value,))  # type: ignore[arg-type]
         return None if self.missing else self.everywhere[0]
 
     @cached_property
@@ -68,13 +65,6 @@ class SolvedEquation(Equation):
         if asked is not None and is_relation(asked):
             return asked
         return with_units(self.relation, self.bound_case.case.theory.own)
-
-    @property
-    def written_sides(self) -> tuple[str, str]:
-        """Both sides in the grammar of formulas, of a text in the order of the text."""
-        as_asked = isinstance(self.asked, str) and self.threshold is None
-        left, right = (text(side, as_written=as_asked) for side in self.written.args)
-        return left, right
 
     @property
     def declared(self) -> Symbol:
@@ -91,7 +81,7 @@ class SolvedEquation(Equation):
     @property
     def method(self) -> str:
         """``closed_form``, or ``numeric`` where a crossing has none of readable size."""
-        numeric = any(b.holds and b.closed_form is None for b in self.candidates.every)
+        numeric = any(form.root is None for form in self.candidates.every)
         return "numeric" if self.candidates.because and numeric else "closed_form"
 
     @property
@@ -125,7 +115,7 @@ class SolvedEquation(Equation):
     @cached_property
     def corners(self) -> tuple[Crossings, ...]:
         """What is found at each corner of the case's ranges; none where nothing is ranged, or the unknown itself is."""
-        return () if self.missing or self.cancelled else tuple(self.everywhere[1:])
+        return () if self.missing or self.settled else tuple(self.everywhere[1:])
 
     @cached_property
     def extent(self) -> tuple[float | None, float | None, bool]:
@@ -145,7 +135,7 @@ class SolvedEquation(Equation):
         if case is None or self.missing or not any(map(timed, names(self.relation))):
             return None
         asked = {self.unknown, *names(self.relation), *changed_inputs(self.relation)}
-        made = replace(self, bound_case=case.without_values(asked), cancelled=None)
+        made = replace(self, bound_case=case.without_values(asked), settled=None)
         with suppress(NoValue):
             return None if made.verdict == "none" else made
         return None
@@ -219,29 +209,31 @@ class SolvedEquation(Equation):
 
     @cached_property
     def candidates(self) -> Candidates:
-        """The closed forms with their conditions, as formulas; found when they are first asked for."""
-        if self.cancelled:
-            return self.cancelled[1]
+        """The closed forms with their conditions, as formulas; found when they are first asked for.
+
+        Raises:
+            NoClosedForm: inputs are missing, and only numbers help.
+        """
+        if self.settled:
+            return Candidates((self.settled,))
         if self.found is None:
-            return closed_branches.forms_without_numbers(self)
-        if self.values:
-            return closed_branches.forms_at_crossings(self, self.values)
+            return self.forms_without_numbers()
         if self.verdict == "identical":
             return Candidates()
-        return closed_branches.form_far_out(self, self.found.searched[1])
+        return self.forms_at(self.values, self.found.searched[1])
 
     @property
-    def answering(self) -> tuple[Branch, ...]:
+    def answering(self) -> tuple[Form, ...]:
         """The closed forms that give the answer: of a case the one that holds, without numbers each that may."""
         every = self.candidates.every
         if self.missing:
             return () if self.candidates.more else every
-        met = (b for b in every if b.value == self.value and b.closed_form is not None)
+        met = (form for form in every if form.value == self.value and form.root is not None)
         return tuple(met)[:1] if self.values else ()
 
     @property
-    def branch(self) -> Branch | None:
-        """The branch that gives the value, or the first that would if its conditions held."""
+    def form(self) -> Form | None:
+        """The form that gives the value, or the first that would if its conditions held."""
         return next(iter(self.answering or self.candidates.every), None)
 
     def spelled(self, name: str) -> str:
@@ -265,7 +257,7 @@ class SolvedEquation(Equation):
 
     @cached_property
     def sympy(self) -> Any:
-        """The answer as a SymPy expression in the symbols of :mod:`symroof.symbols`; None where there is none, and :attr:`why_numeric` says why.
+        """The answer as a SymPy expression in the symbols of :mod:`symroof.symbols`; None where there is none, and ``why_numeric`` says why.
 
         In a case it is the form that holds there, and ``solution.sympy.xreplace(study.values())`` is :attr:`value`. Without numbers it has every
         candidate, as a ``Piecewise`` whose conditions do not contain the unknown; no input is substituted.
@@ -278,7 +270,7 @@ class SolvedEquation(Equation):
         """
         answering = self.answering
         if self.missing and answering:
-            return in_sympy.piecewise(answering, self.unknown, self.bound_case)
+            return in_sympy.piecewise(answering, self.x, self.bound_case)
         return in_sympy.expression(answering[0].closed_form, self.bound_case) if answering else None
 
     @property
@@ -287,19 +279,18 @@ class SolvedEquation(Equation):
         return None if self.sympy is None else self.sympy.xreplace(self.where)
 
     @property
-    def _conditions(self) -> tuple[Condition, ...]:
+    def _shared(self) -> tuple[Expr, ...]:
         """The conditions that all closed forms of the answer need."""
-        branches = self.answering or self.candidates.every[:1]
-        shared = branches[0].conditions if branches else ()
-        return tuple(c for c in shared if all(c in branch.conditions for branch in branches))
+        forms = self.answering or self.candidates.every[:1]
+        first = forms[0].trees if forms else ()
+        return tuple(tree for tree in first if all(tree in form.trees for form in forms))
 
     @property
     def conditions(self) -> tuple[Any, ...]:
         """What the answer rests on, as SymPy relations that may contain the unknown: in a case all that the form that holds needs, or that one
         which does not would need; without numbers what every candidate needs, or else that one of them holds. Those that declared signs decide
         are left out."""
-        trees = (condition.tree for condition in self._conditions)
-        shared = in_sympy.relations(trees, self.bound_case)
+        shared = in_sympy.relations(self._shared, self.bound_case)
         if shared or self.verdict != "conditional":
             return shared
         if isinstance(self.sympy, sympy.Piecewise):
@@ -309,13 +300,14 @@ class SolvedEquation(Equation):
     @property
     def branches(self) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
         """Every candidate, a choice of arms each: its closed form (None where there is none) and its conditions, in SymPy."""
-        own = self.bound_case
         return tuple(
             (
-                None if each.closed_form is None else in_sympy.expression(each.closed_form, own),
-                in_sympy.relations((c.tree for c in each.conditions), own),
+                None
+                if form.root is None
+                else in_sympy.expression(form.closed_form, self.bound_case),
+                in_sympy.relations(form.trees, self.bound_case),
             )
-            for each in self.candidates.every
+            for form in self.candidates.every
         )
 
     @cached_property
@@ -326,23 +318,23 @@ class SolvedEquation(Equation):
         >>> list(sr.solve("kv_cache_bytes = 1 GB", for_="batch").where.items())
         [(kv_bytes_per_token, 2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers), (context, prompt)]
         """
-        branches = self.candidates.every
-        forms = (branch.closed_form for branch in branches if branch.closed_form is not None)
-        conditions = (condition.tree for branch in branches for condition in branch.conditions)
+        every = self.candidates.every
+        forms = (form.closed_form for form in every if form.root is not None)
+        conditions = (tree for form in every for tree in form.trees)
         whole = self.sides if self.conditions == (self.equation,) else ()
-        every = (*forms, *conditions, *self._limits, *whole)
+        trees = (*forms, *conditions, *self._solved_conditions, *whole)
         complete = False if self.missing else None
-        return in_sympy.definitions(every, self.unknown, self.bound_case, complete)
+        return in_sympy.definitions(trees, self.unknown, self.bound_case, complete)
 
     @property
-    def _limits(self) -> list[Expr]:
-        solved = (solved_condition(condition, self) for condition in self._conditions)
+    def _solved_conditions(self) -> list[Expr]:
+        solved = map(self.solved_condition, self._shared)
         return [limit for limit in solved if limit is not None]
 
     @property
     def limits(self) -> tuple[Any, ...]:
         """The conditions solved for the next symbol, as SymPy relations: a ridge batch exists below some context."""
-        return in_sympy.relations(self._limits, self.bound_case)
+        return in_sympy.relations(self._solved_conditions, self.bound_case)
 
     @property
     def assumed(self) -> dict[Any, Any]:

@@ -218,9 +218,9 @@ def _claimed(claim: ClaimSpec, case: Case) -> Expr:
 def _derivation(claim: ClaimSpec, bound: BoundCase) -> tuple[str, Expr]:
     if claim.threshold:
         solution = solve(claim.threshold, bound, claim.solve_for)
-        if solution.branch is None or solution.branch.closed_form is None:
+        if solution.form is None or solution.form.root is None:
             raise NoValueHere(Problem(claim.threshold, "has no closed form to compare with"))
-        return str(solution.unknown), solution.branch.closed_form
+        return str(solution.unknown), solution.form.closed_form
     name = quantity_name(claim.quantity, claim.given)
     definition = bound.case.formula_or_name(name, complete=False)
     if is_relation(definition) or is_label(definition):

@@ -84,18 +84,17 @@ def within_memory(solution: Solution) -> str:
 
 def closed_form(solution: Solution) -> dict[str, Any] | None:
     """The closed form with its conditions and the names it uses; None where it is too long to read."""
-    branch = solution.branch
-    form = branch.shown if branch else None
-    if branch is None or form is None:
+    form = solution.form
+    if form is None or form.root is None:
         return None
-    written = formula(form, solution.spelled)
-    where = {name: formula(tree, solution.spelled) for name, tree in branch.named}
+    written = formula(form.root, solution.spelled)
+    where = {short.name: formula(tree, solution.spelled) for short, tree in form.named}
     if max(map(len, (written, *where.values()))) > LONGEST_FORMULA:
         return None
-    exists = solution.value is not None
-    shown = {c.shown: HOLDS[c.holds] for c in branch.conditions if exists or c.holds is not True}
-    conditions = [(formula(tree, solution.spelled), state) for tree, state in shown.items()]
-    trees = (*solution.sides, form, *(tree for _, tree in branch.named), *shown)
+    exists, said = solution.value is not None, dict(solution.shown_conditions(form))
+    shown = {tree: HOLDS[holds] for tree, holds in said.items() if exists or holds is not True}
+    stated = [(formula(tree, solution.spelled), state) for tree, state in shown.items()]
+    trees = (*solution.sides, form.root, *(tree for _, tree in form.named), *shown)
     left, value = symbol(solution.spelled(solution.unknown), solution.unknown), []
     unit = solution.declared.unit
     # before rounding; times are only in the table, with their flags
@@ -106,7 +105,7 @@ def closed_form(solution: Solution) -> dict[str, Any] | None:
         "display": equation(left, written, *value),
         "exists": exists,
         "where": [equation(symbol(solution.spelled(n), n), side) for n, side in where.items()],
-        "conditions": [pair for pair in conditions if len(pair[0]) <= LONGEST_CONDITION],
+        "conditions": [pair for pair in stated if len(pair[0]) <= LONGEST_CONDITION],
         "names": [n for n in dict.fromkeys(n for t in trees for n in names(t)) if n not in where],
     }
 

@@ -18,6 +18,8 @@ from sympy import Ge, Gt, Le, Symbol
 from symroof.symbolic.expressions import rebuild, symbol, total
 from symroof.symbolic.nodes import OfLargest, Total
 from symroof.symbolic.roots import (
+    CHOICES,
+    UNREAL,
     Evaluate,
     Form,
     NoClosedForm,
@@ -29,9 +31,12 @@ from symroof.symbolic.roots import (
 )
 
 AGREE = 1e-9
-"""How near a closed form comes to the crossing that was found by numbers."""
+"""How near a closed form comes to the crossing that was found by numbers, and to each other the sides of a condition that are equal: at a crossing arms meet."""
 MOST_BRANCHES = 24
 """More choices of arms than a reader can use."""
+
+Arms = list[tuple[Any, tuple[Any, ...]]]
+"""What each arm of a choice is, with the comparisons that make it win."""
 
 
 def form_at(difference: Any, x: Symbol, numbers: Evaluate, root: float) -> Form:
@@ -59,16 +64,36 @@ def forms_at(
     """The closed forms on the arms that win at a place, each with the crossing that it gives, NaN where it has no value.
 
     Raises:
-        NoClosedForm: there are none.
+        NoClosedForm: there are none, or different arms win at the two ends of a sum.
     """
-    settled, arms = settled_at(difference, x, numbers, place)
+
+    def winner(arms: Arms, held: Sequence[Any]) -> Arms:
+        for value, duels in arms:
+            if all(holds(duel, numbers, {x.name: place}) for duel in duels):
+                return [(value, duels)]
+        raise NoClosedForm("steps of both kinds in one sum")
+
+    ((settled, conditions),) = combinations(difference, x, winner)
     found = []
-    for form in roots(settled, x, numbers):
+    for form in roots(settled, x, numbers)[0]:
         value = math.nan
         with suppress(ArithmeticError):
-            value = float(numbers(form.whole(form.root)))
-        found.append((replace(form, conditions=(*form.conditions, *arms)), value))
+            value = float(numbers(form.closed_form))
+        found.append((replace(form, conditions=(*form.conditions, *conditions)), value))
     return found
+
+
+def placed(
+    form: Form, x: Symbol, numbers: Evaluate, place: float, value: float | None = None
+) -> Form:
+    """A form with whether its conditions hold with the unknown at a place."""
+
+    def met(condition: Any) -> bool | None:
+        with suppress(ArithmeticError):
+            return holds(condition, numbers, {x.name: place}, AGREE)
+        return None
+
+    return replace(form, value=value, met=tuple(map(met, form.trees)))
 
 
 @dataclass(frozen=True)
@@ -76,13 +101,13 @@ class Candidates:
     """The closed forms that an equation may have.
 
     Attributes:
-        every: the forms, or what a reader has of them.
+        every: the forms; of a case those of the crossings found, or where there is none those that would be.
         verdict: without numbers, ``crosses`` where a root needs no condition, ``identical``, ``lhs_above``, ``lhs_below``, else ``conditional``.
-        more: whether there are more combinations than a reader can use, of which none is listed, or powers that no root undoes.
+        more: whether there are more combinations than a reader can use, of which none is listed, or some without a root of readable size.
         because: why a crossing has no closed form, or the equation none.
     """
 
-    every: tuple[Any, ...] = ()
+    every: tuple[Form, ...] = ()
     verdict: str = ""
     more: bool = False
     because: str = ""
@@ -92,43 +117,43 @@ def every_form(difference: Any, x: Symbol, within: Sequence[Any] = ()) -> Candid
     """The roots on every combination of arms that can hold; ``within`` are bounds of the unknown.
 
     Raises:
-        NoClosedForm: the unknown is rounded, or in an exponent and elsewhere too.
+        NoClosedForm: no combination has a root of readable size.
 
     >>> import sympy
     >>> a, b, c, x = sympy.symbols("a b c x", positive=True)
     >>> every_form(a*x - b*x - c, x).every[0]
-    Form(root=c/(a - b), conditions=(a - b > 0,), named=())
+    Form(root=c/(a - b), conditions=(a - b > 0,), named=(), value=None, met=())
     """
     if difference == 0:
         return Candidates((), "identical")
-    chosen = list(islice(combinations(difference, x), MOST_BRANCHES + 1))
+    chosen = list(islice(combinations(difference, x, _possible), MOST_BRANCHES + 1))
     if len(chosen) > MOST_BRANCHES:
         return Candidates((), "conditional", more=True)
-    forms: list[Form] = []
-    sides, more, zero = set(), False, True
+    forms, sides, because = list[Form](), set[int | None](), ""
     for settled, conditions in chosen:
-        if settled.has(sympy.zoo, sympy.nan):
+        if sympy.Tuple(settled, *conditions).has(*UNREAL):
             continue
         if vanishes(settled):
-            sides.add(0)
+            sides.add(None)
             continue
-        zero = False
-        found = roots(settled, x)
-        more = more or found.beyond
+        try:
+            found, side = roots(settled, x)
+        except NoClosedForm as error:
+            found, side, because = [], 0, str(error)
         forms += [
-            replace(form, conditions=(*form.conditions, *conditions, *found.nonzero, *within))
+            replace(form, conditions=(*form.conditions, *conditions, *within))
             for form in found
             if not any(_fails(condition, form) for condition in form.conditions)
         ]
-        sides.add(found.side)
-    if not sides:
-        raise NoClosedForm("it divides by zero, whatever the symbols")
-    if zero:
+        sides.add(side)
+    if not sides or (because and not forms):
+        raise NoClosedForm(because or "it divides by zero, whatever the symbols")
+    if sides == {None}:
         return Candidates((), "identical")
-    if not forms and not more and sides in ({1}, {-1}):
+    if not forms and sides in ({1}, {-1}):
         return Candidates((), "lhs_above" if sides == {1} else "lhs_below")
     sure = not all(form.conditions for form in forms)
-    return Candidates(tuple(forms), "crosses" if sure else "conditional", more)
+    return Candidates(tuple(forms), "crosses" if sure else "conditional", bool(because))
 
 
 def _fails(condition: Any, form: Form) -> bool:
@@ -141,125 +166,111 @@ def _fails(condition: Any, form: Form) -> bool:
 # ------------------------------------------------------------------------------------------------------------------ arms
 
 
-class _Loses(Exception):
-    """An arm that cannot win beside those already chosen."""
+def combinations(
+    difference: Any, x: Symbol, pick: Callable[[Arms, Sequence[Any]], Arms]
+) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """An expression on each choice of its arms, with the comparisons that make it; ``pick`` says which arms may win beside those comparisons."""
+    waiting: list[tuple[Any, tuple[Any, ...]]] = [(difference, ())]
+    while waiting:
+        expr, held = waiting.pop()
+        choice = _first_choice(expr, x)
+        if choice is None:
+            yield expr, held
+            continue
+        node, ends = choice
+        summed = isinstance(node, Total)
+        arms = [(added_up(node, x), ())] if summed else pick(_arms(node, ends), held)
+        waiting += [
+            (_replaced(expr, node, arm), tuple(dict.fromkeys((*held, *duels))))
+            for arm, duels in reversed(arms)
+        ]
 
 
-def settled_at(
-    expr: Any, x: Symbol, numbers: Evaluate, place: float
-) -> tuple[Any, tuple[Any, ...]]:
-    """The expression on the arms that win at a place, and the comparisons that make them.
+def _first_choice(expr: Any, x: Symbol) -> tuple[Any, tuple[dict[Any, Any], ...]] | None:
+    """The innermost choice that the unknown moves, or sum without one; and of a choice inside a sum both ends of the index, at which it is looked at."""
+    seen = set()
 
-    Raises:
-        NoClosedForm: different arms win at the two ends of a sum.
-    """
+    def go(node: Any, moving: frozenset[Any], ends: tuple[dict[Any, Any], ...]) -> Any:
+        if (node, moving) in seen or moving.isdisjoint(node.free_symbols):
+            return None
+        seen.add((node, moving))
+        inner = [(arg, moving, ends) for arg in _keys(node)]
+        summed = isinstance(node, Total) and x in node.free_symbols
+        if summed:
+            index = symbol(node.index)
+            inside = {index: node.first}, {index: node.last}
+            inner = [*inner[2:], (node.body, moving | {index}, inside)]
+        found = next((place for each in inner if (place := go(*each))), None)
+        return found or ((node, ends) if summed or isinstance(node, CHOICES) else None)
 
-    def pick(arms: list[tuple[Any, ...]]) -> int:
-        """The first arm whose comparisons all hold."""
-        for i, duels in enumerate(arms):
-            if all(holds(duel, numbers, {x.name: place}) for duel in duels):
-                return i
-        raise NoClosedForm("steps of both kinds in one sum")
-
-    arms = _Arms(x, pick)
-    return arms.settled(expr), tuple(arms.conditions)
-
-
-Pick = Callable[[list[tuple[Any, ...]]], int]
-"""Which of several arms wins: of each the comparisons that make it."""
+    return go(expr, frozenset([x]), ({},))  # type: ignore[no-any-return]
 
 
-class _Arms:
-    """An expression with every choice that the unknown moves replaced by the arm that a pick takes.
+def _arms(node: Any, ends: Sequence[Mapping[Any, Any]]) -> Arms:
+    """The arms of a choice; of equal keys the first wins."""
+    keys = _keys(node)
+    behind = Le if isinstance(node, sympy.Min) else Ge
+    before = Gt if isinstance(node, OfLargest) else behind
 
-    Inside a sum its index moves as well, and choices are looked at at both of its ends.
-    """
-
-    def __init__(self, x: Symbol, pick: Pick) -> None:
-        self.x, self.pick = x, pick
-        self.conditions: list[Any] = []
-        self.moving: tuple[Symbol, ...] = (x,)
-        self.ends: tuple[dict[Any, Any], ...] = ({},)
-        self.made: dict[Any, Any] = {}
-
-    def settled(self, node: Any) -> Any:
-        key = node, self.moving
-        if key not in self.made:
-            self.made[key] = self.fresh(node)
-        return self.made[key]
-
-    def fresh(self, node: Any) -> Any:
-        if isinstance(node, Total) and self.x in node.free_symbols:
-            return self.sum(node)
-        if node.free_symbols.isdisjoint(self.moving):
-            return node
-        if isinstance(node, OfLargest):  # the first of equal keys
-            place = self.winner([*map(self.settled, node.keys)], Ge, Gt)
-            return self.settled(node.values[place])
-        if isinstance(node, (sympy.Max, sympy.Min)):
-            relation, args = (
-                Ge if isinstance(node, sympy.Max) else Le,
-                [*map(self.settled, node.args)],
-            )
-            return args[self.winner(args, relation, relation)]
-        return rebuild(node, self.settled)
-
-    def winner(self, keys: list[Any], behind: Any, before: Any) -> int:
-        """The arm that wins, by relations to those behind it and those before it."""
-        arms = [tuple(self.duels(i, keys, behind, before)) for i in range(len(keys))]
-        place = self.pick(arms)
-        known = set(map(lead, self.conditions))
-        self.conditions += [duel for duel in arms[place] if lead(duel) not in known]
-        return place
-
-    def duels(self, place: int, keys: list[Any], behind: Any, before: Any) -> dict[Any, None]:
-        """The comparisons that make a key win."""
-        others = [(i, other) for i, other in enumerate(keys) if other is not keys[place]]
-        return dict.fromkeys(
-            (before if i < place else behind)(
-                keys[place].xreplace(end), other.xreplace(end), evaluate=False
-            )
-            for i, other in others
-            for end in self.ends
+    def duels(place: int) -> tuple[Any, ...]:
+        others = (
+            (before if i < place else behind, other)
+            for i, other in enumerate(keys)
+            if other is not keys[place]
+        )
+        return tuple(
+            wins(keys[place].xreplace(end), other.xreplace(end), evaluate=False)
+            for wins, other in others
+            for end in ends
         )
 
-    def sum(self, node: Any) -> Any:
-        index, outer = symbol(node.index), (self.moving, self.ends)
-        first, last = self.settled(node.first), self.settled(node.last)
-        self.moving, self.ends = (*self.moving, index), ({index: first}, {index: last})
-        body = self.settled(node.body)
-        self.moving, self.ends = outer
-        try:
-            return added_up(body, index, first, last)
-        except NoClosedForm:
-            if {self.x} & (first.free_symbols | last.free_symbols):
-                raise
-        over, under = fraction(body, self.x)
-        if set(under) != {0}:
-            raise NoClosedForm("a sum of terms over different denominators")
-        terms = (total(c / under[0], node.index, first, last) * self.x**k for k, c in over.items())
-        return sympy.Add(*terms)
+    values = node.values if isinstance(node, OfLargest) else keys
+    return [(value, duels(place)) for place, value in enumerate(values)]
 
 
-def added_up(body: Any, index: Symbol, first: Any, last: Any) -> Any:
-    """The sum of a polynomial of degree 2 or less in its index.
+def _keys(node: Any) -> tuple[Any, ...]:
+    """What a choice compares; the parts of any other node."""
+    return node.keys if isinstance(node, OfLargest) else node.args
+
+
+def _replaced(expr: Any, node: Any, arm: Any) -> Any:
+    """An expression with an arm in the place of a choice."""
+    made = {node: arm}
+
+    def go(part: Any) -> Any:
+        if part not in made:
+            made[part] = rebuild(part, go)
+        return made[part]
+
+    return go(expr)
+
+
+def added_up(node: Any, x: Symbol) -> Any:
+    """A sum of a polynomial of degree 2 or less in its index; of another one in the unknown, with sums as coefficients.
 
     Raises:
         NoClosedForm: it is no such polynomial.
 
-    >>> a, j, n = sympy.symbols("a j n")
-    >>> added_up(a*j, j, sympy.Integer(1), n)
+    >>> from symroof.symbolic.reading import parse
+    >>> added_up(parse("sum(a*j, j, 1, n)"), symbol("n"))
     a*n*(n + 1)/2
     """
-    over, under = fraction(body, index)
-    if set(under) != {0} or max(over) > 2:
-        raise NoClosedForm("a sum that has no closed form")
+    body, index, first, last = node.body, symbol(node.index), node.first, node.last
 
     def upto(n: Any) -> tuple[Any, ...]:
         return n, n * (n + 1) / 2, n * (n + 1) * (2 * n + 1) / 6
 
-    ends = list(zip(upto(last), upto(first - 1), strict=True))
-    return sympy.Add(*(c / under[0] * (ends[k][0] - ends[k][1]) for k, c in over.items()))
+    with suppress(NoClosedForm):
+        over, under = fraction(body, index)
+        if set(under) == {0} and max(over) <= 2:
+            ends = list(zip(upto(last), upto(first - 1), strict=True))
+            return sympy.Add(*(c / under[0] * (ends[k][0] - ends[k][1]) for k, c in over.items()))
+    over, under = fraction(body, x)
+    if set(under) != {0} or x in first.free_symbols | last.free_symbols:
+        raise NoClosedForm("a sum that has no closed form")
+    return sympy.Add(
+        *(total(c / under[0], node.index, first, last) * x**k for k, c in over.items())
+    )
 
 
 def holds(relation: Any, numbers: Evaluate, at: Mapping[str, float], within: float = 0.0) -> bool:
@@ -267,65 +278,24 @@ def holds(relation: Any, numbers: Evaluate, at: Mapping[str, float], within: flo
     if relation in (True, False):
         return bool(relation)
     left, right = numbers(relation.lhs, at), numbers(relation.rhs, at)
-    slack = within * max(
-        abs(left),
-        abs(right),
-        terms_size(relation.lhs, numbers, at) if within and relation.rhs == 0 else 0.0,
-    )
-    if isinstance(relation, (Ge, Le)):
-        lead = left - right if isinstance(relation, Ge) else right - left
-        return lead >= -slack
-    return left > right if isinstance(relation, Gt) else left < right
+    ahead = left - right if isinstance(relation, (Ge, Gt)) else right - left
+    if not isinstance(relation, (Ge, Le)):
+        return bool(ahead > 0)
+    terms = terms_size(relation.lhs, numbers, at) if within and relation.rhs == 0 else 0.0
+    return bool(ahead >= -within * max(abs(left), abs(right), terms))
 
 
-def combinations(difference: Any, x: Symbol) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Every way to choose the arms that can win, one after another, with the comparisons that do not hold by their shape."""
-    scripts: list[tuple[int, ...]] = [()]
-    while scripts:
-        with suppress(_Loses):
-            yield _chosen(difference, x, scripts.pop(), scripts)
-
-
-def _chosen(
-    difference: Any, x: Symbol, script: tuple[int, ...], scripts: list[tuple[int, ...]]
-) -> tuple[Any, tuple[Any, ...]]:
-    """The choice that a script has; behind its end the first arms that can win, while the others go on to further scripts."""
-    taken, held = list[int](), list[Any]()
-
-    def pick(arms: list[tuple[Any, ...]]) -> int:
-        found = _possible(arms, held)
-        if not found:
-            raise _Loses
-        place = script[len(taken)] if len(taken) < len(script) else 0
-        if len(taken) >= len(script):
-            scripts.extend((*taken, other) for other in range(len(found) - 1, 0, -1))
-        taken.append(place)
-        arm, left = found[place]
-        held.extend(left)
-        return arm
-
-    return _Arms(x, pick).settled(difference), tuple(dict.fromkeys(held))
-
-
-def _possible(arms: list[tuple[Any, ...]], held: list[Any]) -> list[tuple[int, tuple[Any, ...]]]:
+def _possible(arms: Arms, held: Sequence[Any]) -> Arms:
     """The arms that can win beside some comparisons, each with those that are left to make it: what has won in one place loses in none."""
-    leads, won = [[lead(duel) for duel in arm] for arm in arms], set(map(lead, held))
-    return [
-        (
-            i,
-            tuple(
-                duel
-                for duel, ahead in zip(arms[i], own, strict=True)
-                if ahead != 0 and sign(ahead) <= 0
-            ),
-        )
-        for i, own in enumerate(leads)
-        if not any(sign(ahead) < 0 or -ahead in won for ahead in own)
-    ]
+    won, found = set(map(_lead, held)), []
+    for value, duels in arms:
+        leads = [_lead(duel) for duel in duels]
+        if not any(sign(ahead) < 0 or -ahead in won for ahead in leads):
+            open_ = (d for d, lead in zip(duels, leads, strict=True) if lead and sign(lead) <= 0)
+            found.append((value, tuple(open_)))
+    return found
 
 
-def lead(duel: Any) -> Any:
+def _lead(duel: Any) -> Any:
     """The lead of the winner of a comparison: not negative where it wins."""
-    if duel in (True, False):
-        return sympy.Integer(1 if duel else -1)
     return duel.lhs - duel.rhs if isinstance(duel, (Ge, Gt)) else duel.rhs - duel.lhs

@@ -173,6 +173,9 @@ class Total(Opaque):
     def last(self) -> Any:
         return self.args[3]
 
+    def _eval_is_nonnegative(self) -> Any:
+        return self.body.is_nonnegative
+
     def collected_symbols(self) -> set[Any]:
         body, _, first, last = self.args
         inside = {own for own in body.free_symbols if own.name != self.index}

@@ -4,7 +4,6 @@ The coefficients of polynomials are left as they are written: never expanded, th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,13 +11,13 @@ from functools import lru_cache, partial
 from typing import Any
 
 import sympy
-from sympy import Ge, Gt, Lt, Symbol
+from sympy import Ge, Gt, Le, Lt, Symbol
 
 from symroof.symbolic.nodes import OfLargest, Total, ceiling, floor
 from symroof.symbolic.random_points import RandomPoint
 
 LARGEST_POWER = 16
-COEFFICIENTS = {2: "c2", 1: "c1", 0: "c0"}
+COEFFICIENTS = ("c0", "c1", "c2")
 """The names of the coefficients of a long quadratic: ``c2*x**2 + c1*x + c0``."""
 LONGEST_INLINE = 20
 """Nodes of the coefficients beyond which they are called by name."""
@@ -28,6 +27,8 @@ ZERO = 1e-13
 """A coefficient that small a share of its terms is zero."""
 CHOICES = (sympy.Max, sympy.Min, OfLargest)
 ROUNDED = (sympy.ceiling, sympy.floor)
+UNREAL = (sympy.zoo, sympy.nan, sympy.oo, sympy.I)
+"""What no formula of a value contains."""
 
 Evaluate = Callable[..., float]
 """The number of a formula, some names of which may be set for it: ``Case.evaluate``. It raises an ArithmeticError where there is none."""
@@ -46,14 +47,28 @@ class Form:
     """A root with what it rests on.
 
     Attributes:
-        root: the formula, in named coefficients where it is long.
+        root: the formula, in named coefficients where it is long; None of a crossing that has none.
         conditions: what has to hold for the root to be one, in the same coefficients, and the comparisons of the arms it was solved on.
         named: what those coefficients are.
+        value: the crossing that it gives, if it gives one.
+        met: whether each condition holds there; None where that is not known.
     """
 
     root: Any
     conditions: tuple[Any, ...] = ()
     named: tuple[tuple[Any, Any], ...] = ()
+    value: float | None = None
+    met: tuple[bool | None, ...] = ()
+
+    @property
+    def closed_form(self) -> Any:
+        """The whole formula."""
+        return None if self.root is None else self.whole(self.root)
+
+    @property
+    def trees(self) -> tuple[Any, ...]:
+        """The conditions with the coefficients written out."""
+        return tuple(map(self.whole, self.conditions))
 
     def whole(self, expr: Any) -> Any:
         """An expression of this form, or a relation, with the coefficients written out."""
@@ -64,22 +79,8 @@ class Form:
         return expr.xreplace(dict(self.named))
 
 
-class Roots(tuple[Form, ...]):
-    """The roots of one combination of arms.
-
-    Attributes:
-        beyond: whether the polynomial has a degree that no root undoes.
-        nonzero: that a denominator which the unknown moves is not zero.
-        side: the sign of the difference where it has no root, by its shape.
-    """
-
-    beyond: bool = False
-    nonzero: tuple[Any, ...] = ()
-    side: int = 0
-
-
-def roots(difference: Any, x: Symbol, numbers: Evaluate | None = None) -> Roots:
-    """The formulas at which a difference without choices is zero.
+def roots(difference: Any, x: Symbol, numbers: Evaluate | None = None) -> tuple[list[Form], int]:
+    """The formulas at which a difference without choices is zero; where there is none, the sign that it has by its shape.
 
     Raises:
         NoClosedForm: neither a polynomial nor SymPy's ``solve`` gives one.
@@ -87,25 +88,29 @@ def roots(difference: Any, x: Symbol, numbers: Evaluate | None = None) -> Roots:
     try:
         over, under = fraction(difference, x)
     except NoClosedForm as error:
-        return Roots(_hidden_roots(difference, x, numbers, error))
+        return _real(_hidden_roots(difference, x, numbers, error)), 0
     scaled, known = tidied(over, x)
     over = {
         k: c
         for k, c in scaled.items()
         if not (vanishes(c) if numbers is None else is_zero(c, numbers, ZERO))
     }
-    found = Roots(_polynomial_roots(over, x, numbers))
-    found.beyond = len(over) > 1 and not found
     signs = {sign(c) for c in over.values()}
-    plain = all(sign(c) > 0 for c in under.values())
-    found.side = signs.pop() * known if len(signs) == 1 and plain else 0
-    if set(under) != {0} and not plain:
-        found.nonzero = (Gt(sympy.Add(*(c * x**k for k, c in under.items())) ** 2, 0),)
-    return found
+    plain = len(signs) == 1 and all(sign(c) > 0 for c in under.values())
+    return _real(_polynomial_roots(over, x, numbers)), signs.pop() * known if plain else 0
+
+
+def _real(forms: list[Form]) -> list[Form]:
+    """Those that are numbers."""
+    return [form for form in forms if not sympy.Tuple(form.root, *form.conditions).has(*UNREAL)]
 
 
 def _polynomial_roots(over: Powers, x: Symbol, numbers: Evaluate | None) -> list[Form]:
-    """Those of degree one and two, and of a single power."""
+    """Those of degree one and two, and of a single power.
+
+    Raises:
+        NoClosedForm: of a higher degree.
+    """
     if len(over) < 2:
         return []
     low = min(over)
@@ -118,7 +123,7 @@ def _polynomial_roots(over: Powers, x: Symbol, numbers: Evaluate | None) -> list
         named = tuple((short[k], p[k]) for k in sorted(p, reverse=True)) if long else ()
         return [Form(*root, named) for root in _two_roots(p, short, known)]
     if len(p) > 2:
-        return []
+        raise NoClosedForm("no closed form of readable size exists")
     power = max(p)
     root, exists = _linear(p[power], p[0], known)
     return [Form(root if power == 1 else root ** sympy.Rational(1, power), exists)]
@@ -172,50 +177,22 @@ def _two_roots(
 def _hidden_roots(
     difference: Any, x: Symbol, numbers: Evaluate | None, why: NoClosedForm
 ) -> list[Form]:
-    """Where one rounding, root, power or logarithm holds all of the unknown it is solved for, and taken back; everything else is SymPy's."""
-    node = _hiding(difference, x)
-    y = sympy.Dummy("y", positive=True)
-    outer = difference.xreplace({node: y})
-    if x in outer.free_symbols:
+    """Where one rounding holds all of the unknown, the places at which it jumps across the number it is solved for; everything else is SymPy's."""
+    node = next((part for part in difference.atoms(*ROUNDED) if x in part.free_symbols), None)
+    if node is None:
         return _by_sympy(difference, x, numbers, why)
-    if numbers is None and isinstance(node, ROUNDED):
+    y = sympy.Dummy("y", positive=True)
+    outer, rises = difference.xreplace({node: y}), isinstance(node, sympy.floor)
+    if x in outer.free_symbols or numbers is None:
         raise why
-    zero = (Form(sympy.S.Zero),) if isinstance(node, ROUNDED) else ()
     forms = []
-    for form in (*roots(outer, y, numbers), *zero):
-        inside, levels = _undone(node, x, form.whole(form.root))
-        exists = tuple(map(form.whole, form.conditions))
-        for level in levels:
-            for back in roots(inside - level, x, numbers):
+    for form in (*roots(outer, y, numbers)[0], Form(sympy.S.Zero)):
+        value, exists = form.closed_form, form.trees
+        # what is rounded up passes the whole number below on its way to the next
+        for level in (value, floor(value) + 1) if rises else (ceiling(value) - 1, value):
+            for back in roots(node.args[0] - level, x, numbers)[0]:
                 forms.append(Form(back.root, (*exists, *back.conditions), back.named))
     return forms
-
-
-def _hiding(expr: Any, x: Symbol) -> Any:
-    """The innermost node that keeps the unknown from being a power of a polynomial."""
-    for node in sympy.postorder_traversal(expr):
-        plain = (
-            node.is_Symbol or node.is_Add or node.is_Mul or (node.is_Pow and node.exp.is_Integer)
-        )
-        if x in node.free_symbols and not plain:
-            return node
-    raise AssertionError("it is a quotient of polynomials")
-
-
-def _undone(node: Any, x: Symbol, value: Any) -> tuple[Any, tuple[Any, ...]]:
-    """What a node is of, and the values of that at which the node has a value; of a rounding, where it jumps across it."""
-    match node:
-        case sympy.ceiling():  # what is rounded passes the whole number below on its way to the next
-            return node.args[0], (ceiling(value) - 1, value)
-        case sympy.floor():
-            return node.args[0], (value, floor(value) + 1)
-        case sympy.log() | sympy.exp():
-            return node.args[0], (node.inverse()(value),)
-        case sympy.Pow() if x not in node.base.free_symbols:
-            return node.exp, (sympy.log(value) / sympy.log(node.base),)
-        case sympy.Pow() if x not in node.exp.free_symbols:
-            return node.base, (value ** (1 / node.exp),)
-    raise NoClosedForm(reason(node, x))
 
 
 def _by_sympy(
@@ -302,7 +279,7 @@ def abbreviated(expr: Any, x: Symbol, still: dict[Any, Any], inside: bool = Fals
         if not inside:
             raise NoClosedForm(reason(part, x))
         if part.is_Pow and x not in part.base.free_symbols and not part.base.is_Number:
-            return still.setdefault(part.base, sympy.Dummy(positive=True)) ** go(part.exp)
+            return sympy.exp(go(sympy.log(part.base)) * go(part.exp))  # else `solve` gives up
         return part.func(*map(go, part.args))
 
     return go(expr)
@@ -337,6 +314,25 @@ def tidied(over: Powers, x: Symbol) -> tuple[Powers, int]:
     return {k: sympy.gcd_terms(c) if c.is_Add else c for k, c in made.items()}, abs(shared)
 
 
+def bound_on(x: Symbol, condition: Any, difference: Any) -> Any:
+    """A condition, whose left side less the right is a difference, as a bound of a symbol in which it is linear; None where it is not.
+
+    >>> a, b, x = sympy.symbols("a b x", positive=True)
+    >>> bound_on(x, a > b*x, a - b*x)
+    x < a/b
+    """
+    over, under = fraction(difference, x)
+    scaled, known = tidied(over, x)
+    if not (set(over) == set(scaled) == {0, 1} and set(under) == {0} and known and sign(under[0])):
+        return None
+    rises = isinstance(condition, (Gt, Ge)) == (sign(under[0]) > 0)
+    slope, start = (scaled[1], scaled[0]) if rises else map(negated, (scaled[1], scaled[0]))
+    strict = isinstance(condition, (Gt, Lt))
+    if sign(slope) > 0:
+        return (Gt if strict else Ge)(x, negated(start) / slope, evaluate=False)
+    return (Lt if strict else Le)(x, start / negated(slope), evaluate=False)
+
+
 def sign(expr: Any, numbers: Evaluate | None = None) -> int:
     """The sign of an expression by its shape, its symbols having theirs; 0 where the shape does not decide. With ``numbers`` that of its value.
 
@@ -351,22 +347,7 @@ def sign(expr: Any, numbers: Evaluate | None = None) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def _sign(expr: Any) -> int:
-    if expr.is_number:
-        return bool(expr > 0) - bool(expr < 0) if expr.is_real else 0
-    if expr.is_Symbol:
-        positive = expr.is_positive or (expr.is_nonnegative and not expr.is_zero)
-        return bool(positive) - bool(expr.is_negative)
-    signs = [_sign(term) for term in expr.args]
-    if expr.is_Add:
-        return signs[0] if len({*signs}) == 1 else 0
-    if expr.is_Mul:
-        return math.prod(signs)
-    if expr.is_Pow:
-        return int(signs[0] > 0 or expr.exp == sympy.Rational(1, 2))
-    if isinstance(expr, Total):
-        return _sign(expr.body)
-    kept = isinstance(expr, (sympy.Max, sympy.Min, sympy.ceiling, sympy.floor))
-    return int(min(signs) > 0 if kept else isinstance(expr, sympy.exp))
+    return int(bool(expr.is_nonnegative) and not expr.is_zero) - bool(expr.is_negative)
 
 
 def negated(expr: Any) -> Any:

@@ -120,6 +120,6 @@ def test_a_share_above_one_is_no_answer(equation, unknown):
     solution = solve_symbolic(equation, unknown)
     assert solution.verdict == "conditional"
     assert all(
-        any(mentions(c.tree, unknown) or "1" in text(c.tree) for c in b.conditions)
-        for b in solution.candidates.every
+        any(mentions(tree, unknown) or "1" in text(tree) for tree in form.trees)
+        for form in solution.candidates.every
     )
