@@ -24,16 +24,11 @@ from symroof.theory.theory_files import column, listed
 from symroof.units import format_quantity, is_whole, settled
 
 
-def devices(bound_case: BoundCase) -> int:
-    """Devices of one instance."""
-    return int(bound_case.case.value("instance_devices"))
-
-
 def case_devices(bound_case: BoundCase) -> str:
     """The devices of an instance: their number, where it has a value, and title."""
-    device = bound_case.hardware
-    count = devices(bound_case) if bound_case.case.has_value("instance_devices") else 0
-    return f"{f'{count} × ' if count > 1 else ''}{device.title if device else 'no hardware'}"
+    device, count = bound_case.hardware, bound_case.get("instance_devices")
+    several = f"{count.value:.0f} × " if count and count.value > 1 else ""
+    return f"{several}{device.title if device else 'no hardware'}"
 
 
 def case_title(bound_case: BoundCase) -> str:
@@ -160,8 +155,8 @@ ROOF = 1 + 1e-9
 def memory_needed(bound_case: BoundCase) -> str:
     """The memory that the most loaded device needs, of the memory it may use."""
     needed, usable = map(bound_case.result, MEMORY_OF_A_DEVICE)
-    count = devices(bound_case)
-    who = f"the most loaded of {count} GPUs needs" if count > 1 else "needs"
+    count = bound_case.case.value("instance_devices")
+    who = f"the most loaded of {count:.0f} GPUs needs" if count > 1 else "needs"
     return f"{who} {needed.plain()}, and {usable.plain()} of memory are usable"
 
 

@@ -102,16 +102,13 @@ class Compiled:
         >>> grid(np.array([[1], [8]]), np.array([1024, 2048, 4096])).shape
         (2, 3)
         """
-        plain = tuple(x if x.ndim else x[()] for x in self.columns(*arrays))
-        return plain[0] if self.single else plain
-
-    def columns(self, *arrays: Any) -> tuple[Array, ...]:
-        """The same as a tuple of arrays, whatever their shape."""
         if len(arrays) != len(self.inputs):
             raise ValueError(
                 f"takes {len(self.inputs)} arrays ({', '.join(self.inputs)}), not {len(arrays)}"
             )
-        return along(self.case, dict(zip(self.inputs, arrays, strict=True)), self.results)
+        found = along(self.case, dict(zip(self.inputs, arrays, strict=True)), self.results)
+        plain = tuple(x if x.ndim else x[()] for x in found)
+        return plain[0] if self.single else plain
 
 
 def along(case: Case, arrays: Mapping[str, Any], results: Sequence[Output]) -> tuple[Array, ...]:

@@ -1,9 +1,10 @@
 """Why a measured figure is not what is expected: the usual causes, each tried alone, ranked by how well they explain it."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -20,22 +21,12 @@ from symroof.specs.quantization import BITS
 from symroof.strict_yaml import load
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import is_number
+from symroof.symbolic.reading import parse
 from symroof.theory.spellings import known
-from symroof.units import is_whole, significant
 
 ORIGIN = "tried cause"
-FACTORS = (1 / 8, 1 / 4, 1 / 2, 2, 4, 8)
-"""How many times as large a batch or a context is tried."""
-CLOCKS = (0.9, 0.75, 0.5)
-"""Shares of the peak that a limit on power or heat leaves."""
-SAMPLING = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05)
-"""Seconds that a step may take outside the model."""
 QUEUE = 2.0
 """A wait of another length by less is one of a rate that is hardly another."""
-LOADS = (0.8, 0.9, 0.95, 0.98, 0.99)
-"""Shares of the rate that a server sustains at which requests may arrive."""
-CACHED = (0.25, 0.5, 0.75, 0.9)
-"""Shares of a prompt that a prefix cache may hold."""
 UNDER_LOAD = {x: TARGET_METRICS[name] for name, each in ISOLATED_METRICS.items() for x in each}
 UNDER_LOAD["tpot"] = TARGET_METRICS["itl"]
 """What a server shows that prefills beside its decodes, for what one request alone takes."""
@@ -49,15 +40,16 @@ ALIKE = 0.05
 
 @dataclass(frozen=True)
 class Cause:
-    """Something that is often not as assumed (``templates/causes.yaml``): its name in JSON, what it is, and what shows it on a server.
-
-    ``free``: its size is not known, so that it explains more figures by chance.
-    """
+    """Something that is often not as assumed; ``templates/causes.yaml`` says what each field means."""
 
     name: str
     title: str
     check: str
     free: bool = False
+    where: str = ""
+    sets: Mapping[str, str] = field(default_factory=dict, hash=False)
+    sizes: Sequence[Any] = field(default=(0,), hash=False)
+    said: str = ""
 
 
 @lru_cache(maxsize=1)
@@ -254,42 +246,16 @@ def _variants(case: BoundCase, quantity: str) -> Iterator[tuple[str, str, Reques
     for name in ("bf16", "fp8"):
         if BITS[name] != 8 * value("kv_bytes_per_element"):
             yield "cache_format", f"cache in {name}", asked(kv=name)
-    clocked = {"peak_flops", "attention_peak_flops", "mem_bandwidth"} & case.given.keys()
-    for share in CLOCKS:
-        slower = asked(**{name: value(name) * share for name in clocked})
-        yield "clocks", f"at {100 * share:g} % of compute and bandwidth", slower
-    for extra in SAMPLING:
-        slower = asked(step_overhead=value("step_overhead") + extra)
-        yield "sampling", f"{1000 * extra:g} ms more per step", slower
-    linked = (
-        value("instance_devices") > 1 and {"link_bandwidth", "host_bandwidth"} <= case.given.keys()
-    )
-    if linked and value("host_bandwidth") < value("link_bandwidth"):
-        yield "pcie", "", asked(link_bandwidth=value("host_bandwidth"))
-    for cause, name in (("batch", "batch"), ("context", "prompt")):
-        for factor in FACTORS if is_set(name) else ():
-            size = value(name) * factor
-            if size >= 1 and is_whole(size):
-                yield cause, f"{name} {int(size):,}", asked(**{name: int(size)})
-    tp, copies = int(value("tp")), int(value("dp"))
-    for count in (tp // 2, tp // 4):
-        if count >= 1 and case.case.can_split_heads(count):
-            yield "tp", f"tp {count}", asked(tp=count)
-    if copies > 1:
-        more = -(-int(value("batch")) * copies // (copies - 1))
-        yield "replica_down", f"batch {more:,}", asked(batch=more)
-    if value("cached_prefix"):
-        yield "prefix_cache", "nothing of the prompt is cached", asked(cached_prefix=0)
-    elif is_set("prompt"):
-        for share in CACHED:
-            cached = int(value("prompt") * share)
-            said = f"{cached:,} tokens of the prompt were cached"
-            yield "prefix_cache", said, asked(cached_prefix=cached)
     if is_set("output"):
         yield "prefills_between", "", None
-        waits = UNDER_LOAD.get(quantity) == "loaded_ttft" and "arrival_rate" not in case.given
-        if waits and case.case.has_value("sustained_requests"):
-            most = value("sustained_requests") * copies
-            for share in LOADS:
-                said = f"{significant(most * share, 3)} requests/s, {100 * share:g} % of what it sustains"
-                yield "queue", said, asked(arrival_rate=most * share)
+    waits = UNDER_LOAD.get(quantity) == "loaded_ttft" and "arrival_rate" not in case.given
+    for cause in causes().values():
+        tried = cause.sets and (not cause.where or is_set(cause.where))
+        for size in map(float, cause.sizes) if tried and (cause.name != "queue" or waits) else ():
+            sets: dict[str, float] = {}
+            for name, formula in cause.sets.items():
+                with suppress(NoValue):  # a device has no peak of attention's own
+                    sets[name] = case.case.evaluate(parse(formula), {"x": size})
+            with suppress(InputError):  # half a request is none
+                scaled = {"percent": 100 * size, "milli": 1000 * size}
+                yield cause.name, cause.said.format(**scaled, **sets) if sets else "", asked(**sets)

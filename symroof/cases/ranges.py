@@ -15,7 +15,7 @@ import numpy as np
 
 from symroof.cases.values import NOT_EVERYWHERE, Result
 from symroof.symbolic.evaluation import Array, NoValue
-from symroof.symbolic.expressions import Expr, is_label, is_relation, operator_of, symbol
+from symroof.symbolic.expressions import is_label, is_relation, operator_of, symbol
 from symroof.symbolic.kernels import holds
 from symroof.theory.case import Case
 from symroof.theory.symbols import named
@@ -40,8 +40,8 @@ class Ranges:
 
     >>> from symroof.analysis.study import Study
     >>> ranges = Study("llama-3-8b", "h100-sxm", prompt="512..4096", mfu="0.4..0.6").first.ranges
-    >>> ranges.bounds("kv_cache_bytes"), ranges.labels("prefill_bound")
-    ((67108864.0, 536870912.0), ('compute',))
+    >>> ranges.answer("kv_cache_bytes"), sorted(ranges.answer("prefill_bound"))
+    ((67108864.0, 536870912.0), ['compute'])
     """
 
     case: Case
@@ -53,36 +53,18 @@ class Ranges:
     def over(self, name: str, result: Result) -> Result:
         """A value with all that it can be over the box; or the flag that it has none in part of it."""
         try:
-            formula = symbol(name) if self.case.search(name) else self.case.formula(name)
-            if is_relation(formula):
-                truths = self.truths(formula)
-                return replace(result, possible=truths if len(truths) > 1 else ())
-            if is_label(formula):
-                return replace(result, possible=self.labels(name))
-            low, high = self.bounds(name)
+            tree = symbol(name) if self.case.search(name) else self.case.formula(name)
+            if is_label(tree):
+                found = self.answer(name)
+                return replace(result, possible=tuple(x for x in self.labelled(name) if x in found))
+            if is_relation(tree):
+                ends = self.answer(named(tree.lhs - tree.rhs))
+                truths = {bool(holds(operator_of(tree), end, 0.0)) for end in ends}
+                return replace(result, possible=(True, False) if len(truths) > 1 else ())
+            low, high = self.answer(name)
         except NoValue:
             return replace(result, flags=(*result.flags, NOT_EVERYWHERE))
         return replace(result, low=low, high=high)
-
-    def bounds(self, name: str) -> tuple[float, float]:
-        """The least and the largest value of a number over the box.
-
-        Raises:
-            NoValue: it has no value at some point of the box that was looked at.
-        """
-        found: tuple[float, float] = self._answer(name)
-        return found
-
-    def truths(self, relation: Expr) -> tuple[bool, ...]:
-        """Every outcome a relation takes over the box; errors are those of :meth:`bounds`."""
-        ends = self.bounds(named(relation.lhs - relation.rhs))
-        outcomes = {bool(holds(operator_of(relation), end, 0.0)) for end in ends}
-        return tuple(sorted(outcomes, reverse=True))
-
-    def labels(self, name: str) -> tuple[str, ...]:
-        """Every label of a quantity at the places looked at, in declared order; errors are those of :meth:`bounds`."""
-        answer: frozenset[str] = self._answer(name)
-        return tuple(label for label in self.labelled(name) if label in answer)
 
     def labelled(self, name: str) -> tuple[str, ...]:
         """The labels that a quantity may have; none of a number."""
@@ -90,11 +72,11 @@ class Ranges:
             return ()
         return tuple(label for label, _ in tree.arms)
 
-    def _answer(self, name: str) -> Any:
+    def answer(self, name: str) -> Any:
         """The least and the largest value of a number, or the labels that occur; quantities that the same axes move share their grids.
 
         Raises:
-            NoValue: as :meth:`bounds`; it has a pole between two points of a grid.
+            NoValue: it has no value at some point of the box that was looked at, or a pole between two points of a grid.
         """
         free, joint = (
             tuple(k for k, axis in enumerate(axes) if self.case.moves(name, frozenset(axis)))

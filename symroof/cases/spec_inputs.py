@@ -137,16 +137,13 @@ def cache_of_engine(case: BoundCase) -> EngineCache | None:
     """How the engine of a case stores its latent cache, where it has a way of its own for the model."""
     if case.engine is None or case.model is None:
         return None
-    mixers = [layer.attention for layer in case.model.layers if layer.attention]
-    kind = next(
-        (
-            "compressed" if mixer.kind == "compressed" else "indexer"
-            for mixer in mixers
-            if mixer.kind == "compressed" or (mixer.kind == "mla" and mixer.index_topk)
-        ),
-        "",
-    )
-    return case.engine.cache(kind, case.hardware.name if case.hardware else "")
+    device = case.hardware.name if case.hardware else ""
+    for mixer in (layer.attention for layer in case.model.layers):
+        if mixer.kind == "compressed":
+            return case.engine.cache("compressed", device)
+        if mixer.kind == "mla" and mixer.index_topk:
+            return case.engine.cache("indexer", device)
+    return None
 
 
 def of_elements(chosen: Width) -> Width:

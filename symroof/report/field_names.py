@@ -1,6 +1,6 @@
 """Readable names of inputs, quantities and operators for the first pages of a review."""
 
-from symroof.analysis.case_summary import degrees, devices
+from symroof.analysis.case_summary import degrees
 from symroof.cases.bound_case import BoundCase
 from symroof.specs.catalogue import has_entry
 from symroof.specs.hardware import HardwareSpec
@@ -32,8 +32,8 @@ def short_label(case: BoundCase) -> str:
     >>> short_label(Study("llama-3-8b", "h100-sxm", prompt=512, tp=2, dp=3, batch=[8, 16]).first)
     'H100 SXM × 2, batch 8'
     """
-    count = devices(case) if case.case.has_value("instance_devices") else 1
-    word = f"{short_device(case.hardware)}{f' × {count}' if count > 1 else ''}"
+    count = case.case.value("instance_devices") if case.case.has_value("instance_devices") else 1
+    word = f"{short_device(case.hardware)}{f' × {count:.0f}' if count > 1 else ''}"
     model = [case.model.shown_name] if case.several_models and case.model else []
     layout = [text for text in degrees(case) if not text.startswith(("tp ", "dp "))]
     listed = (f"{name} {value}" for name, value in case.varied if name not in DEGREES)

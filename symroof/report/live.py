@@ -145,7 +145,7 @@ def columns(case: BoundCase, names: Sequence[str], grid: Grid) -> Columns:
     prices = [1.0, *(float(price) / case.case.value(PRICE) for price in case.list_prices)]
     return {
         name: np.broadcast_to(values, shape)[..., None] * (prices if case.priced(name) else [1.0])
-        for name, values in zip(names, function.columns(*arrays), strict=True)
+        for name, values in zip(names, function(*arrays), strict=True)
     }
 
 

@@ -1,6 +1,5 @@
 """Sections of a review as plain data: cases, inputs and assumptions, memory; derivations, ITL over a response, operators, both rooflines."""
 
-import contextlib
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -19,7 +18,6 @@ from symroof.cases.values import Result
 from symroof.report.field_names import input_name, operator_name, short_label
 from symroof.report.markup import NOTHING, Code, Math, Ranged, equation, formula, in_words, symbol
 from symroof.specs.efficiencies import FITTED
-from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import label, names
 from symroof.symbolic.reading import parse
 from symroof.table_formats import UNKNOWN
@@ -291,9 +289,8 @@ def entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
         subject.case.evaluate(operator.count * tree) for tree in amounts
     )
     arms = label((("compute", operator.compute_time), ("memory", operator.memory_time)))
-    bound = [str(subject.case.evaluate(arms))]
-    with contextlib.suppress(NoValue):
-        bound = list(subject.ranges.labels(named(arms))) if subject.box else bound
+    found = subject.result(named(arms))
+    bound = [str(each) for each in found.possible or (found.value,)]
     return {
         "operator": operator.name,
         "layer": operator.layer,

@@ -193,7 +193,7 @@ class Purchase(Configuration):
         function = compile([*limits, *loads], [by], case)
 
         def meets(values: Array) -> Array:
-            found = dict(zip(function.outputs, function.columns(values), strict=True))
+            found = dict(zip(function.outputs, function(values), strict=True))
             met = [found[name] <= limit * (1 + CLOSE) for name, limit in limits.items()]
             return np.asarray(np.logical_and.reduce([*met, *(found[name] < 1 for name in loads)]))
 

@@ -8,9 +8,9 @@ import pytest
 
 from symroof.api import Study
 from symroof.cases.ranges import Ranges
+from symroof.cases.values import Result
 from symroof.errors import InputError
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import is_relation
 from symroof.theory.quantities import QUANTITIES
 from tests.theory import DEVICE, case
 
@@ -77,7 +77,7 @@ def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
     bound, ranges, points = build(study)
     source = random.Random(str(study))
     names = numeric(bound)
-    spans = {name: ranges.bounds(name) for name in names}
+    spans = {name: ranges.answer(name) for name in names}
     assert {"ttft", "itl", "kv_cache_bytes", "decode_throughput"} <= set(names)
     for point in [*corners(ranges.box), *(random_point(ranges.box, source) for _ in range(4))]:
         here = bound.changed(point)
@@ -103,8 +103,8 @@ def test_labels_and_truths_are_those_that_occur(study):
     source = random.Random(str(study))
     points = [*corners(ranges.box), *(random_point(ranges.box, source) for _ in range(150))]
     for name in ("prefill_bound", "decode_bound", "fits"):
-        formula = bound.formula(name)
-        said = ranges.truths(formula) if is_relation(formula) else ranges.labels(name)
+        own = Result(bound.theory.symbol(name), bound.value(name))
+        said = ranges.over(name, own).possible or (own.value,)
         assert set(said) == {bound.changed(point).value(name) for point in points}, name
 
 
@@ -112,7 +112,7 @@ def test_a_share_keeps_the_range_it_can_take():
     """a/(a + b): interval arithmetic would give a wider range. TTFT 1..2 s of a response with 8 s of decoding: 1/9 to 2/10."""
     bound = case(None, ttft=1.5, decode_time=8)
     ranges = Ranges(bound, {"ttft": (1, 2)})
-    assert ranges.bounds("ttft_share") == pytest.approx((1 / 9, 2 / 10), rel=1e-12)
+    assert ranges.answer("ttft_share") == pytest.approx((1 / 9, 2 / 10), rel=1e-12)
 
 
 def test_more_ranges_than_corners_are_looked_at_of_are_refused():
