@@ -8,6 +8,7 @@ from dataclasses import replace
 from symroof.analysis.verdict import (
     ISOLATED_METRICS,
     LOAD,
+    MEMORY,
     MEMORY_OF_A_DEVICE,
     target_checks,
     unjudged,
@@ -70,16 +71,6 @@ def degrees(bound_case: BoundCase) -> list[str]:
     return [*of_decode, *([f"prefill {prefill}"] if prefill else [])]
 
 
-def case_label(bound_case: BoundCase) -> str:
-    """The case by its differences from the others: the device, and the listed values."""
-    parts = [case_devices(bound_case)] if bound_case.hardware else []
-    if bound_case.several_models and bound_case.model:
-        parts.insert(0, bound_case.model.shown_name)
-    parts += degrees(bound_case)
-    parts += [f"{name} {value}" for name, value in bound_case.varied if name not in DEGREES]
-    return ", ".join(parts) or case_title(bound_case)
-
-
 def range_position(bound_case: BoundCase) -> str:
     """Where in its ranges a case is evaluated, in words."""
     if bound_case.box and bound_case.measured_alone:
@@ -89,33 +80,37 @@ def range_position(bound_case: BoundCase) -> str:
 
 
 PUBLISHED_TOLERANCE = 0.001
+UNKNOWN_FIT, PERCENTILE = "whether it fits", "percentile"
+"""Kinds of warnings, beside :data:`MEMORY`, that a screen may say in its own way."""
 
 
-def case_warnings(bound_case: BoundCase) -> list[str]:
-    """Everything a reader must know before a number of this case."""
-    warnings, targets = [], {TARGET_SYMBOLS[target] for target in bound_case.targets}
+def case_warnings(bound_case: BoundCase, *but: str) -> list[str]:
+    """Everything a reader must know before a number of this case, what does not fit first; ``but`` some kinds."""
+    case, targets = bound_case.case, {TARGET_SYMBOLS[target] for target in bound_case.targets}
+    found: dict[str, list[str]] = {MEMORY: [], UNKNOWN_FIT: []}
     if bound_case.does_not_fit:
         word = "does not fit" if bound_case.never_fits else "does not fit in part of the range"
         reach = "its times, rates and costs cannot be reached"
-        warnings.append(f"{word}: {memory_needed(bound_case)}; {reach}")
+        found[MEMORY] = [f"{word}: {memory_needed(bound_case)}; {reach}"]
     elif bound_case.fits is None and bound_case.model and bound_case.hardware:
         why = bound_case.why_unknown("fits")
-        warnings.append(f"whether this fits in memory is not known: {why}")
-    warnings += [
+        found[UNKNOWN_FIT] = [f"whether this fits in memory is not known: {why}"]
+    if tails := bound_case.request.percentiles:
+        said = " and ".join(f"{statistic} of {name}" for name, statistic in tails.items())
+        where = "only known from a simulation (`symroof select`, `symroof simulate`)"
+        found[PERCENTILE] = [f"{said}: {where}; other commands compare the mean with the target"]
+    idle = [n for n, used in _set_by_hand(bound_case, *BY_TOOLS) if not used and n not in targets]
+    found["other"] = [
         *bound_case.warnings,
+        *(f"{name} has no effect: no formula of this case uses it" for name in idle),
         *(
-            f"{name} has no effect: no formula of this case uses it"
-            for name, used in _set_by_hand(bound_case, *BY_TOOLS)
-            if not used and name not in targets
+            f"impossible: {share} is {bound_case.result(share).plain()}, above 100 %"
+            for share in ACHIEVED
+            if case.has_value(share) and case.value(share) > ROOF
         ),
+        *filter(None, [published_mismatch(bound_case)]),
     ]
-    case = bound_case.case
-    warnings += [
-        f"impossible: {share} is {bound_case.result(share).plain()}, above 100 %"
-        for share in ACHIEVED
-        if case.has_value(share) and case.value(share) > ROOF
-    ]
-    return [*warnings, *filter(None, [published_mismatch(bound_case)])]
+    return [text for kind, texts in found.items() if kind not in but for text in texts]
 
 
 USUAL = ("ttft", "itl", "response_time", "memory_bytes_per_device", "loaded_itl", "cost_per_mtok")

@@ -23,6 +23,7 @@ from symroof.cases.checks import (
 )
 from symroof.cases.engine_inputs import add_engine_defaults, add_measured_efficiencies, assumed
 from symroof.cases.other_cases import (
+    DRAFTED,
     DRAFTING,
     OF_TARGET,
     add_drafts,
@@ -213,14 +214,10 @@ def _set_values(case: BoundCase, values: Mapping[str, Setting]) -> None:
 
 def _check(case: BoundCase, values: Mapping[str, Setting]) -> None:
     """Warn of what has no effect, and check that the values may be together."""
-    given, request = case.given, case.request
-    where = "is only known from a simulation (`symroof select`, `symroof simulate`)"
-    for name, statistic in request.percentiles.items():
-        case.warn(f"{statistic} of {name} {where}; other commands compare the mean with the target")
-    check_split(values, given)
-    case.warn(*check_together(given))
+    check_split(values, case.given)
+    case.warn(*check_together(case.given))
     check_engine(case)
-    case.warn(*beyond_context(case.model, lengths(given)))
+    case.warn(*beyond_context(case.model, lengths(case.given)))
 
 
 def _with_draft(made: BoundCase, request: Request, name: str) -> BoundCase:
@@ -242,6 +239,8 @@ def _with_draft(made: BoundCase, request: Request, name: str) -> BoundCase:
     notes += [f"draft {each}" for each in draft.warnings if each not in made.warnings]
     if "draft_cost" in made.given:
         notes.append("the draft model's own time is ignored, because draft_cost is given")
+    if made.given.keys().isdisjoint(DRAFTED):  # a warning says that it drafts nothing
+        notes = []
     return replace(made, given=made.given | extra, warnings=(*made.warnings, *notes))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -235,6 +236,7 @@ def add_measured_efficiencies(case: BoundCase) -> None:
         case.warn(
             f"{profile.title} does not run on Apple GPUs: add --engine llama.cpp or --engine mlx, whose efficiencies are used here"
         )
+    others = defaultdict[str, list[str]](list)
     sending = link_group(number_of(given, "tp", defaults=True), exchanges)
     for name in FITTED:
         if name in given or (name in OF_LINKS and not grouped):
@@ -244,11 +246,13 @@ def add_measured_efficiencies(case: BoundCase) -> None:
             families = families_of(name, device.family, device.generation, part, engine)
         elif (engine, device.family) == ("earlier", "hbm"):
             kernels = "compiled"  # engines until 2024 sum with kernels of their own on NVIDIA
-        given[name], word = _fitted(name, tuple(families), kernels, reach)
-        case.warn(*([word] if word and not elsewhere else []))
+        given[name], words = _fitted(name, tuple(families), kernels, reach)
+        others[words].append(name)
         if name == "mbu":
             share = share_of_tile(device.family, engine, case.compute, given)
             _limit_by_tile(given, share)
+    told = [(why, " and ".join(own)) for why, own in others.items() if why and not elsewhere]
+    case.warn(*(f"nobody measured {own} {why}" for why, own in told))
     beside = OF_EXPERTS if spread else {}
     if not {"draft_tokens", "verified_tokens"}.isdisjoint(given):
         width = math.exp(reach * float(shipped_efficiencies().scatter["mbu"].value))

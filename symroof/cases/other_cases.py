@@ -113,6 +113,7 @@ def head_of(model: ModelSpec, kind: str) -> ModelSpec:
 
 DRAFTING = frozenset({"draft_tokens", "acceptance"})
 """Inputs of a model that is drafted for; the draft has none."""
+DRAFTED = ("draft_tokens", "verified_tokens")
 
 UNDER_LOAD = {
     "decoded_tokens": "verified_tokens",
@@ -127,7 +128,7 @@ UNDER_LOAD = {
 
 def add_drafts(case: BoundCase) -> None:
     """Let the steps of a server under load be verifications of drafts, where what is drafted and what is accepted of it are known; else say that they are not."""
-    drafted = [name for name in ("draft_tokens", "verified_tokens") if name in case.given]
+    drafted = [name for name in DRAFTED if name in case.given]
     accepted = [name for name in ("acceptance", "tokens_per_verify") if name in case.given]
     if drafted and accepted:
         for name, text in UNDER_LOAD.items():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from symroof.analysis.case_summary import (
     DIGITS,
+    UNKNOWN_FIT,
     WORDS,
     case_title,
     case_warnings,
@@ -96,9 +97,10 @@ def _table(case: BoundCase, rows: list[list[str]]) -> str:
     return fitted_table(cells, heads, "  ", flexible=-1, left=True)
 
 
-def marked(warnings: Iterable[str]) -> list[str]:
-    """Warnings with a dagger before that of memory, which the numbers it concerns have behind them."""
-    return [f"† {text}" if text.startswith("does not fit") else text for text in warnings]
+def marked(case: BoundCase, *but: str) -> list[str]:
+    """The warnings of a case, with a dagger before that of memory, which the numbers it concerns have behind them."""
+    known = case_warnings(case, *but)
+    return [f"† {known[0]}", *known[1:]] if case.does_not_fit else known
 
 
 def room_instead(case: BoundCase) -> str:
@@ -129,17 +131,15 @@ def _first_that_fits(case: BoundCase, tried: Mapping[str, Mapping[str, Any]]) ->
 
 def screen_warnings(case: BoundCase) -> list[str]:
     """What to know before any number; targets have lines of their own."""
-    known = [
-        text + room_instead(case) if text.startswith("does not fit") else text
-        for text in case_warnings(case)
-        if not text.startswith("whether this fits")
-    ]
+    known = marked(case, UNKNOWN_FIT)
+    if case.does_not_fit:
+        known[0] += room_instead(case)
     tp, node, across = case.case.value("tp"), case.get("node_devices"), ""
     if node and tp > node.value:
         spans = f"tp {tp:,.0f} spans {tp / node.value:.2g} nodes of {node.plain()}"
         across = f"{spans}: every layer's all-reduce crosses the network"
     others = filter(None, [not_started(case), across, beyond_measurements(case)])
-    return [*marked(known), *others, *unjudged(case)]
+    return [*known, *others, *unjudged(case)]
 
 
 def value_row(case: BoundCase, name: str, result: Result) -> list[str]:

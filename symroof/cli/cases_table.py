@@ -10,7 +10,6 @@ from symroof.analysis.case_summary import (
     MEMORY_SHARE,
     added_token,
     both,
-    case_label,
     compact,
     limit_word,
     used_memory,
@@ -19,6 +18,7 @@ from symroof.analysis.verdict import LOAD, efficiency_basis, target_checks, wait
 from symroof.cases.bound_case import BoundCase
 from symroof.cli.case_screen import ALL, assumed
 from symroof.cli.terminal import fits, fitted_table, warning_lines, wrapped
+from symroof.report.field_names import short_label
 from symroof.table_formats import FAILS, IN_PART, PASSES
 
 COMPARED = {
@@ -46,21 +46,15 @@ def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 
     }
     shown, timed = {head: name for head, name in shown.items() if name}, any(shown.values())
     shown = shown or {"weights": "weight_bytes", "usable memory": "usable_memory"}
-    labels = [  # a device by the name that commands take
-        case_label(case).replace(case.hardware.title, case.hardware.name)
-        if case.hardware
-        else case_label(case)
-        for case in cases
-    ]
     for ranged in (shown, LATENCIES, ()):  # with as many intervals as there is room for
         rows = [
             [
                 _mark(case),
-                label,
+                short_label(case),
                 *(_value(case, name, head in ranged) for head, name in shown.items()),
                 _misses(case),
             ]
-            for case, label in zip(cases[:most], labels, strict=False)
+            for case in cases[:most]
         ]
         header = ["", "case", *shown, "misses"]
         if not any(row[-1] for row in rows):

@@ -48,12 +48,12 @@ def command(
 
 def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything: bool) -> str:
     """The cases for people: some quantities, all there is, one screen, or one row a case."""
-    from symroof.analysis.case_summary import case_label
     from symroof.cli.case_screen import screen, screen_warnings
     from symroof.cli.cases_table import comparison, single
+    from symroof.report.field_names import short_label
 
     if quantities:
-        titles = [f"{case_label(case)}\n" if len(cases) > 1 else "" for case in cases]
+        titles = [f"{short_label(case)}\n" if len(cases) > 1 else "" for case in cases]
         texts = [single(case, quantities) for case in cases]
         return "\n\n".join(map("".join, zip(titles, texts, strict=True)))
     warnings = {id(case): screen_warnings(case) for case in cases}
@@ -64,7 +64,7 @@ def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything
             for text in w
         }
         told = [
-            text if len(some) == len(cases) else f"{', '.join(map(case_label, some))}: {text}"
+            text if len(some) == len(cases) else f"{', '.join(map(short_label, some))}: {text}"
             for text, some in of.items()
         ]
         return comparison(cases, told)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 
-from symroof.analysis.case_summary import case_warnings, compact, unused_inputs
-from symroof.analysis.verdict import basis_lines, limit_of, metrics_of
+from symroof.analysis.case_summary import PERCENTILE, case_warnings, compact, unused_inputs
+from symroof.analysis.verdict import MEMORY, basis_lines, limit_of, metrics_of
 from symroof.cases.values import Result
 from symroof.cli.case_screen import assumed, ledger
 from symroof.cli.options import words_without
@@ -48,8 +47,6 @@ MEANING = {
     FAILS: "misses one",
     "?": "cannot be judged",
 }
-KNOWN_HERE = re.compile("^does not fit|is only known from a simulation")
-"""Warnings of a case that the screen says in its own way, or answers."""
 DETAILS = "--details shows intervals, inputs and sources."
 
 
@@ -63,7 +60,7 @@ def screen(found: Recommendation, words: Sequence[str] = (), everything: bool = 
     unused = unused_inputs(case, [name for name in QUANTITIES if case.case.has_value(name)])
     warned = not_measured(found.best[:MOST_ROWS])
     warned += [f"{name} has no effect on what a selection shows" for name in unused]
-    warned += [text for text in case_warnings(case) if not KNOWN_HERE.search(text)]
+    warned += case_warnings(case, MEMORY, PERCENTILE)  # which the rows say
     warned += choice.hints
     lines += warning_lines(warned, len(warned) if everything else 4)
     lines += _next(found, words)

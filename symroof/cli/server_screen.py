@@ -75,8 +75,9 @@ def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
     lines += wrapped(_replicas(advised))
     warnings = [
         *advised.warnings,
-        *marked(case_warnings(case)),
+        *marked(case),
         *(f"as given: {text}" for text in target_warnings(case)),
+        *unjudged(case),
         *idle,
     ]
     warnings += [NO_TARGET] if advised.line and not case.targets else []

@@ -59,7 +59,7 @@ MOST_OF_FORM = 3
 def screen(solution: Solution, everything: bool) -> str:
     """The question, the answer, warnings, and the closed form in short letters with its conditions; with ``everything`` each form over names."""
     from symroof.analysis import solution as told
-    from symroof.analysis.case_summary import case_warnings
+    from symroof.analysis.case_summary import UNKNOWN_FIT, case_warnings
     from symroof.cli.case_screen import assumed, option_for
     from symroof.symbolic.expressions import names
 
@@ -68,7 +68,7 @@ def screen(solution: Solution, everything: bool) -> str:
     option = "" if one_sided or not solution.missing else option_for(case, solution.missing)
     warned = [f"add {option} to get a number"] if option else []
     warned += told.without_effect(solution)
-    warned += case_warnings(case) if case.fits is not None else case.warnings
+    warned += case_warnings(case, UNKNOWN_FIT)
     lines = [*told.question(solution), "", *told.answer(solution)]
     lines += [f"  {text}" for text in told.remarks(solution)]
     rests = ", ".join(f"{name} {entry.text()}" for name, entry in solution.defaults.items())
@@ -90,12 +90,12 @@ def screen(solution: Solution, everything: bool) -> str:
 
 def solutions_table(solutions: list[Solution]) -> str:
     """One row per case: the answer, and whether it fits in memory."""
-    from symroof.analysis.case_summary import case_label
+    from symroof.report.field_names import short_label
 
     both = any(s.at_peak is not None for s in solutions)
     rows = [
         [
-            case_label(s.bound_case),
+            short_label(s.bound_case),
             s.in_ranges(),
             *([s.at_peak.in_ranges() if s.at_peak is not None else ""] if both else []),
             {True: "yes", False: "no", None: ""}[s.within_memory],

@@ -1,6 +1,6 @@
-"""Readable names of inputs, quantities and operators for the first pages of a review."""
+"""Readable names of cases, inputs, quantities and operators for the first pages of a review and of the command line."""
 
-from symroof.analysis.case_summary import degrees
+from symroof.analysis.case_summary import case_title, degrees
 from symroof.cases.bound_case import BoundCase
 from symroof.specs.catalogue import has_entry
 from symroof.specs.hardware import HardwareSpec
@@ -26,18 +26,20 @@ def short_device(device: HardwareSpec | None) -> str:
 
 
 def short_label(case: BoundCase) -> str:
-    """The devices of one instance and what the study lists besides, as pictures and tables name a case.
+    """The devices of one instance and what the study lists besides, as pictures and tables name a case; of a case without these its title.
 
     >>> from symroof.analysis.study import Study
     >>> short_label(Study("llama-3-8b", "h100-sxm", prompt=512, tp=2, dp=3, batch=[8, 16]).first)
     'H100 SXM × 2, batch 8'
     """
     count = case.case.value("instance_devices") if case.case.has_value("instance_devices") else 1
-    word = f"{short_device(case.hardware)}{f' × {count:.0f}' if count > 1 else ''}"
+    word = [f"{short_device(case.hardware)}{f' × {count:.0f}' if count > 1 else ''}"]
     model = [case.model.shown_name] if case.several_models and case.model else []
     layout = [text for text in degrees(case) if not text.startswith(("tp ", "dp "))]
     listed = (f"{name} {value}" for name, value in case.varied if name not in DEGREES)
-    return ", ".join([*model, word, *layout, *listed])
+    return ", ".join([*model, *(word if case.hardware else ()), *layout, *listed]) or case_title(
+        case
+    )
 
 
 def operator_name(name: str) -> str:

@@ -6,7 +6,6 @@ Adding a section is one function that returns plain data, an entry in :data:`SEC
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ from symroof.analysis.case_summary import case_title, case_warnings
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import efficiency_basis, under_load
+from symroof.analysis.verdict import MEMORY, efficiency_basis, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import DOES_NOT_FIT
 from symroof.errors import InputError
@@ -160,7 +159,7 @@ def view(review: Reviewed, command: str, depth: int = BODY) -> View:
         "title": (spec.title if spec and spec.title else None) or case_title(subject),
         "subject": case_title(subject),
         "page": page_one.page_one(review),
-        "warnings": case_warnings(subject)[does_not_fit:],  # page one begins with what does not fit
+        "warnings": case_warnings(subject, MEMORY),  # with which page one begins
         "candidates": {"header": header, "rows": candidates, "details": short_label(subject)},
         "does_not_fit": does_not_fit,
         "under_load": under_load(subject.case),
@@ -175,7 +174,6 @@ def view(review: Reviewed, command: str, depth: int = BODY) -> View:
         "symbols": symbols(subject, sections["thresholds"] or []),
         "notes": list(spec.notes) if spec else [],
         "sources": sources(study),
-        "inputs": input_hashes(study),
         "version": __version__,
         "command": command,
         "figures": {name.replace("-", "_"): None for name in KINDS},
@@ -211,16 +209,3 @@ def sources(study: Study) -> list[list[str]]:
         for title, source in named:
             found.setdefault(str(source), [title, str(source), source.address or ""])
     return list(found.values())
-
-
-def input_hashes(study: Study) -> list[list[str]]:
-    """The input files, by their paths below ``specs/`` or their names, with their content hashes."""
-    documents = [study.document, *(each for case in study.cases for each in case.documents)]
-    unique = {each.file: each.text for each in documents if each}
-    rows: list[list[str]] = []
-    for file, text in unique.items():
-        path = file.replace("\\", "/")
-        _, mark, rest = path.rpartition("specs/")
-        short = mark + rest if mark else path.rpartition("/")[2]
-        rows.append([Code(short), Code(hashlib.sha256(text.encode()).hexdigest()[:16])])
-    return rows

@@ -200,20 +200,18 @@ class EfficienciesSpec(Spec):
         return f"no public measurement of such a model at this precision; the 80 % interval is that of the nearest: {nearest.words}"
 
     def chosen(self, name: str, families: Sequence[str], engine: str) -> tuple[Efficiency, str]:
-        """The first entry of an input that is for one of the families (:func:`families_of`) and for the engines, and a word where it is of others."""
+        """The first entry of an input that is for one of the families (:func:`families_of`) and for the engines, and words where it is of others."""
         mine = [e for e in self.efficiencies if e.input == name]
         own = [entry for family in families for entry in mine if entry.family == family]
         for entry in own:
             if entry.engine in (engine, ALL):
                 return entry, ""
-        none, here = f"nobody measured {name}", f"this family of devices ({families[-1]})"
+        here = f"on this family of devices ({families[-1]}); values are those of"
         if own:
             theirs = CLASSES.get(own[0].engine, own[0].engine)
-            none = f"{none} of {CLASSES.get(engine, engine)} on {here}"
-            return own[0], f"{none}; the value is that of {theirs}"
+            return own[0], f"of {CLASSES.get(engine, engine)} {here} {theirs}"
         general = next(e for e in mine if e.family == ALL)
-        why = f"{none} on {here}; the value is that of all devices, with a wide interval"
-        return general, why * bool(general.of)
+        return general, f"{here} all devices, with a wide interval" * bool(general.of)
 
     def reach(self, case: MeasuredKind) -> float:
         """How many times the scatter an interval reaches: that of the case's class where something like the case was measured; else no less than ``near``

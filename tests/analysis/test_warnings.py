@@ -41,6 +41,14 @@ def test_a_published_count_that_is_a_thousandth_off(tmp_path, published, said):
     assert not [line for line in given if "published" in line]  # given: it is nobody's count
 
 
+def test_what_has_one_cause_is_one_warning():
+    """Two inputs that nobody measured on a family, and a draft model that drafts nothing."""
+    case = {"model": "qwen3-4b", "hardware": "tpu-v5e", "prompt": 100, "draft": "llama-3.2-1b"}
+    lines = case_warnings(Study(**case).first)
+    assert sum("nobody measured mfu and layer_overhead on this" in line for line in lines) == 1
+    assert ["drafts nothing" in line for line in lines if "draft" in line] == [True]
+
+
 def test_what_memory_cannot_be_compared_with_is_said():
     """A device without a capacity, and a model without a size."""
     words = "whether this fits in memory is not known: needs prompt"

@@ -100,7 +100,6 @@ def test_what_needs_no_extra(name, ran):
 LACKING = {
     "NetCDF": (("sweep", *CASE, "-o", "grid.nc"), "xarray", "sweep"),
     "Zarr": (("sweep", *CASE, "-o", "grid.zarr"), "xarray", "sweep"),
-    "Parquet": (("sweep", *CASE, "-o", "grid.parquet"), "xarray", "sweep"),
 }
 
 

@@ -33,9 +33,9 @@ NEAREST = """
 # families | engine | the entry | what is said
 hopper hbm | plain | hopper plain |
 blackwell hopper | server | hopper server |
-hbm ampere | plain | ampere server | of plain on this family of devices (ampere); the value is that
+hbm ampere | plain | ampere server | of plain on this family of devices (ampere); values are those
 cpu | server | cpu all |
-mi | server | all all | on this family of devices (mi); the value is that of all devices
+mi | server | all all | on this family of devices (mi); values are those of all devices
 """
 
 

@@ -101,13 +101,6 @@ def test_csv_has_a_header_of_names_and_plain_numbers(tmp_path):
     assert (tmp_path / "a.csv").read_text() == "batch,kv_cache_bytes\n1,131072\n2,262144\n"
 
 
-def test_points_that_do_not_fit_are_counted():
-    """Of batches of 1, 7, 64 and 100,000 only the last does not fit on the device, for each of three efficiencies."""
-    over = axes_of([("batch", [1, 7, 64, 100_000]), ("mfu", [0.3, 0.6, 0.9])])
-    grid = sr.Study(**CASE | {"hardware": "h100-sxm"}).planned_sweep(over, ["itl"])
-    assert (grid.unfit, grid.points) == (3, 12)
-
-
 # ---------------------------------------------------------------- whole or not at all
 
 
