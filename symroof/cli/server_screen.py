@@ -77,7 +77,6 @@ def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
         *advised.warnings,
         *marked(case),
         *(f"as given: {text}" for text in target_warnings(case)),
-        *unjudged(case),
         *idle,
     ]
     warnings += [NO_TARGET] if advised.line and not case.targets else []
