@@ -29,6 +29,8 @@ DEVICES = 4
 """Devices of which something cheaper passes, and a dearer device is not simulated."""
 TRIED = 8
 """Candidates of one combination and one kind of scheduling that are simulated at most."""
+NEAR = 4
+"""So many of the best with instances that only prefill are looked at with other numbers of these."""
 
 Key = Callable[[Purchase], Any]
 """The smaller, the better."""
@@ -55,14 +57,20 @@ def decide(
         if limit is not None and best.state == "passes" and key(best) >= limit:
             found.append(replace(best, unsimulated=tuple(percentiles)))
             continue
-        each = screen([[candidate] for candidate in candidates], between=False)
-        left = sorted((one for one in each if _left(one, percentiles)), key=key)
+        left = _screened(candidates, percentiles, key)
+        apart = [one for one in left if one.scheduling == "disaggregated"][:NEAR]
+        near = {
+            (id(x.bound_case), x.columns["prefill_devices"]): x
+            for one in apart
+            for x in _finer(one)
+        }
+        left = sorted((*left, *_screened([*near.values()], percentiles, key)), key=key)
         kinds = (
             [one for one in left if one.scheduling == kind]
             for kind in SWITCHES["scheduling"].values
         )
         tried = sorted((one for kind in kinds for one in kind[:TRIED]), key=key)
-        one = _finer(_decided(tried, percentiles, key, limit) or best, percentiles, key)
+        one = _decided(tried, percentiles, key, limit) or best
         found.append(one)
         if one.simulated and one.state == "passes":
             cheapest[name] = min(key(one), cheapest.get(name, key(one)))
@@ -85,24 +93,28 @@ def _decided(
     return min(tried, key=key, default=None)
 
 
-def _finer(one: Purchase, percentiles: Mapping[str, str], key: Key) -> Purchase:
-    """The same layout with another number of instances that prefill for each that decodes, where one passes that costs less."""
+def _screened(
+    candidates: Sequence[Candidate], percentiles: Mapping[str, str], key: Key
+) -> list[Purchase]:
+    """Those of which the means pass, the best first; the mean of what has to keep a median may be above it."""
+
+    def left(one: Purchase) -> bool:
+        shares = one.judged.shares
+        return not one.unjudged and all(
+            name != LOAD and percentiles.get(name) == "p50" and shares[name] <= MEDIAN_OFF
+            for name in one.missed_as_expected
+        )
+
+    each = screen([[candidate] for candidate in candidates], between=False)
+    return sorted(filter(left, each), key=key)
+
+
+def _finer(one: Purchase) -> list[Candidate]:
+    """The same layout with other numbers of instances that decode and that prefill, fewer devices in all."""
     columns = {name: n for name, n in one.changes if name == "prefill_devices"}
-    if not columns or one.state != "passes" or "dp" in one.own.given:
-        return one
-    near = finer(Candidate(one.own, columns, one.copies_of), one.copies, True)
-    each = screen([[candidate] for candidate in near if candidate.copies_of == 1], between=False)
-    cheaper = sorted((x for x in each if _left(x, percentiles) and key(x) < key(one)), key=key)
-    found = _decided(cheaper[:TRIED], percentiles, key, key(one))
-    return min(filter(None, (found, one)), key=key)
-
-
-def _left(one: Purchase, percentiles: Mapping[str, str]) -> bool:
-    """Whether the means pass; those of a median may be above it."""
-    missed, shares = set(one.missed_as_expected), one.judged.shares
-    if one.unjudged or LOAD in missed:
-        return False
-    return all(percentiles.get(name) == "p50" and shares[name] <= MEDIAN_OFF for name in missed)
+    if not columns or "dp" in one.own.given:
+        return []
+    return finer(Candidate(one.own, columns, one.copies_of), one.copies, True)
 
 
 def _enough(one: Purchase, percentiles: Mapping[str, str], least: float) -> Purchase:

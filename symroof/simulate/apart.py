@@ -9,6 +9,9 @@ from typing import Any
 
 from symroof.simulate.server import Group, Server
 
+MOST_SHARED = 64
+"""So many instances that prefill are simulated at most if a smaller pool does: waits for one of more are next to nothing."""
+
 
 class Paused(Server):
     """Requests come to the decode with their first token; those that decode may have paused since their last one."""
@@ -55,10 +58,12 @@ class Disaggregated(Paused):
 
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
-        self.free = [0.0] * self.rules.prefill_instances.numerator
-        # Where so many share one, a prompt takes it for so many times as long: the queue of all their prompts
-        # in slow motion, in which waits are too long. Users who begin together do wait for all of them.
-        self.turns = self.rules.prefill_instances.denominator
+        own = self.rules.prefill_instances
+        several = 1 if parts[2].loop else min(self.rules.sharing, MOST_SHARED // own)
+        # Where so many that decode share them, a prompt takes one for so many times as long: the queue of all
+        # their prompts in slow motion, in which waits are too long. Users who begin together do wait for all.
+        self.turns = max(several // own.denominator, 1) * own.denominator
+        self.free = [0.0] * int(own * self.turns)
         self.slowed = 1 if parts[2].loop else self.turns
         self.queue: list[tuple[float, int]] = []
         self.ready: list[tuple[float, int]] = []
@@ -69,9 +74,9 @@ class Disaggregated(Paused):
     def arrive(self) -> None:
         super().arrive()
         while self.queue:
-            start = max(self.free[0], self.queue[0][0])
-            if start > self.clock:
+            if self.begins() > self.clock:
                 break
+            start = max(self.free[0], self.queue[0][0])
             came: dict[int, float] = {}
             most = self.rules.together * self.prefill.groups
             while self.queue and len(came) < most and self.queue[0][0] <= start:
@@ -109,5 +114,10 @@ class Disaggregated(Paused):
     def interrupted(self) -> float:
         times = [self.coming[0][0]] if self.coming else []
         times += [self.ready[0][0]] if self.ready else []
-        times += [max(self.free[0], self.queue[0][0])] if self.queue else []
+        times += [self.begins()] if self.queue else []
         return min(times, default=math.inf)
+
+    def begins(self) -> float:
+        """When the first prompt that waits is prefilled."""
+        came = self.queue[0][0]
+        return came + max(self.free[0] - came, 0.0) / self.slowed

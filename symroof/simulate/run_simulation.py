@@ -242,7 +242,7 @@ def _rules(
         told.append(f"whole prompts{some}{each}, {where}")
     apart: dict[str, Any] = {}
     if schedule == "disaggregated":
-        apart = {"prefill_instances": _prefill_instances(case)}
+        apart = {"prefill_instances": _prefill_instances(case), "sharing": int(case.value("dp"))}
         try:
             apart["transfer"] = over_floats(case, "transfer_time", "prompt")
         except NoValue as error:

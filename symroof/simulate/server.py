@@ -35,7 +35,8 @@ class Rules:
         batch: requests of a group that decode or are prefilled.
         budget: tokens of a step of a group, those that decode included, where prompts are prefilled in chunks.
         together: prompts of a group that are prefilled at once, where that is not in chunks.
-        prefill_instances: how many instances prefill, where they are others than those that decode.
+        prefill_instances: how many instances prefill for each that decodes, where they are others.
+        sharing: how many instances that decode share those.
         share: the share of a group's memory that a request takes at its longest context.
         transfer: seconds that the cache of a prompt takes to the device that decodes.
         front: seconds from a request's arrival until the engine may take it.
@@ -45,6 +46,7 @@ class Rules:
     budget: int
     together: int = 1
     prefill_instances: Fraction = Fraction(1)
+    sharing: int = 1
     share: Callable[[int], float] = lambda context: 0.0
     transfer: Callable[[int], float] = lambda prompt: 0.0
     front: float = 0.0

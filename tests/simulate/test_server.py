@@ -1,5 +1,7 @@
 """The server against times by hand, against a loop over requests, against queueing theory, and against the closed forms."""
 
+import heapq
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,25 @@ def test_disaggregated_by_hand(tmp_path):
     assert any("transfers of caches take no time" in text for text in found.says)
     both = by_hand("disaggregated", prefill_devices=2).simulate(trace=trace)
     assert both.requests.first_token.tolist() == pytest.approx([0.008, 0.020, 0.029])
+
+
+@pytest.mark.parametrize(("copies", "instances"), [(6, 1), (2, 3)])
+def test_instances_that_prefill_are_shared_by_all_that_decode(copies, instances):
+    """Against a queue of all prompts of the service, one of which in so many goes to the instance that is simulated."""
+    case = LLAMA | {"prompt": 3000, "output": 40, "batch": 256, "dp": copies}
+    case |= {"prefill_devices": instances, "assume": {"scheduling": "disaggregated"}}
+    service = sr.Study(**case, arrival_rate=1).first.case.value("service_time")
+    rate = 0.85 * copies * instances / service
+    found = sr.Study(**case, arrival_rate=rate).simulate(requests=20_000).requests
+    free, waits = [0.0] * (copies * instances), []
+    for arrival in np.random.default_rng(1).exponential(1 / rate, 120_000).cumsum().tolist():
+        start = max(arrival, free[0])
+        heapq.heapreplace(free, start + service)
+        waits.append(start - arrival)
+    seen = found.first_token - found.arrival
+    ours = seen - seen.min()
+    assert ours.mean() == pytest.approx(np.mean(waits), rel=0.1)
+    assert np.quantile(ours, 0.99) == pytest.approx(np.quantile(waits, 0.99), rel=0.15)
 
 
 def test_cached_tokens_are_not_computed(tmp_path):
