@@ -171,30 +171,18 @@ def compile(
         raise InputError(Problem("inputs", "a function needs at least one", hint="such as batch"))
     if twice := next((name for name in moved if moved.count(name) > 1), None):
         raise InputError(Problem("inputs", "is given twice", path=twice))
-    read = tuple(known(name, own) for name in names)
-    return _compiled(read, moved, bound_case.case.without_values(moved, rounded=True), single)
-
-
-def _compiled(
-    names: tuple[str, ...], inputs: tuple[str, ...], case: Case, single: bool
-) -> Compiled:
-    """Quantities of a case as a function of some inputs, whatever the case has there.
-
-    Raises:
-        InputError: one has no value whatever the inputs are: one is missing, or something is divided by zero.
-    """
-    keys = frozenset(inputs)
-    here = {name: case.value(name) if case.has_value(name) else 1.0 for name in inputs}
-    there = case.changed({name: np.array([float(x)]) for name, x in here.items()})
+    free, keys = bound_case.case.without_values(moved, rounded=True), frozenset(moved)
+    here = {name: free.value(name) if free.has_value(name) else 1.0 for name in moved}
+    there = free.changed({name: np.array([float(x)]) for name, x in here.items()})
     results = []
-    for name in names:
+    for name in (known(each, own) for each in names):
         try:
-            results.append(output(name, keys, case))
+            results.append(output(name, keys, free))
             with np.errstate(all="ignore"):
                 there.value(name)
         except NoValue as error:
             raise InputError(Problem(name, f"has no value here: {error}")) from None
-    return Compiled(case, inputs, tuple(results), single)
+    return Compiled(free, moved, tuple(results), single)
 
 
 def output(name: str, keys: frozenset[str], case: Case) -> Output:

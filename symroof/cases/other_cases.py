@@ -142,15 +142,11 @@ def add_drafts(case: BoundCase) -> None:
             case.warn(
                 f"{accepted[0]} is taken as exact: a range (acceptance=0.6..0.8) gives an interval"
             )
-    elif drafted or accepted:
-        missing = "acceptance" if drafted else "draft_tokens"
-        without = f"{' and '.join((*drafted, *accepted))} without {missing}"
-        case.warn(f"{without}: latencies, rates and costs under load are those without drafts")
-    elif case.request.draft is not None:
-        case.warn(
-            "--draft alone drafts nothing, and times, rates and costs are those without drafts: add "
-            "--set draft_tokens=3 --set acceptance=0.6..0.8 (the share of drafts that is accepted)"
-        )
+    elif drafted or accepted or case.request.draft is not None:
+        more = [] if drafted else ["--set draft_tokens=3"]
+        more += [] if accepted else ["--set acceptance=0.6..0.8 (the share of drafts accepted)"]
+        without = "nothing is drafted: times, rates and costs are those without drafts"
+        case.warn(f"{without}; add {' and '.join(more)}")
 
 
 # ------------------------------------------------------------------------------------------- instances that prefill

@@ -115,10 +115,13 @@ def models() -> Rows:
 
 def _active(spec: ModelSpec) -> int:
     """Active parameters per token, from the theory's parameter count."""
-    from symroof.specs.quantization import Dimensions
+    from symroof.symbolic.evaluation import evaluate
+    from symroof.symbolic.expressions import inline, names, symbol
     from symroof.theory.totals import counting
 
-    return int(Dimensions(spec.values(), counting(spec.architecture())).value("active_params"))
+    definitions, values = counting(spec.architecture()), spec.values()
+    tree = inline(symbol("active_params"), lambda name, _: definitions.get(name))
+    return int(evaluate(tree, None, {name: float(values[name]) for name in names(tree)}))
 
 
 def _fields(item: Any, *names: str, **others: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import model_validator
 
@@ -146,14 +146,6 @@ class MeasuredKind(Spec):
         return f"{self.bits}-bit {models} {on}"
 
 
-CLASSES = {
-    "compiled": "vLLM-class engines",
-    "earlier": "engines of 2023 and 2024",
-    "eager": "PyTorch eager mode",
-    "ggml": "llama.cpp-class engines",
-}
-
-
 WHERE = {
     "one device": "one {}",
     "several devices": "several {}",
@@ -244,23 +236,12 @@ def shipped_efficiencies() -> EfficienciesSpec:
 
 
 EngineClass = Literal["compiled", "earlier", "eager", "ggml"]
-NAMES: dict[EngineClass, str] = {
-    "compiled": "vllm sglang tensorrt trtllm gpt-fast lmdeploy jetstream mlc",
-    "earlier": "fastertransformer exllama tinychat neuronx",
-    "ggml": "llama.cpp llama-cpp ollama mlx",
-    "eager": "transformers megatron pytorch",
-}
-ENGINES: dict[str, EngineClass] = {kind: kind for kind in NAMES}
-ENGINES |= {name: kind for kind, names in NAMES.items() for name in names.split()}
-"""Classes of engines, and the engines that lead to them; where several names are in a text, the first in this order counts.
-
-``compiled`` replays a captured graph for each decode step, prepares the next step while the device works, and sums across devices with kernels of its own;
-``earlier`` are compiled engines as they stood until 2024: fused kernels that the host launches one by one, or graphs that wait for it between steps, and a
-library's collectives; ``eager`` launches operator by operator; ``ggml`` are llama.cpp and its like."""
-
-SINCE = {"vllm": (0, 7), "sglang": (0, 4), "tensorrt": (1, 0), "trtllm": (1, 0)}
-"""The first version of an engine that is of its class; those before it are ``earlier``."""
-
+SERVERS = data_folder("specs") / "servers"
+CLASS_TABLE: dict[EngineClass, Any] = load(SERVERS / "engine_classes.yaml").data
+CLASSES: dict[str, str] = {kind: entry["words"] for kind, entry in CLASS_TABLE.items()}
+ENGINES: dict[str, EngineClass] = {kind: kind for kind in CLASS_TABLE}
+ENGINES |= {name: kind for kind, entry in CLASS_TABLE.items() for name in entry["engines"]}
+"""Classes of engines, and the engines that lead to them; where several names are in a text, the first in this order counts."""
 DEFAULT_ENGINE: EngineClass = "compiled"
 
 
@@ -276,6 +257,7 @@ def engine_class(engine: str) -> EngineClass:
             # the version that follows the name, after letters and hyphens alone
             version = re.search(rf"{name}[-a-z]{{0,8}} ?v?(\d{{1,4}})\.(\d{{1,4}})", lower)
             numbers = (int(version[1]), int(version[2])) if version else None
-            return "earlier" if numbers and numbers < SINCE.get(name, (0, 0)) else kind
+            since = tuple(CLASS_TABLE[kind].get("since", {}).get(name, ()))
+            return "earlier" if numbers and numbers < since else kind
     hint = nearest(lower, ENGINES) or "write a class: compiled, earlier, eager or ggml"
     raise ValueError(f"no such engine {engine[:40]!r}; {hint}")

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from symroof.resources import data_folder
 from symroof.specs.fields import Spec, Whole, amount, one_of
 from symroof.strict_yaml import load
-from symroof.symbolic.expressions import Expr, number
+from symroof.symbolic.expressions import Expr, names, number
 from symroof.symbolic.reading import parse
 from symroof.theory.architecture import PARAMETER_GROUPS, layer_rows
 from symroof.units import Quantity, parse_unit
@@ -77,32 +77,16 @@ class Matrix(NamedTuple):
     times: int = 1
 
 
-class Dimensions(NamedTuple):
-    """The values of names for the evaluation of formulas: numbers, and definitions over them."""
-
-    numbers: Mapping[str, Any]
-    definitions: Mapping[str, Expr] = {}
-    axes: int = 0
-
-    def of(self, tree: Expr) -> Any:
-        from symroof.symbolic.evaluation import evaluate  # with NumPy, which most lists do without
-
-        return evaluate(tree, self)
-
-    def value(self, name: str) -> Any:
-        tree = self.definitions.get(name)
-        return float(self.numbers[name]) if tree is None else self.of(tree)
-
-    def at(self, name: str, changes: Mapping[str, Any]) -> Any:
-        return self._replace(numbers={**self.numbers, **changes}).value(name)
-
-
 def matrices(kind: LayerKind, d_model: int) -> Iterator[Matrix]:
     """Every matrix of one layer as checkpoints store it: what runs as one product (``qkv``, ``gate_up``) is stored and scaled in parts."""
-    widths = Dimensions(kind.widths() | {"d_model": d_model})
+    from symroof.symbolic.evaluation import evaluate  # with NumPy, which most lists do without
+
+    widths = kind.widths() | {"d_model": d_model}
     for row in layer_rows(kind.structure("all", 0, frozenset()), "none"):
         for shape in row.shapes:
-            yield Matrix(row.operator, *(int(widths.of(parse(extent))) for extent in shape))
+            trees = [parse(extent) for extent in shape]
+            at = {name: float(widths[name]) for tree in trees for name in names(tree)}
+            yield Matrix(row.operator, *(int(evaluate(tree, None, at)) for tree in trees))
 
 
 class Storage(Spec):
