@@ -233,9 +233,7 @@ class Equation(DropsCaches):
         """
         own = self.bound_case
         points = [] if self.unknown in own.box else own.corner_points
-        if not points:
-            return self._search([{}])
-        middle = {name: float(own.case.value(name)) for name in points[0]}
+        middle = {name: float(own.case.value(name)) for each in points[:1] for name in each}
         return self._search([middle, *points])
 
     def crossings_at(self, points: Points) -> list[tuple[float, ...]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any
 
 import sympy
@@ -17,7 +17,6 @@ from symroof.symbolic.closed_forms import holds
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import (
     WRITTEN_OUT,
-    ZERO,
     Expr,
     TooLong,
     changed_inputs,
@@ -28,12 +27,12 @@ from symroof.symbolic.expressions import (
 )
 from symroof.symbolic.expressions import symbol as named_formula
 from symroof.symbolic.from_sympy import UnsupportedExpression, to_core
-from symroof.symbolic.nodes import Max, halves
+from symroof.symbolic.nodes import Max
 from symroof.symbolic.random_points import RandomPoint
 from symroof.symbolic.roots import Form, sign
 from symroof.symbols import expressions, symbol
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import INPUTS, base_name
+from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import UnknownName
 from symroof.units import is_whole
 
@@ -191,7 +190,7 @@ def piecewise(forms: Sequence[Form], x: Any, bound_case: BoundCase) -> Any:
     >>> Study().solve("max(kv_cache_bytes, weight_bytes) = mem_capacity", "batch").sympy
     Piecewise((mem_capacity/(context*kv_bytes_per_token), mem_capacity - weight_bytes >= 0))
     """
-    roots = [(form.closed_form, _existing(form, x, bound_case)) for form in forms]
+    roots = [(form.closed_form, _existing(form, x)) for form in forms]
     relation = partial(expression, bound_case=bound_case)
     ways = [
         (relation(form), sympy.And(*filter(is_open, map(relation, conditions))))
@@ -210,9 +209,9 @@ def piecewise(forms: Sequence[Form], x: Any, bound_case: BoundCase) -> Any:
     return sympy.Piecewise(*pieces, evaluate=False)
 
 
-def _existing(form: Form, x: Any, bound_case: BoundCase) -> tuple[Any, ...]:
+def _existing(form: Form, x: Any) -> tuple[Any, ...]:
     """The conditions of a form, with the form in the place of the unknown."""
-    root, made = form.closed_form, list(_exists(form.closed_form, bound_case))
+    root, made = form.closed_form, []
     for condition in form.trees:
         left, right = condition.args
         if x in condition.free_symbols or right == 0:
@@ -251,16 +250,3 @@ def _out_of_order(roots: Sequence[tuple[Any, tuple[Any, ...]]]) -> set[tuple[int
                     values[place] = point.evaluate(form)
         found |= {(i, k) for i, k in combinations(values, 2) if values[k] < values[i]}
     return found
-
-
-def _exists(form: Expr, bound_case: BoundCase) -> Iterator[Any]:
-    """That inputs which may be 0 do not make a root 0, or divide by it: the shape of a root is looked at as if all were positive."""
-    for factor in chain(*halves(sympy.Mul.make_args(form))):
-        whole = bound_case.case.expanded(factor, complete=False)
-        nothing = {
-            name: ZERO
-            for name in names(whole)
-            if base_name(name) in INPUTS and INPUTS[base_name(name)].may_vanish
-        }
-        if sign(factor) > 0 and substitute(whole, dict(nothing)) == ZERO:
-            yield sympy.Gt(factor, 0, evaluate=False)

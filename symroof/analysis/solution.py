@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from sympy import Symbol
 from sympy.printing.pretty.pretty_symbology import greek_unicode
 
@@ -207,17 +208,13 @@ class Solution(SolvedEquation):
         if not named or not self.declared.counted or not case.measured_alone:
             return ""
         grown, of = [], case.case.theory.symbol(named)
-        for tree, name in zip(self.sides, self._short_sides(), strict=True):
-            try:
-                first, second, third = (
-                    float(case.case.changed({unknown: k * FAR}).evaluate(tree)) for k in (1, 2, 3)
-                )
-            except NoValue:
-                return ""
-            if abs(third - 2 * second + first) > SETTLED * abs(second - first):
+        ends = self.over_arrays()(FAR * np.arange(1.0, 4.0), 0)
+        for values, name in zip(ends, self._short_sides(), strict=True):
+            first, second, third = np.broadcast_to(values, 3)
+            if not abs(third - 2 * second + first) <= SETTLED * abs(second - first):
                 return ""
             if first != second:
-                grown.append(f"{Result(of, (second - first) / FAR).plain()} to {name}")
+                grown.append(f"{Result(of, float(second - first) / FAR).plain()} to {name}")
         each = self.declared.display_unit or unknown
         return f"each {each} adds {' and '.join(grown)}" if grown else ""
 

@@ -184,11 +184,8 @@ def check_names(relation: Expr, unknown: str | None, bound_case: BoundCase, equa
             raise refused(equation, f"unknown name {name!r}", _nearest(name, known))
         if is_condition_or_label(known.definition(name)):
             raise refused(equation, f"{name} is true/false or a category, not a number")
-        _check_signs(name, unknown, bound_case, equation)
-        for inner in sorted(known.dependencies(name) - {unknown, *bound_case.case.given}):
-            if why := known.not_closed(inner):
-                hint = f"--set {inner}='…' gives it a value"
-                raise refused(equation, f"{inner} has {why}", hint, NoValueHere)
+        for inner in sorted(known.dependencies(name)):
+            _check_inner(inner, unknown, bound_case, equation)
     try:
         shown = as_written(equation, printed_name)
         if shown is not None and is_relation(shown):  # a threshold's is its name
@@ -204,20 +201,20 @@ def check_names(relation: Expr, unknown: str | None, bound_case: BoundCase, equa
         raise refused(equation, *split_hint(str(error))) from None
 
 
-def _check_signs(name: str, unknown: str | None, bound_case: BoundCase, equation: str) -> None:
-    """Check that nothing without a value may be negative: crossings are looked for, and conditions found, where inputs are positive."""
-    known = bound_case.case.theory
-    for inner in sorted(known.dependencies(name)):
-        declared = known.own.own(inner)
-        if declared is None or not declared.signed:
-            continue
-        may = f"{inner} may be negative"
-        if inner == unknown:
-            message = f"{may}; an equation is solved for what is positive"
-            raise refused(equation, message, "declare its sign")
-        if not bound_case.case.has_value(inner):
-            message = f"{may}: which answer holds turns on its value"
-            raise refused(equation, message, f"give {inner} one")
+def _check_inner(inner: str, unknown: str | None, bound_case: BoundCase, equation: str) -> None:
+    """Check that a name has a formula or a value, and none that may be negative: crossings are looked for, and conditions found, where inputs are positive."""
+    known, case = bound_case.case.theory, bound_case.case
+    declared, may = known.own.own(inner), f"{inner} may be negative"
+    if declared and declared.signed and inner == unknown:
+        message = f"{may}; an equation is solved for what is positive"
+        raise refused(equation, message, "declare its sign")
+    if declared and declared.signed and not case.has_value(inner):
+        raise refused(
+            equation, f"{may}: which answer holds turns on its value", f"give {inner} one"
+        )
+    if inner != unknown and inner not in case.given and (why := known.not_closed(inner)):
+        hint = f"--set {inner}='…' gives it a value"
+        raise refused(equation, f"{inner} has {why}", hint, NoValueHere)
 
 
 def _nearest(name: str, known: Theory) -> str:

@@ -1,12 +1,13 @@
 """The one search: where two sides meet along an axis, for several cases at once.
 
-The sides are looked at on a logarithmic grid in one call, then between the points where they change over, come near each other, or begin to have a
-value, again in one call for all places together. What is found is looked at from both sides: a pole is no crossing, a jump is one.
+The sides are looked at on a logarithmic grid, then between the points where they change over, come near each other, or begin to have a value. What is
+found is looked at from both sides: a pole is no crossing, a jump is one. The search of a case asks for the sides at some points and waits: what all cases
+ask for is computed in one call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,8 @@ NEAR, POLE_GROWTH = 1e-12, 1e4
 
 Sides = Callable[[Any, Any], tuple[Any, Any]]
 """Left and right at points of an axis; the second array says of which case each point is. NaN where a side has no value."""
+Asks = Generator[Any, tuple[Any, Any], Any]
+"""A part of a search: it yields points, is sent both sides there, and returns what it has found."""
 
 
 @dataclass(frozen=True)
@@ -95,83 +98,69 @@ def crossings(sides: Sides, axes: Sequence[Axis]) -> list[Crossings]:
     (2.0,)
     """
     with np.errstate(all="ignore"):
-        search = _Search(sides, axes)
-        search.look_at_edges()
-        spans = [search.span(i) for i in range(len(axes))]
-        search.leave_out_fading()
-        if not search.whole:
-            search.look_into_dips()
-        search.settle_zeros()
-        return search.answers(axes, spans)
+        searches = [_Search(axis).crossings() for axis in axes]
+        asked, found = {i: next(search) for i, search in enumerate(searches)}, {}
+        while asked:
+            x, lengths = np.concatenate([*asked.values()]), [*map(len, asked.values())]
+            both = np.broadcast_arrays(*sides(x, np.repeat([*asked], lengths)), x)[:2]
+            parts = zip(*(np.split(side, np.cumsum(lengths)[:-1]) for side in both), strict=True)
+            for i, answer in zip([*asked], parts, strict=True):
+                try:
+                    asked[i] = searches[i].send(answer)
+                except StopIteration as end:
+                    found[i] = end.value
+                    del asked[i]
+    return [found[i] for i in range(len(axes))]
 
 
 class _Search:
-    """Points of all axes in order, one axis after another: rows of where each lies, the gap between the sides, its case, and the size of the sides."""
+    """Points of an axis in order: where each lies, and the gap between the sides."""
 
-    def __init__(self, sides: Sides, axes: Sequence[Axis]) -> None:
-        self.sides, self.whole = sides, axes[0].whole
-        self.points = np.zeros((4, 0))
-        self.met: list[tuple[float, Any]] = []  # crossings by value and case
-        grids = [axis.grid() for axis in axes]
-        self.add(np.concatenate(grids), np.repeat(np.arange(len(axes)), [len(g) for g in grids]))
+    def __init__(self, axis: Axis) -> None:
+        self.axis, self.whole = axis, axis.whole
+        self.x = self.y = np.zeros(0)
 
-    @property
-    def x(self) -> Any:
-        return self.points[0]
+    def crossings(self) -> Asks:
+        """The crossings, or which side stays the larger."""
+        yield from self.add(self.axis.grid())
+        yield from self.look_at_edges()
+        known = self.x[~np.isnan(self.y)]
+        if not len(known):
+            return Crossings("none")
+        yield from self.leave_out_fading()
+        if not self.whole:
+            yield from self.look_into_dips()
+        met = yield from self.settle_zeros()
+        return (yield from self.answer(met, (float(known[0]), float(known[-1]))))
 
-    @property
-    def y(self) -> Any:
-        return self.points[1]
+    def add(self, x: Any) -> Asks:
+        """Look at further points."""
+        x = np.setdiff1d(x, self.x)
+        y = yield from self.gap(x)
+        order = np.argsort(np.r_[self.x, x])
+        self.x, self.y = np.r_[self.x, x][order], np.r_[self.y, y][order]
 
-    @property
-    def case(self) -> Any:
-        return self.points[2]
-
-    def add(self, x: Any, case: Any) -> None:
-        """Look at further points, all in one call."""
-        x, case = (np.ravel(each) for each in np.broadcast_arrays(x, case))
-        if not x.size:
-            return
-        more = np.stack([x, self.gap(x, case), case, self.size])
-        points = np.hstack([self.points, more])
-        points = points[:, np.lexsort((points[0], points[2]))]
-        new = np.any(np.diff(points[[0, 2]], axis=1) != 0, axis=0)
-        self.points = points[:, np.r_[True, new]]
-
-    def gap(self, x: Any, case: Any, exactly: bool = False) -> Any:
-        """Left side less right side; unless ``exactly``, 0 where floats do not tell them apart."""
+    def look(self, x: Any) -> Asks:
+        """Left side less right side, without a value where one has none, and the size of the larger."""
         x = np.asarray(x, dtype=float)
-        if not x.size:
-            return np.zeros(x.shape)
-        at = np.broadcast_to(case, x.shape).astype(int)
-        left, right = (np.broadcast_to(side, x.shape) for side in self.sides(x, at))
-        gap, self.size = left - right, np.maximum(np.abs(left), np.abs(right))
-        if not exactly:
-            gap = np.where(np.abs(gap) <= SAME * self.size, 0.0, gap)
-        return np.where(np.isfinite(self.size), gap, np.nan)
+        left, right = (yield x.ravel()) if x.size else (x, x)
+        size = np.maximum(np.abs(left), np.abs(right))
+        gap = np.where(np.isfinite(size), left - right, np.nan)
+        return gap.reshape(x.shape), size.reshape(x.shape)
 
-    def pairs(self) -> Any:
-        """Whether a point and the next lie on one axis."""
-        return self.case[:-1] == self.case[1:]
+    def gap(self, x: Any) -> Asks:
+        """The same, 0 where floats do not tell the sides apart."""
+        gap, size = yield from self.look(x)
+        return np.where(np.abs(gap) <= SAME * size, 0.0, gap)
 
-    def span(self, case: int) -> tuple[float, float] | None:
-        """The first and the last point of an axis with a value."""
-        x = self.x[(self.case == case) & ~np.isnan(self.y)]
-        return (float(x[0]), float(x[-1])) if len(x) else None
-
-    def look_at_edges(self) -> None:
+    def look_at_edges(self) -> Asks:
         """Close to where values end: a queue grows beyond every limit before it has no steady state."""
-
-        def edges() -> Any:
-            none = np.isnan(self.y)
-            return np.flatnonzero(self.pairs() & (none[:-1] != none[1:]))
-
         for _ in range(TURNS):
-            self.add(self.sections(near := edges(), near + 1), self.case[near])
-        near = edges()
+            near = np.flatnonzero(np.diff(np.isnan(self.y)))
+            yield from self.add(self.sections(near, near + 1))
+        near = np.flatnonzero(np.diff(np.isnan(self.y)))
         shorts = np.array([float(f"{x:.6g}") for x in self.x[near]])
-        between = (self.x[near] <= shorts) & (shorts <= self.x[near + 1])
-        self.add(shorts[between], self.case[near][between])
+        yield from self.add(shorts[(self.x[near] <= shorts) & (shorts <= self.x[near + 1])])
 
     def sections(self, first: Any, last: Any) -> Any:
         """Points that part each stretch between two points evenly, a column a stretch."""
@@ -179,142 +168,118 @@ class _Search:
         inner = a + (b - a) * np.linspace(0, 1, SECTIONS + 1)[1:-1, None]
         return np.rint(inner) if self.whole else inner
 
-    def leave_out_fading(self) -> None:
+    def leave_out_fading(self) -> Asks:
         """Without the points at an end where the sides only come so near each other that floats do not tell them apart."""
-        gone = np.zeros(len(self.x), dtype=bool)
-        for case in np.unique(self.case):
-            known = np.flatnonzero((self.case == case) & ~np.isnan(self.y))
-            for along in (known, known[::-1]):
-                differs = np.flatnonzero(self.y[along] != 0)
-                if not len(differs) or differs[0] == 0:
-                    continue
-                first = along[differs[:2]]
-                near = np.abs(self.y[first] / self.points[3][first])
-                if np.all(near < [FADING, 10 * FADING][: len(first)]):
-                    gone[along[: differs[0]]] = True
-        self.points = self.points[:, ~gone]
+        kept, known = np.ones(len(self.x), dtype=bool), np.flatnonzero(~np.isnan(self.y))
+        for along in (known, known[::-1]):
+            differs = np.flatnonzero(self.y[along] != 0)[:2]
+            gap, size = yield from self.look(self.x[along[differs]])
+            if len(gap) and np.all(np.abs(gap / size) < [FADING, 10 * FADING][: len(gap)]):
+                kept[along[: differs[0]]] = False
+        self.x, self.y = self.x[kept], self.y[kept]
 
-    def look_into_dips(self) -> None:
+    def look_into_dips(self) -> Asks:
         """Where the gap comes nearest to zero without a change of sides: two crossings may lie in one step, or the sides may touch."""
         near = self.dips()
         around = [np.abs(self.y[i - 1 : i + 2]).max() for i in near]
-        starts = list(zip(self.case[near], self.x[near - 1], self.x[near + 1], around, strict=True))
+        starts = list(zip(self.x[near - 1], self.x[near + 1], around, strict=True))
         for _ in range(DEEPEST):
-            if not len(near):
-                break
-            self.add(self.sections(near - 1, near + 1), self.case[near])
+            yield from self.add(self.sections(near - 1, near + 1))
             near = self.dips()
-        for case, low, high, before in starts:
-            inside = np.flatnonzero((self.case == case) & (self.x >= low) & (self.x <= high))
+        for low, high, before in starts:
+            inside = np.flatnonzero((self.x >= low) & (self.x <= high))
             least = inside[np.argmin(np.abs(self.y[inside]))]
             touches = abs(self.y[least]) <= TOUCH * before and inside[0] < least < inside[-1]
             if touches and len(set(np.sign(self.y[inside]))) == 1:
-                place = self.short(float(self.x[least]), case)
-                self.add(place, case)
-                self.y[(self.x == place) & (self.case == case)] = 0.0
+                place = yield from self.short(float(self.x[least]))
+                yield from self.add([place])
+                self.y[self.x == place] = 0.0
 
     def dips(self) -> Any:
         """The points nearest to zero among their neighbours, unless the gap would have to fall many times as far again."""
-        side, size, one = np.sign(self.y), np.abs(self.y), self.pairs()
+        side, size = np.sign(self.y), np.abs(self.y)
         here, low = size[1:-1], np.maximum(size[:-2], size[2:])
-        same = one[:-1] & one[1:] & (side[:-2] * side[1:-1] > 0) & (side[1:-1] * side[2:] > 0)
+        same = (side[:-2] * side[1:-1] > 0) & (side[1:-1] * side[2:] > 0)
         least = (here <= np.minimum(size[:-2], size[2:])) & (here < low)
-        worth = same & least & (FLAT * (low - here) >= here)
-        return np.flatnonzero(worth)[: PLACES * (1 + int(self.case.max(initial=0)))] + 1
+        return np.flatnonzero(same & least & (FLAT * (low - here) >= here))[:PLACES] + 1
 
-    def settle_zeros(self) -> None:
-        """What the points mean at which the sides are equal. A stretch of them is met at its ends; one so narrow that the sides only come too near
-        each other is a crossing, which is still to be found, or its middle where they touch."""
-        zero, one = self.y == 0, self.pairs()
-        first = np.flatnonzero(zero & ~np.r_[False, zero[:-1] & one])
-        last = np.flatnonzero(zero & ~np.r_[zero[1:] & one, False])
-        inside, beside = np.r_[first, last], np.r_[first - 1, last + 1]
-        outside = np.clip(beside, 0, len(zero) - 1)
-        known = (outside == beside) & (self.case[outside] == self.case[inside])
-        known &= ~np.isnan(self.y[outside])
+    def settle_zeros(self) -> Asks:
+        """The places at which the sides are equal. A stretch of them is met at its ends; one so narrow that the sides only come too near each other is
+        a crossing, which is still to be found, or its middle where they touch."""
+        zero, kept = self.y == 0, np.ones(len(self.y), dtype=bool)
+        met, beside = list[float](), list[float]()
+        edges = np.flatnonzero(np.diff(np.r_[False, zero, False])).reshape(-1, 2) - [0, 1]
+        outside = np.clip(edges + np.array([-1, 1]), 0, len(zero) - 1)
+        known = ~zero[outside] & ~np.isnan(self.y[outside])
 
-        def differs(x: Any, case: Any) -> Any:
-            return np.where(self.gap(x, case) != 0, 1.0, -1.0)
+        def differs(x: Any) -> Asks:
+            gap = yield from self.gap(x)
+            return np.where(gap != 0, 1.0, -1.0)
 
-        at, ends, beyond = self.case[inside], self.x[inside], np.full(len(inside), np.nan)
-        ends[known], beyond[known] = self.parted(
-            ends[known], self.x[outside[known]], at[known], differs
+        ends, beyond = self.x[edges], np.full(edges.shape, np.nan)
+        ends[known], beyond[known] = yield from self.parted(
+            ends[known], self.x[outside[known]], differs
         )
-        (low, high), (before, behind), case = (
-            np.split(ends, 2),
-            np.split(beyond, 2),
-            self.case[first],
-        )
-        narrow = ~np.isnan(before + behind) & (high - low <= NARROW * low) & (not self.whole)
-        met = (known | self.whole | np.tile(first == last, 2)) & ~np.tile(narrow, 2)
-        self.met = list(zip(ends[met], at[met], strict=True))
-        touch = narrow.copy()
-        touch[narrow] = (
-            self.gap(before[narrow], case[narrow]) * self.gap(behind[narrow], case[narrow]) > 0
-        )
-        for x, own in zip((low[touch] + high[touch]) / 2, case[touch], strict=True):
-            self.met.append((self.short(x, own), own))
-        kept = ~zero
-        kept[zero] = ~np.repeat(narrow, last - first + 1)
-        self.points = self.points[:, kept]
-        self.add(np.r_[before[narrow], behind[narrow]], np.tile(case[narrow], 2))
+        for (first, last), (low, high), around, own in zip(edges, ends, beyond, known, strict=True):
+            if self.whole or not own.all() or high - low > NARROW * low:
+                single = self.whole or first == last
+                met += [x for x, is_end in zip((low, high), own, strict=True) if is_end or single]
+                continue
+            before, behind = yield from self.gap(around)
+            if before * behind > 0:
+                met.append((yield from self.short((low + high) / 2)))
+            kept[first : last + 1] = False
+            beside += [*around]
+        self.x, self.y = self.x[kept], self.y[kept]
+        yield from self.add(beside)
+        return met
 
-    def short(self, x: float, case: Any) -> float:
+    def short(self, x: float) -> Asks:
         """The short number that a place is, if the sides are equal there."""
-        shorts = (float(f"{x:.{digits}g}") for digits in (6, 9))
-        return next((short for short in shorts if self.gap(short, case) == 0), x)
+        shorts = np.array([float(f"{x:.{digits}g}") for digits in (6, 9)])
+        gap = yield from self.gap(shorts)
+        return next(iter(shorts[gap == 0].tolist()), x)
 
-    def answers(
-        self, axes: Sequence[Axis], spans: Sequence[tuple[float, float] | None]
-    ) -> list[Crossings]:
-        """The crossings of each axis, or which side stays the larger."""
-        changes = np.flatnonzero(self.pairs() & (np.sign(self.y[:-1]) * np.sign(self.y[1:]) < 0))
-        a, b, at = self.x[changes], self.x[changes + 1], self.case[changes]
+    def answer(self, met: list[float], searched: tuple[float, float]) -> Asks:
+        """What is found at the changes of sides and at the places at which they are equal."""
+        changes = np.flatnonzero(np.sign(self.y[:-1]) * np.sign(self.y[1:]) < 0)
         side = np.sign(self.y[changes])
 
-        def passed(x: Any, case: Any) -> Any:
-            return -self.gap(x, case, exactly=True) * side
+        def passed(x: Any) -> Asks:
+            gap, _ = yield from self.look(x)
+            return -gap * side
 
-        _, roots = self.parted(a, b, at, passed)
+        _, roots = yield from self.parted(self.x[changes], self.x[changes + 1], passed)
         poles = np.zeros(len(roots), dtype=bool)
         if not self.whole:  # the gap beside a pole is far larger than around it
             around = np.maximum(np.abs(self.y[changes]), np.abs(self.y[changes + 1]))
-            near = [np.abs(self.gap(roots * (1 + step), at)) for step in (-NEAR, NEAR)]
-            poles = np.fmin(*near) > POLE_GROWTH * around
-        return [
-            self.answer(axis, i, spans[i], roots[(at == i) & ~poles], roots[(at == i) & poles])
-            for i, axis in enumerate(axes)
-        ]
-
-    def answer(
-        self, axis: Axis, case: int, searched: tuple[float, float] | None, roots: Any, poles: Any
-    ) -> Crossings:
-        if searched is None:
-            return Crossings("none")
-        known = (self.case == case) & ~np.isnan(self.y)
+            near = yield from self.gap(np.stack([roots * (1 - NEAR), roots * (1 + NEAR)]))
+            poles = np.fmin(*np.abs(near)) > POLE_GROWTH * around
+        known = ~np.isnan(self.y)
         x, y = self.x[known], self.y[known]
-        met = [*roots, *(x for x, own in self.met if own == case)] if np.any(y) else []
-        if axis.whole and axis.low <= 0 and x[0] == 1:  # the share of the first step
-            none, one = self.gap(np.array([0.0, 1.0]), case)
-            met += [none / (none - one)] * bool(none * one < 0)
-        if met:
-            return Crossings("crosses", tuple(sorted({self.plain(x, case) for x in met})), searched)
         if not y.any():
             return Crossings("identical", (), searched)
-        pole = float(f"{poles.min():.12g}") if len(poles) else None
+        met = [*met, *roots[~poles]]
+        if self.whole and self.axis.low <= 0 and x[0] == 1:  # the share of the first step
+            none, one = yield from self.gap([0.0, 1.0])
+            met += [none / (none - one)] * bool(none * one < 0)
+        if met:
+            plain = yield from self.plain(np.unique(met))
+            return Crossings("crosses", tuple(sorted({*plain})), searched)
+        pole = float(f"{roots.min():.12g}") if len(roots) else None
         if pole is not None:
             searched = (searched[0], float(x[x < pole][-1]))
         first = y[y != 0][0]
         return Crossings("lhs_above" if first > 0 else "lhs_below", (), searched, pole)
 
-    def plain(self, x: float, case: int) -> float:
-        """The short number that a crossing is, as far as floats tell."""
-        short = float(f"{x:.12g}")
-        off = abs(short - x) / abs(x)
-        alike = off <= ROUNDED or (off <= 10 * SAME and self.gap(short, case) == 0)
-        return short if alike else float(x)
+    def plain(self, x: Any) -> Asks:
+        """The short numbers that crossings are, as far as floats tell."""
+        short = np.array([float(f"{each:.12g}") for each in x])
+        off, gap = np.abs(short - x) / np.abs(x), (yield from self.gap(short))
+        alike = (off <= ROUNDED) | ((off <= 10 * SAME) & (gap == 0))
+        return np.where(alike, short, x).tolist()
 
-    def parted(self, a: Any, b: Any, case: Any, value: Callable[[Any, Any], Any]) -> Any:
+    def parted(self, a: Any, b: Any, value: Callable[[Any], Asks]) -> Asks:
         """The last place where a value is below zero and the first where it is not, between each two points, all together.
 
         The stretches are parted evenly, and around where a secant meets zero. It comes so near a smooth crossing that points around it close the
@@ -322,7 +287,7 @@ class _Search:
         """
         rows, shares = np.arange(len(a)), np.linspace(0, 1, SECTIONS + 1)[1:-1, None]
         beside = np.r_[0, [sign * 10.0**-k for k in (2, 4, 6, 8) for sign in (-1, 1)]][:, None]
-        before, behind = value(a, case), value(b, case)
+        before, behind = yield from value(np.stack([a, b]))
         while np.any(np.abs(b - a) > (1 if self.whole else 4e-16 * np.abs(b))):
             secant = a + (b - a) * before / (before - behind)
             points = np.vstack([a + (b - a) * shares, secant + (b - a) * beside])
@@ -331,7 +296,8 @@ class _Search:
             )
             points = np.clip(points, np.minimum(a, b), np.maximum(a, b))
             points = np.take_along_axis(points, np.argsort(np.abs(points - a), axis=0), axis=0)
-            values = np.vstack([before, value(points, case), behind])
+            inside = yield from value(points)
+            values = np.vstack([before, inside, behind])
             points, beyond = np.vstack([a, points, b]), values >= 0
             beyond[0], beyond[-1] = False, True
             place = np.argmax(beyond, axis=0)

@@ -203,20 +203,17 @@ def _by_sympy(
     short = sympy.expand(abbreviated(difference, x, still, inside=True))
     if short.has(Total, *CHOICES, *ROUNDED):
         raise why
-    back, by_moving = {dummy: part for part, dummy in still.items()}, dict[Any, list[Any]]()
-    for term in sympy.Add.make_args(short):
-        coefficient, moving = term.as_independent(x, as_Add=False)
-        by_moving.setdefault(moving, []).append(coefficient)
-    equation = sympy.S.Zero
-    for moving, parts in by_moving.items():
-        value = sympy.Add(*parts).xreplace(back)
+    back = {dummy: part for part, dummy in still.items()}
+    equation, coefficients = sympy.S.Zero, short.as_coefficients_dict(x)
+    for moving, coefficient in coefficients.items():
+        value = coefficient.xreplace(back)
         known = sign(value, numbers)
         if not value.is_number:
             name = sympy.Dummy(positive=True) if known else sympy.Dummy(real=True)
             back[name] = negated(value) if known < 0 else value
             value = -name if known < 0 else name
         equation += moving * value
-    if len(by_moving) > MOST_TERMS or equation.count_ops() > MOST_OPERATIONS:
+    if len(coefficients) > MOST_TERMS or equation.count_ops() > MOST_OPERATIONS:
         raise why
     try:
         found = sympy.solve(equation, x, check=False, simplify=False)
