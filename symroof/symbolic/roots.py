@@ -23,8 +23,8 @@ LONGEST_INLINE = 20
 """Nodes of the coefficients beyond which they are called by name."""
 MOST_TERMS, MOST_OPERATIONS = 3, 8
 """Terms and operations of an equation that SymPy's ``solve`` is asked about: longer ones take it minutes."""
-ZERO = 1e-13
-"""A coefficient that small a share of its terms is zero."""
+ZERO, ZERO_AT_RANDOM = 1e-13, 1e-9
+"""A coefficient that small a share of its terms is zero: with numbers, and at random points."""
 CHOICES = (sympy.Max, sympy.Min, OfLargest)
 ROUNDED = (sympy.ceiling, sympy.floor)
 UNREAL = (sympy.zoo, sympy.nan, sympy.oo, sympy.I)
@@ -86,23 +86,16 @@ def roots(difference: Any, x: Symbol, numbers: Evaluate | None = None) -> tuple[
         NoClosedForm: neither a polynomial nor SymPy's ``solve`` gives one.
     """
     try:
-        over, under = fraction(difference, x)
+        powers, before = polynomial(difference, x)
     except NoClosedForm as error:
-        return _real(_hidden_roots(difference, x, numbers, error)), 0
-    scaled, known = tidied(over, x)
-    over = {
-        k: c
-        for k, c in scaled.items()
-        if not (vanishes(c) if numbers is None else is_zero(c, numbers, ZERO))
-    }
-    signs = {sign(c) for c in over.values()}
-    plain = len(signs) == 1 and all(sign(c) > 0 for c in under.values())
-    return _real(_polynomial_roots(over, x, numbers)), signs.pop() * known if plain else 0
-
-
-def _real(forms: list[Form]) -> list[Form]:
-    """Those that are numbers."""
-    return [form for form in forms if not sympy.Tuple(form.root, *form.conditions).has(*UNREAL)]
+        forms, side = _hidden_roots(difference, x, numbers, error), 0
+    else:
+        powers = {k: c for k, c in powers.items() if not vanishes(c, numbers)}
+        signs = {sign(c) for c in powers.values()}
+        forms = _polynomial_roots(powers, x, numbers)
+        side = signs.pop() * before if len(signs) == 1 else 0
+    unreal = (sympy.Tuple(form.root, *form.conditions).has(*UNREAL) for form in forms)
+    return [form for form, none in zip(forms, unreal, strict=True) if not none], side
 
 
 def _polynomial_roots(over: Powers, x: Symbol, numbers: Evaluate | None) -> list[Form]:
@@ -291,24 +284,28 @@ def reason(expr: Any, x: Symbol) -> str:
     return f"the unknown is an argument of {names.get(type(expr).__name__, type(expr).__name__)}()"
 
 
-def tidied(over: Powers, x: Symbol) -> tuple[Powers, int]:
-    """The polynomial without common factors and denominators of its coefficients, which do not move its roots, and the sign of these.
+def polynomial(expr: Any, x: Symbol) -> tuple[Powers, int]:
+    """The powers of ``x`` whose roots are those of a quotient, without common factors and denominators of their coefficients, and the sign of what they
+    are multiplied by, as far as it is known. A factor of all terms of one coefficient is written once.
 
-    A factor of all terms of one coefficient is written once.
+    Raises:
+        NoClosedForm: it is no quotient of polynomials in ``x``.
 
     >>> a, b, c, x = sympy.symbols("a b c x", positive=True)
-    >>> tidied({1: a/b, 0: -a/c}, x)
+    >>> polynomial(a*x/b - a/c, x)
     ({1: c, 0: -b}, 1)
     """
+    over, under = fraction(expr, x)
+    signs = {sign(c) for c in under.values()}
     terms = [term * x**k for k, c in over.items() for term in sympy.Add.make_args(c)]
     whole = sympy.gcd_terms(sympy.Add(*terms))
     factors = sympy.Mul.make_args(whole)
     inner = next((part for part in factors if x in part.free_symbols and part.is_Add), None)
-    if inner is None:
-        return fraction(whole, x)[0], 1
-    shared = sign(sympy.Mul(*(part for part in factors if part is not inner and part != x)))
-    made, _ = fraction(inner if shared >= 0 else -inner, x)
-    return {k: sympy.gcd_terms(c) if c.is_Add else c for k, c in made.items()}, abs(shared)
+    if inner is not None:
+        shared = sign(sympy.Mul(*(part for part in factors if part is not inner and part != x)))
+        whole, signs = (inner if shared >= 0 else -inner), {own * abs(shared) for own in signs}
+    powers = {k: sympy.gcd_terms(c) if c.is_Add else c for k, c in fraction(whole, x)[0].items()}
+    return powers, signs.pop() if len(signs) == 1 else 0
 
 
 def bound_on(x: Symbol, condition: Any, difference: Any) -> Any:
@@ -318,12 +315,11 @@ def bound_on(x: Symbol, condition: Any, difference: Any) -> Any:
     >>> bound_on(x, a > b*x, a - b*x)
     x < a/b
     """
-    over, under = fraction(difference, x)
-    scaled, known = tidied(over, x)
-    if not (set(over) == set(scaled) == {0, 1} and set(under) == {0} and known and sign(under[0])):
+    powers, before = polynomial(difference, x)
+    if set(powers) != {0, 1} or not before:
         return None
-    rises = isinstance(condition, (Gt, Ge)) == (sign(under[0]) > 0)
-    slope, start = (scaled[1], scaled[0]) if rises else map(negated, (scaled[1], scaled[0]))
+    rises = isinstance(condition, (Gt, Ge)) == (before > 0)
+    slope, start = (powers[k] if rises else negated(powers[k]) for k in (1, 0))
     strict = isinstance(condition, (Gt, Lt))
     if sign(slope) > 0:
         return (Gt if strict else Ge)(x, negated(start) / slope, evaluate=False)
@@ -355,14 +351,18 @@ def negated(expr: Any) -> Any:
     return -expr
 
 
-def vanishes(expr: Any) -> bool:
-    """Whether an expression is zero whatever its symbols, as random points show, of one size: nothing vanishes beside another."""
+def vanishes(expr: Any, numbers: Evaluate | None = None) -> bool:
+    """Whether a number is nothing but the rounding of its terms. Without numbers whether an expression is zero whatever its symbols, as random points
+    show, of one size: nothing vanishes beside another."""
+    if numbers is not None:
+        return abs(numbers(expr)) <= ZERO * terms_size(expr, numbers)
     if expr.is_Number or not expr.is_Add:
         return bool(expr == 0)
     known = False
     for seed in "abc":
         with suppress(ArithmeticError):
-            if not is_zero(expr, RandomPoint(seed, 0, whole=False).evaluate, 1e-9):
+            point = RandomPoint(seed, 0, whole=False).evaluate
+            if abs(point(expr)) > ZERO_AT_RANDOM * terms_size(expr, point):
                 return False
             known = True
     return known
@@ -371,8 +371,3 @@ def vanishes(expr: Any) -> bool:
 def terms_size(expr: Any, numbers: Evaluate, at: Mapping[str, float] | None = None) -> float:
     """The sum of the sizes of a formula's terms: what rounding is a share of."""
     return sum(abs(numbers(term, at)) for term in sympy.Add.make_args(expr))
-
-
-def is_zero(expr: Any, numbers: Evaluate, share: float) -> bool:
-    """Whether a number is so small a share of its terms that it is nothing but their rounding."""
-    return abs(numbers(expr)) <= share * terms_size(expr, numbers)
