@@ -156,7 +156,8 @@ def expression(form: Expr, bound_case: BoundCase) -> Any:
 
 def relations(conditions: Iterable[Expr], bound_case: BoundCase) -> tuple[Any, ...]:
     """Conditions as SymPy relations; those that declared signs decide are left out."""
-    return tuple(filter(is_open, (expression(condition, bound_case) for condition in conditions)))
+    made = (expression(condition, bound_case) for condition in conditions)
+    return tuple(relation for relation in made if relation is not sympy.true)
 
 
 def definitions(
@@ -170,11 +171,6 @@ def definitions(
             if tree != named_formula(name):
                 found[symbol(name, case.theory.own)] = in_sympy(tree, bound_case)
     return found
-
-
-def is_open(relation: Any) -> bool:
-    """Whether declared signs do not decide a relation in its favour."""
-    return bool(relation != True)  # noqa: E712
 
 
 # ------------------------------------------------------------------------------------------- an answer without numbers
@@ -192,10 +188,7 @@ def piecewise(forms: Sequence[Form], x: Any, bound_case: BoundCase) -> Any:
     """
     roots = [(form.closed_form, _existing(form, x)) for form in forms]
     relation = partial(expression, bound_case=bound_case)
-    ways = [
-        (relation(form), sympy.And(*filter(is_open, map(relation, conditions))))
-        for form, conditions in roots
-    ]
+    ways = [(relation(form), sympy.And(*map(relation, met))) for form, met in roots]
     pieces = list(ways)
     for first, later in sorted(_out_of_order(roots)):  # the answer is the first crossing
         (form, met), also = pieces[first], ways[later][1]
