@@ -35,11 +35,11 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1770,
-    "symbolic": 4668,
+    "symbolic": 4626,
     "theory": 4498,
     "specs": 4409,
     "checkpoints": 3211,
-    "study": 6489,
+    "study": 6460,
     "select": 2400,
     "simulate": 1765,
     "servers": 1510,
