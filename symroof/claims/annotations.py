@@ -28,6 +28,7 @@ WORD = re.compile(
     r"\s*(?:([^\W\d][\w.-]*)(\s*=\s*))?(\"[^\"]*\"|'[^']*'|“[^”]*”|‘[^’]*’|[^\s\"'“‘=][^\s=]*|)(?=\s|$)\s*"
 )
 QUOTES = "\"'“‘"
+SPACED = "a value with spaces stands in quotes: target.itl='50 ms'"
 LABELLED = re.compile(r"fits|\w+_bound")
 """Quantities whose value is a word of the text, and no number in it."""
 
@@ -57,14 +58,14 @@ def annotation_fields(text: str, at: int = 0) -> tuple[dict[str, Any], dict[Loca
     while place < len(text):
         match = WORD.match(text, place)
         if not match or match.end() == place:
-            raise _unreadable(text, place, at)
+            word = text[place:].split()[0]
+            raise AnnotationError(at + place, f"{word[:40]!r} is not NAME=VALUE", SPACED)
         name, raw, here = match[1] or "", match[3], at + place
         value: Any = " ".join(raw[1:-1].split()) if raw[:1] and raw[0] in QUOTES else raw
         if name and not value:
             raise AnnotationError(here, f"{name} has no value", "write NAME=VALUE")
         if not name and text[:place].strip():
-            hint = "a value with spaces needs quotes: target.itl='50 ms'"
-            raise AnnotationError(here, f"{value[:40]!r} is not NAME=VALUE", hint)
+            raise AnnotationError(here, f"{value[:40]!r} is not NAME=VALUE", SPACED)
         if name == "between":
             value = [_case(part, at + match.start(3)) for part in value.split("|")]
         location, inner = _location(name, value), data
@@ -102,17 +103,6 @@ def _case(text: str, at: int) -> dict[str, Any]:
         hint = "write between='hardware=h100-sxm | hardware=h200'"
         raise AnnotationError(at, f"{text.strip()[:40]!r} is no case of between", hint)
     return dict(data["given"])
-
-
-def _unreadable(text: str, place: int, at: int) -> AnnotationError:
-    """Why no word begins at a place."""
-    rest = text[place:]
-    quote = next((i for i, c in enumerate(rest) if c in QUOTES), None)
-    if quote is not None and not re.search(r"\s", rest[:quote].partition("=")[2]):
-        message = "an unterminated quote, or one followed directly by text"
-        return AnnotationError(at + place + quote, message, "write NAME='a value with spaces'")
-    message = f"{rest.split()[0][:40]!r} is not NAME=VALUE"
-    return AnnotationError(at + place, message, "quote a value with spaces or an equals sign")
 
 
 SHOWN = 5

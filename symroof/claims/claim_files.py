@@ -270,8 +270,7 @@ def _check_form(passage: Passage, colon: bool, body: str) -> None:
     """
     faults = {
         ("the annotation needs a colon", f"write {EXAMPLE}"): not colon,
-        ("the annotation does not end", "end it with -->"): not passage.closed,
-        ("an annotation holds the beginning of another comment", "end it with -->"): "<!--" in body,
+        ("the annotation does not end", "end it with -->"): not passage.closed or "<!--" in body,
         ("the annotation is empty", f"write {EXAMPLE}"): not body,
     }
     if fault := next((fault for fault, found in faults.items() if found), None):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from symroof.analysis.compile import along, output
 from symroof.analysis.equation import LIMIT
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
@@ -24,21 +25,12 @@ from symroof.specs.input_values import symbol_of
 from symroof.symbolic.crossings import Axis, crossings
 from symroof.symbolic.dimensions import DimensionError, dimension
 from symroof.symbolic.evaluation import NoValue, evaluate
-from symroof.symbolic.expressions import (
-    ONE,
-    Expr,
-    is_label,
-    is_relation,
-    names,
-    rename,
-    substitute,
-    symbol,
-)
+from symroof.symbolic.expressions import ONE, Expr, is_relation, names, rename, substitute, symbol
 from symroof.symbolic.reading import FormulaError, parse, written
 from symroof.theory.case import Case
 from symroof.theory.spellings import known, printed_name, resolved
 from symroof.theory.switches import DETAIL
-from symroof.theory.symbols import base_name
+from symroof.theory.symbols import base_name, named
 from symroof.units import Dimension, describe, settled
 
 Value = Fraction | bool | str
@@ -302,44 +294,35 @@ def stretches_of(claim: ClaimSpec, relation: Expr) -> list[tuple[str, str, Outco
     ((name, span),) = claim.for_all.items()
     symbol = symbol_of(str(name), declarations_of(claim.given))
     ends = parse_range(str(span), symbol.unit, symbol.written_in, bare=True)
-    case = study_of({key: value for key, value in claim.given.items() if key != name}).first.case
+    whole = study_of({key: value for key, value in claim.given.items() if key != name}).first.case
+    case = whole.without_values({symbol.name}, rounded=True)
     tree = case.formula_or_name(relation.name) if relation.is_Symbol else relation
-    arms = [one for one, _ in tree.arms] if is_label(tree) else []
+    asked = (tree, tree.lhs - tree.rhs) if is_relation(tree) else (tree,)
+    results = [output(named(each), frozenset({symbol.name}), case) for each in asked]
 
-    def outcomes(points: Any) -> list[Outcome]:
-        scenarios = case.without_values({symbol.name}, rounded=True).changed({symbol.name: points})
-        asked = tree.lhs - tree.rhs if is_relation(tree) else tree
-        found = np.broadcast_to(scenarios.evaluate(asked), np.shape(points))
-        if found.dtype.kind in "US":
-            return [str(one) for one in found]
-        if np.isnan(found.astype(float)).any():
+    def outcomes(points: Any) -> Any:
+        found, *sides = along(case, {symbol.name: points}, results)
+        if np.isnan(sides).any() or (results[0].labels and "" in found):
             raise NoValue("no value in a part of the range")
-        if arms:
-            return [arms[int(one)] for one in found]
-        return [bool(one) for one in np.broadcast_to(scenarios.evaluate(tree), np.shape(points))]
+        return found
 
     low, high = float(ends.low), float(ends.high)
     steps = min(high - low, MOST_WHOLE) if symbol.counted else GRID
     points = np.linspace(low, high, int(steps) + 1)
     points = np.unique(np.rint(points)) if symbol.counted else points
-    every = outcomes(points)
+    every = outcomes(points).tolist()
     starts = [i for i in range(1, len(every)) if every[i] != every[i - 1]]
     turns = []
     for i in starts:
         before, (a, b) = every[i - 1], points[i - 1 : i + 1]
 
         def sides(x: Any, _: Any, before: Outcome = before) -> tuple[Any, Any]:
-            same = [outcome == before for outcome in outcomes(x.ravel())]
-            return np.where(np.reshape(same, x.shape), -1.0, 1.0), 0.0
+            return np.where(outcomes(x) == before, -1.0, 1.0), 0.0
 
         if not symbol.counted or b - a > 1:
             b = max(crossings(sides, [Axis(a, b, whole=symbol.counted)])[0].values, default=b)
         turns.append(b)
-    gap = 1 if symbol.counted else 0
-    form = ",.0f" if symbol.counted else ".6g"
-    return [
-        (f"{first:{form}}", f"{last:{form}}", every[i])
-        for first, last, i in zip(
-            [low, *turns], [*(b - gap for b in turns), high], [0, *starts], strict=True
-        )
-    ]
+    gap, form = (1, ",.0f") if symbol.counted else (0, ".6g")
+    firsts, lasts = [low, *turns], [*(b - gap for b in turns), high]
+    stretches = zip(firsts, lasts, [0, *starts], strict=True)
+    return [(f"{first:{form}}", f"{last:{form}}", every[i]) for first, last, i in stretches]

@@ -288,8 +288,7 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     if needs:
         return found.conditional(needs, f"holds with {needs}; {difference}")
     if ratio is None and not (sides.pair and compare_at_points(*sides.pair)):
-        reason = "undecided: too long to be compared without numbers"
-        reason = "undecided: no values that were tried show a difference" if sides.pair else reason
+        reason = "undecided: no numbers that were tried show a difference"
         return replace(found, verdict="unchecked", reason=reason)
     return replace(found, verdict="wrong", flags=("dimension",) if dimension else ())
 

@@ -227,7 +227,7 @@ FAULTS = """
 53 | positive | 1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=-1 -->
 62 | set twice | 1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 prompt=2 -->
 53 | no value | 1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt= -->
-41 | an unterminated quote | 1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->
+35 | is not NAME=VALUE | 1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->
 35 | 'of' is not NAME=VALUE | 1 GB <!-- symroof: kv_cache_bytes of llama -->
 62 | byte/s is needed | 1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 \
 mem_bandwidth='3 TB' -->
@@ -242,7 +242,7 @@ mem_bandwidth='3 TB' -->
 11 | is empty | 1 GB <!-- symroof: -->
 11 | colon | 1 GB <!-- symroof kv_cache_bytes model=llama-3-70b -->
 11 | does not end | 1 GB <!-- symroof: kv_cache_bytes
-11 | another comment | 1 GB <!-- symroof: kv_cache_bytes <!-- x -->
+11 | does not end | 1 GB <!-- symroof: kv_cache_bytes <!-- x -->
 """
 """The column, a part of the message, and the note."""
 FAULTS_IN_LINES = {
