@@ -45,7 +45,7 @@ BUDGETS = {
     "servers": 1510,
     "sweep": 872,
     "calibrate": 1229,
-    "check": 4382,
+    "check": 4353,
     "report": 4941,
     "cli": 3454,
     "tests": 29776,
