@@ -30,24 +30,8 @@ if TYPE_CHECKING:
     from symroof.theory.declarations import Declarations
 
 
-PUBLIC = (
-    "calibrate",
-    "check",
-    "define",
-    "derive",
-    "expected",
-    "load",
-    "plot",
-    "report",
-    "result",
-    "simulate",
-    "solve",
-    "sweep",
-    "symbol",
-    "sympy",
-    "value",
-    "values",
-)
+PUBLIC = """calibrate check define derive expected load plot report result simulate solve sweep
+symbol sympy value values"""
 """What a study offers; the rest of its attributes are for the package itself, and change."""
 
 
@@ -247,7 +231,7 @@ class Study(core.Study):
         return review
 
     def __dir__(self) -> Iterable[str]:
-        return [*sorted(PUBLIC), *(name for name in super().__dir__() if name.startswith("_"))]
+        return [*PUBLIC.split(), *(name for name in super().__dir__() if name.startswith("_"))]
 
     def check(self) -> Report:
         """Check the claims of the study. The report of a study without claims is empty.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from symroof.errors import nearest
 from symroof.table_formats import html_table, text_table
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 
 
-class CatalogueTable(Sequence[dict[str, Any]]):
+class CatalogueTable(list[dict[str, Any]]):
     """Rows by index or name, printed as a table in terminals and notebooks; ``pandas.DataFrame(table)`` works.
 
     >>> table = CatalogueTable([{"name": "batch_to_ridge", "unknown": "batch"}, {"name": "max_batch_itl", "unknown": "batch"}])
@@ -28,51 +28,30 @@ class CatalogueTable(Sequence[dict[str, Any]]):
     max_batch_itl   batch
     """
 
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows
-
-    @overload
-    def __getitem__(self, key: int | str) -> dict[str, Any]: ...
-    @overload
-    def __getitem__(self, key: slice) -> CatalogueTable: ...
-    def __getitem__(self, key: int | str | slice) -> dict[str, Any] | CatalogueTable:
-        """A row by index, name or symbol.
+    def __getitem__(self, key: Any) -> Any:
+        """A row by index, name or symbol, or a table of some.
 
         Raises:
             KeyError: no row has that name.
         """
         if isinstance(key, slice):
-            return CatalogueTable(self.rows[key])
+            return CatalogueTable(super().__getitem__(key))
         if isinstance(key, int):
-            return self.rows[key]
+            return super().__getitem__(key)
         from symroof.theory.spellings import symbol_name
 
         name = symbol_name(key)
-        row = next((row for row in self.rows if row["name"] == name), None)
+        row = next((row for row in self if row["name"] == name), None)
         if row is None:
-            raise KeyError(f"{name}: {nearest(str(name), [row['name'] for row in self.rows])}")
+            raise KeyError(f"{name}: {nearest(str(name), [row['name'] for row in self])}")
         return row
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, CatalogueTable) and self.rows == other.rows
-
-    def __hash__(self) -> int:
-        return hash(tuple(row["name"] for row in self.rows))
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.rows[0]) if self.rows else []
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(row["name"] for row in self))
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
-        rows = [[shown(row[key]) for key in self.columns] for row in self.rows]
-        return [key.replace("_", " ") for key in self.columns], rows
+        rows = [[shown(value) for value in row.values()] for row in self]
+        return [key.replace("_", " ") for key in (self[0] if self else ())], rows
 
     def __repr__(self) -> str:
         header, rows = self._cells()

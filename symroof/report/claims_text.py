@@ -19,23 +19,9 @@ TELLING = 0.01
 """Probability of a coincidence from which it is printed."""
 FITTED, LIKELY = ("hidden_efficiency", "hidden_overhead"), 0.5
 """Mistakes with a free parameter, and the probability of a coincidence from which one is hidden: any number would fit."""
-OPTIONS = (
-    "prompt",
-    "output",
-    "batch",
-    "context",
-    "tp",
-    "mfu",
-    "mbu",
-    "weights",
-    "kv",
-    "activations",
-    "model",
-    "hardware",
-    "preset",
-    "efficiency",
-    "engine",
-)
+OPTIONS = """prompt output batch context tp mfu mbu weights kv activations
+model hardware preset efficiency engine"""
+"""Inputs that have an option of their own name."""
 HOW_TO_BEGIN = "no claims; add one after a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
 MARKED = {
     "does_not_fit": "this configuration does not fit in memory",
@@ -117,7 +103,7 @@ def reproduced(claim: Checked) -> str:
     if not spec.quantity:
         verb = ["solve", spec.threshold, *(["--for", spec.solve_for] if spec.solve_for else [])]
     for name, value in spec.given.items():
-        if name in OPTIONS:
+        if name in OPTIONS.split():
             verb += [f"--{name}", _plain(value)]
             continue
         option = {"assume": "--assume", "targets": "--target"}.get(name, "--set")

@@ -75,7 +75,7 @@ def test_regions_are_what_the_sides_say(label):
     """Their corners, a little inside: past the ridge compute limits, past the line of memory it does not fit."""
     shown = chart_of("regimes", study(label))
     looked = 0
-    for area in draw(shown).axes[0].patches:
+    for area in draw(shown).axes[0].collections:
         line, beyond = {
             "compute-bound": ("ridge", True),
             "memory-bound": ("ridge", False),
@@ -83,8 +83,8 @@ def test_regions_are_what_the_sides_say(label):
         }.get(area.get_label(), (None, None))
         if line is None:
             continue
-        path, low, high = Path(np.log(area.get_xy())), *np.log([shown.x.low, shown.x.high])
-        for x in np.linspace(low, high, 9)[1:-1]:
+        path = Path(np.log(area.get_paths()[0].vertices))
+        for x in np.linspace(*np.log([shown.x.low, shown.x.high]), 9)[1:-1]:
             for y in np.linspace(*np.log([shown.y.low, shown.y.high]), 9)[1:-1]:
                 if path.contains_point((x, y), radius=-0.05):
                     batch, context = (Fraction(float(v)) for v in np.exp([x, y]))

@@ -55,12 +55,11 @@ def memory(study: Study, subject: BoundCase) -> Chart:
         "memory",
         case_title(subject) if single else compared(study.cases, f"{len(cases)} cases"),
         f"Weights, cache and reserve as one bar, with a line at usable memory, {words}",
-        _fitting(every),
+        [f"memory: {told[0]}"] if single else [_fitting(every)],
         Axis("GB", 0, max(*needed, *usable) / GIGABYTE * 1.5, "{:,.4g}".format, 0),
         rows=names,
         notes=[f"Left out: {left_out} further cases."] if left_out > 0 else [],
         does_not_fit=single and subject.does_not_fit,
-        headline=f"{told[0]}: memory needed and usable" if single else "",
     )
     _parts(chart, cases)
     chart.data["usable memory"] = usable
@@ -89,13 +88,10 @@ def _needed_of_usable(case: BoundCase) -> str:
     return f"{needed} of {usable}{', does not fit' if case.does_not_fit else ''}"
 
 
-def _fitting(cases: list[BoundCase]) -> list[str]:
+def _fitting(cases: list[BoundCase]) -> str:
     fitting = sum(not case.does_not_fit for case in cases)
-    if len(cases) == 1:
-        return ["it fits" if fitting else "it does not fit"]
-    if fitting == len(cases):
-        return ["every case fits"]
-    return [f"{fitting or 'none'} of {len(cases)} cases {'fit' if fitting > 1 else 'fits'}"]
+    of = f"{fitting or 'none'} of {len(cases)} cases {'fit' if fitting > 1 else 'fits'}"
+    return "every case fits" if fitting == len(cases) else of
 
 
 def waterfall(way: Waterfall, start: str, end: str) -> Chart:
@@ -322,11 +318,11 @@ def parts(study: Study, subject: BoundCase) -> Chart:
     shown = {name: _parts_of(subject, name) for name in latencies}
     words = [*dict.fromkeys(word for each in shown.values() for word in each)]
     totals = {name: float(subject.case.value(name)) for name in latencies}
-    largest = {name: max(each, key=lambda word: each[word]) for name, each in shown.items()}
-    said = [
-        f"of {name.upper()}, {subject.result(name).plain(3)}, {seconds(each[largest[name]])} is {largest[name]}"
-        for name, each in shown.items()
-    ]
+    said = []
+    for name, each in shown.items():
+        largest = max(each, key=lambda word: each[word])
+        part, whole = seconds(each[largest]), seconds(totals[name])
+        said.append(f"{name.upper()}: mostly {largest}, {part} of {whole}")
     chart = Chart(
         "parts",
         case_title(subject),
@@ -335,7 +331,6 @@ def parts(study: Study, subject: BoundCase) -> Chart:
         Axis("share of the latency (%)", 0, 140, "{:.0f}".format, 0),
         rows=[name.upper() for name in latencies],
         does_not_fit=subject.does_not_fit,
-        headline=f"{'; '.join(f'{name.upper()}: mostly {largest[name]}' for name in latencies)}",
     )
     chart.data["part"] = np.array(words)
     for row, (name, each) in enumerate(shown.items()):

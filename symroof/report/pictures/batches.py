@@ -75,7 +75,7 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
     )
     for goal in goals:
         chart.shade(chart.x.low, goal, "sky", 0.14)
-        chart.upright("target", goal, "vermilion", "--", f"ITL target {seconds(goal)}")
+        chart.rule("target", goal, "vermilion", "--", f"ITL target {seconds(goal)}")
     chart.curve("line", points(batches[batches <= edge]), "blue", "-", 2.2)
     chart.curve("beyond", points(batches[batches >= edge]), "faint", "--", 1.6, "does not fit")
     for roof in roofs:
@@ -169,7 +169,7 @@ def ranked(review: Reviewed) -> Chart:
     if goal is not None:
         chart.x.high = max(chart.x.high, 1.2 * float(goal))
         words = f"ITL target {seconds(float(goal))}"
-        chart.upright("target", float(goal), "vermilion", "--", words)
+        chart.rule("target", float(goal), "vermilion", "--", words)
     if names := [labelled(one) for one in review.shown.best if one not in shown]:
         chart.notes.append(f"Left out: {'; '.join(names)}.")
     return chart

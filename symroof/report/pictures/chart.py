@@ -144,7 +144,6 @@ class Chart:
     rows: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     does_not_fit: bool = False
-    headline: str = ""
     data: dict[str, Any] = field(default_factory=dict)
     mesh: Mesh | None = None
     marks: list[Callable[[Any], Any]] = field(default_factory=list)
@@ -155,10 +154,9 @@ class Chart:
 
     @property
     def title(self) -> str:
-        """The headline if one was chosen, else the first finding, and the next where it is short."""
+        """The first finding, and the next where it is short."""
         both = "; ".join(self.found[:2])
-        text = both if len(both) <= TITLE else self.found[0]
-        return self.headline or sentence(text)
+        return sentence(both if len(both) <= TITLE else self.found[0])
 
     @property
     def caption(self) -> str:
@@ -209,11 +207,14 @@ class Chart:
         look["markeredgecolor"] = own if hollow or shape == "x" else back
         self.marks.append(lambda axes: axes.plot(*made.T, label=label, **look))
 
-    def area(self, points: Points, colour: str, share: float = 0.16, label: str = "") -> None:
-        """A tinted area, a hatched one where its ``share`` of colour is 0."""
-        made = np.array(list(points), dtype=float)
-        if len(made) > 2:
-            self.marks.append(lambda axes: axes.fill(*made.T, label=label, **_look(colour, share)))
+    def between(
+        self, at: Any, low: Any, high: Any, colour: str, share: float, label: str = "", by: str = ""
+    ) -> None:
+        """The tinted area between two curves over x, or with ``by`` x from left to right; hatched where its ``share`` of colour is 0."""
+        if (np.asarray(high) > low).any():
+            look = _look(colour, share)
+            fill = f"fill_between{by}"
+            self.marks.append(lambda axes: getattr(axes, fill)(at, low, high, label=label, **look))
 
     def shade(self, low: float, high: float, colour: str, share: float, label: str = "") -> None:
         """The area between two x values."""
@@ -222,24 +223,15 @@ class Chart:
             look = _look(colour, share)
             self.marks.append(lambda axes: axes.axvspan(low, high, label=label, **look))
 
-    def upright(self, name: str, x: float, colour: str, dash: str, label: str) -> None:
-        """A vertical line over the whole height."""
-        self.data[name] = np.array([x])
+    def rule(
+        self, name: str, value: float, colour: str, dash: str, label: str, level: bool = False
+    ) -> None:
+        """A vertical line at a value over the whole height, or a ``level`` one over the whole width."""
+        self.data[name] = np.array([value])
         look = {"color": line(colour), "linestyle": dash, "linewidth": 1.2, "zorder": 3}
-        if self.x.has(x):
-            self.marks.append(lambda axes: axes.axvline(x, label=label, **look))
-
-    def level(self, name: str, y: float, colour: str, dash: str, label: str = "") -> None:
-        """A horizontal line over the whole width."""
-        self.data[name] = np.array([y])
-        look = {"color": line(colour), "linestyle": dash, "linewidth": 1.2, "zorder": 3}
-        if self.y.has(y):
-            self.marks.append(lambda axes: axes.axhline(y, label=label, **look))
-
-    def memory(self, end: float, label: str) -> None:
-        """Where memory ends, and what lies beyond hatched."""
-        self.shade(end, self.x.high, "pale", 0, "does not fit")
-        self.upright("memory", end, "ink", "-", label)
+        if (self.y if level else self.x).has(value):
+            draw = "axhline" if level else "axvline"
+            self.marks.append(lambda axes: getattr(axes, draw)(value, label=label, **look))
 
     def bar(self, row: float, start: float, end: float, colour: str, label: str = "") -> None:
         """A bar of a row."""

@@ -58,16 +58,6 @@ def log_spaced(low: float, high: float, more: Sequence[float] = (), count: int =
     return np.unique([*steps, *(x for x in more if low < x < high and math.isfinite(x))])
 
 
-def band(answers: BoundCase, quantity: str, by: str, points: Any) -> list[tuple[float, float]]:
-    """The outline of the area that the corners of the ranges span; empty without ranges."""
-    corners = [along(corner, quantity, by, points) for corner in answers.corners]
-    if not corners:
-        return []
-    low, high = np.min(corners, axis=0), np.max(corners, axis=0)
-    outline = [*zip(points, low, strict=True), *zip(points[::-1], high[::-1], strict=True)]
-    return [point for point in outline if np.isfinite(point).all()]
-
-
 def requests(batch: float) -> str:
     """``1 request``, ``32 requests``."""
     return f"{counted(float(batch))} {plural('request', batch)}"

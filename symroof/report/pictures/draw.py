@@ -35,8 +35,6 @@ UNTOLD = {
     "png": ("Software",),
 }
 """What Matplotlib writes into a file that would change it with the day or the version."""
-WHERE = {"pdf": "Subject", "png": "Description"}
-"""Where a file holds its text alternative."""
 
 
 class Picture(Figure):
@@ -55,11 +53,13 @@ class Picture(Figure):
     def form(self, ending: str) -> bytes:
         """The file in one format, the same bytes for the same picture."""
         made = io.BytesIO()
-        about: dict[str, str | None] = dict.fromkeys(UNTOLD[ending])
-        if ending != "svg":  # which gets its own
-            about |= {"Title": self.title, WHERE[ending]: self.alt}
+        options: Any = {
+            "metadata": dict.fromkeys(UNTOLD[ending]),
+            "dpi": PIXELS,
+            "facecolor": "auto",
+        }
         with _settings():
-            super().savefig(made, format=ending, metadata=about, dpi=PIXELS, facecolor="auto")
+            super().savefig(made, format=ending, **options)
         if ending != "svg":
             return made.getvalue()
         return themed(made.getvalue().decode(), self.title, self.alt).encode()

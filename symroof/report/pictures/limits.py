@@ -122,7 +122,7 @@ def _roof(chart: Chart, subject: BoundCase, peak: float, bandwidth: float) -> No
     ):
         ends = [(low, low * slope), (top / slope, top), (high, top)]
         chart.curve(name, ends, colour, dash, width, label)
-    chart.upright("ridge", edge, "green", "--", f"effective ridge: {ridge}")
+    chart.rule("ridge", edge, "green", "--", f"effective ridge: {ridge}")
     chart.shade(low, edge, "sky", 0.16, "memory-bound")
     chart.shade(edge, high, "orange", 0.2, "compute-bound")
 
@@ -149,8 +149,8 @@ SHORTEST, LONGEST, LARGEST_BATCH = 256, 2**20, 2**17
 EDGE = 0.75
 """The batch axis starts at this factor of its first batch, so that a batch of 1 is not on the axis."""
 
-Line = list[tuple[float, float]]
-"""Pairs of a context and the batch there: 0 if every batch is beyond the line, infinity if none is."""
+Lines = dict[str, Any]
+"""The batch of each line at each context: 0 if every batch is beyond it, infinity if none is."""
 
 
 def regimes(study: Study, subject: BoundCase) -> Chart:
@@ -177,16 +177,20 @@ def regimes(study: Study, subject: BoundCase) -> Chart:
     low = next_power_of_two(max(min(SHORTEST, last / 8, ridge / 8), 1))
     high = min(max(4 * last, 2 * ridge, 64 * low), LONGEST)
     contexts = low, next_power_of_two(max(high, 2 * last))
-    lines = {name: _line(one, contexts, last, beyond) for name, one in solved.items()}
-    here = {name: dict(line)[last] for name, line in lines.items()}
-    batches = _batches(lines, here, batch)
+    at = _contexts(*contexts, last, beyond)
+    lines = {name: _batches(solution, at) for name, solution in solved.items()}
+    here = {name: float(line[at == last][0]) for name, line in lines.items()}
+    seen = [4 * batch, 64.0, 6 * lines["ridge"][0]]
+    seen += [3 * here[name] for name in ("memory", "target") if name in here]
+    widest = next_power_of_two(max(x for x in seen if math.isfinite(x)))
+    widest = min(widest, max(LARGEST_BATCH, next_power_of_two(2 * batch)))
     within = f", {range_position(subject)}" if subject.corners else ""
     chart = Chart(
         "regimes",
         case_title(subject),
         "What limits a decode step, over batch and context, both logarithmic.",
         _found_limits(subject, batch, last, here, beyond),
-        Axis("batch (requests)", batches[0] * EDGE, batches[1], counted, 2),
+        Axis("batch (requests)", EDGE, widest, counted, 2),
         Axis("context of every request (tokens)", *contexts, counted, 2),
         notes=[
             f"The case climbs from the context of its first step to that of its last, where memory and target are tested. Every line is solved{within}."
@@ -196,8 +200,11 @@ def regimes(study: Study, subject: BoundCase) -> Chart:
     chart.curve("case", [(batch, first), (batch, last * 1.0001)], "vermilion", "-", 2.6)
     spot = [(batch, last)]
     chart.spots("this case", spot, "D", "vermilion", 8, label="this case")
-    _regions(chart, lines, beyond)
-    _lines(chart, lines, subject.targets.get("itl"))
+    _regions(chart, lines, at)
+    if beyond:
+        label = "above it no batch reaches the ridge"
+        chart.rule("beyond", beyond, "green", ":", label, level=True)
+    _draw_lines(chart, lines, at, subject.targets.get("itl"))
     return chart
 
 
@@ -213,58 +220,39 @@ def _solved(equation: str, there: BoundCase) -> Solution | None:
     return None
 
 
-def _line(
-    solution: Solution, contexts: tuple[float, float], last: float, beyond: float | None
-) -> Line:
-    """The batch at every context, at that of the case, and closely before the ridge ends."""
-    at = {*np.rint(np.geomspace(*contexts, CONTEXTS) * 16) / 16, last}
-    if beyond and solution.unknown == "batch":
-        ends = (beyond * (1 - 0.5**k) for k in range(1, TAIL))
-        at |= {end for end in ends if contexts[0] < end < contexts[1]}
+def _contexts(low: float, high: float, last: float, beyond: float | None) -> Any:
+    """The contexts of the lines, that of the case, and some closely before the ridge ends."""
+    at = {*np.rint(np.geomspace(low, high, CONTEXTS) * 16) / 16, last}
+    ends = (beyond * (1 - 0.5**k) for k in range(1, TAIL)) if beyond else ()
+    return np.array(sorted(at | {end for end in ends if low < end < high}))
+
+
+def _batches(solution: Solution, contexts: Any) -> Any:
+    """The batch of a line at every context."""
     line = []
-    every = solution.crossings_at([{"context": context} for context in sorted(at)])
-    for context, found in zip(sorted(at), every, strict=True):
+    every = solution.crossings_at([{"context": context} for context in contexts])
+    for context, found in zip(contexts, every, strict=True):
         if not found:
             one = solution.bound_case.case.changed({"context": context, "batch": 1.0})
             left, right = map(one.evaluate, solution.sides)
             found = (0.0 if left > right else math.inf,)
-        line.append((float(context), float(found[0])))
-    return line
+        line.append(float(found[0]))
+    return np.array(line)
 
 
-def _batches(lines: dict[str, Line], here: dict[str, float], batch: float) -> tuple[float, float]:
-    """The batch range: the case, the ridge at short contexts, and the limits at the case's context."""
-    seen = [4 * batch, 64.0, 6 * lines["ridge"][0][1]]
-    seen += [3 * here[name] for name in ("memory", "target") if name in here]
-    widest = next_power_of_two(max(x for x in seen if math.isfinite(x)))
-    return 1.0, min(widest, max(LARGEST_BATCH, next_power_of_two(2 * batch)))
-
-
-def _regions(chart: Chart, lines: dict[str, Line], beyond: float | None) -> None:
+def _regions(chart: Chart, lines: Lines, at: Any) -> None:
     """What limits where, and what does not fit."""
-    low, high, bottom, top = chart.x.low, chart.x.high, chart.y.low, chart.y.high
-    never = top if beyond is None else min(max(beyond, bottom), top)
-    for name, colour, share, words in (
-        ("ridge", "orange", 0.32, "compute-bound"),
-        ("memory", "pale", 0, "does not fit"),
-    ):
-        if name in lines:
-            ends = _clipped(lines[name], low, high)
-            outline = [*ends, (high, ends[-1][1]), (high, ends[0][1])]
-            chart.area(outline, colour, share, words)
-    ridge = [end for end in _clipped(lines["ridge"], low, high) if end[1] <= never]
-    if ridge:
-        outline = [(low, bottom), *ridge, (ridge[-1][0], never), (low, never)]
-        chart.area(outline, "sky", 0.16, "memory-bound")
-    if never < top:
-        corners = [(low, never), (high, never), (high, top), (low, top)]
-        chart.area(corners, "blue", 0.16, "memory-bound: no batch reaches the ridge")
-        chart.level("beyond", never, "green", ":")
+    low, high = chart.x.low, chart.x.high
+    ridge = lines["ridge"].clip(low, high)
+    chart.between(at, ridge, high, "orange", 0.32, "compute-bound", "x")
+    chart.between(at, low, ridge, "sky", 0.16, "memory-bound", "x")
+    if "memory" in lines:
+        chart.between(at, lines["memory"].clip(low, high), high, "pale", 0, "does not fit", "x")
 
 
-def _lines(chart: Chart, lines: dict[str, Line], target: Any) -> None:
+def _draw_lines(chart: Chart, lines: Lines, at: Any, target: Any) -> None:
     words = f"ITL target {seconds(float(target))}" if target is not None else ""
-    if words and all(batch < 1 for _, batch in lines.get("target", [])):
+    if words and (lines.get("target", at) < 1).all():
         words = words.replace("target", "above") + " everywhere"
     for name, colour, dash, width, label in (
         ("ridge", "green", "-", 1.8, "ridge: compute time = memory time"),
@@ -272,14 +260,9 @@ def _lines(chart: Chart, lines: dict[str, Line], target: Any) -> None:
         ("target", "blue", "--", 1.6, words),
     ):
         if name in lines:
-            shown = [(context, batch) for context, batch in lines[name] if math.isfinite(batch)]
-            ends = _clipped(shown, chart.x.low / 4, chart.x.high * 4)
-            chart.curve(name, ends, colour, dash, width, label)
-
-
-def _clipped(line: Line, low: float, high: float) -> list[tuple[float, float]]:
-    """A line as batches and contexts, its batches kept within two ends."""
-    return [(min(max(batch, low), high), context) for context, batch in line]
+            shown, (low, high) = np.isfinite(lines[name]), (chart.x.low / 4, chart.x.high * 4)
+            points = np.column_stack([lines[name].clip(low, high), at])[shown]
+            chart.curve(name, points, colour, dash, width, label)
 
 
 def _found_limits(

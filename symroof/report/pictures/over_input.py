@@ -20,7 +20,6 @@ from symroof.report.pictures.curves import (
     POINTS,
     along,
     at_last_step,
-    band,
     counted_in,
     log_spaced,
     next_power_of_two,
@@ -180,9 +179,11 @@ def _curve(drawn: Drawn) -> Chart:
         chart.notes.append(f"The band is what the ranges span, {range_position(subject)}.")
     spot = [(float(subject.case.value(by)), float(subject.case.value(name)))]
     chart.spots("diamond", spot, "D", "vermilion", 8, label=f"this case: {value}")
-    chart.area(band(subject, name, by, points), "blue", 0.3)
+    if len(ends := [along(corner, name, by, points) for corner in subject.corners]):
+        chart.between(points, np.min(ends, axis=0), np.max(ends, axis=0), "blue", 0.3)
     if memory:
-        chart.memory(memory.value, "memory ends")
+        chart.shade(memory.value, chart.x.high, "pale", 0, "does not fit")
+        chart.rule("memory", memory.value, "ink", "-", "memory ends")
     line, edge = np.column_stack([points, values]), memory.value if memory else math.inf
     chart.curve("line", line[points <= edge], "blue", "-", 2.2)
     chart.curve("beyond", line[points >= edge], "faint", "--", 2.0)
@@ -197,7 +198,7 @@ def _curve(drawn: Drawn) -> Chart:
 def _target(chart: Chart, drawn: Drawn, goal: float, edge: float) -> None:
     """The target of a latency, and up to where along its input it is met."""
     unit, shown = drawn.across().display_unit, seconds(goal)
-    chart.level("target", goal, "vermilion", "--", f"{drawn.label} target {shown}")
+    chart.rule("target", goal, "vermilion", "--", f"{drawn.label} target {shown}", level=True)
     met = solve_limit(f"{drawn.name} = {drawn.name}_target", drawn.subject, drawn.by[0])
     if met:
         chart.found.append(f"the target of {shown} allows {met.allows(unit)}")
