@@ -31,7 +31,7 @@ from symroof.theory.layout import SHAPING
 from symroof.theory.quantities import Quantity
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import ALIASES, Symbol, canonical
-from symroof.units import NUMBER, UnitError, parse_number
+from symroof.units import NUMBER, parse_number
 
 LABELLED = {
     "model": "model",
@@ -261,9 +261,6 @@ def _limit(count: int) -> None:
 
 def _single(symbol: Symbol, value: object, own: Declarations) -> int | Fraction:
     """One value of an axis, in base units: exact, so that three steps of 0.1 are 0.3."""
-    if isinstance(value, str) and re.fullmatch(r"\d{1,15}-\d{1,15}", value):
-        steps = value.replace("-", ":")
-        raise ValueError(f"{value!r} is not a range; write {symbol.name}='{steps}'")
     read = setting(symbol.name, exact(value), formulas=False, bare=True, own=own)
     if isinstance(read, ValueRange):
         steps = read.text.replace("..", ":")
@@ -293,16 +290,19 @@ def _progression(symbol: Symbol, text: str, own: Declarations) -> list[float]:
     if step is None and not symbol.counted:
         raise ValueError(f"{text!r} needs a step: {text}:x2 times two, or {text}:+1 plus one")
     if found["kind"] in ("x", "×", "*"):
-        factor = _factor(step.strip(), first)
+        factor = float(parse_number(step))
+        if factor <= 1 or first <= 0:
+            raise ValueError(f"{text[:60]!r} leads nowhere; write 1:{last}:x2, or a list")
         count = int(math.log(last / first) / math.log1p(factor - 1) + 1e-9) + 1
         _limit(count)
         read = [float(f"{first * factor**i:.15g}") for i in range(count)]
-    elif (amount := _single(symbol, _with_unit((step or "1").strip(), unit), own)) > 0:
+    else:
+        amount = _single(symbol, _with_unit((step or "1").strip(), unit), own)
+        if amount <= 0:
+            raise ValueError(f"{text[:60]!r} leads nowhere; its step is more than 0")
         count = int((last - first) // amount) + 1
         _limit(count)
         read = [float(first + i * amount) for i in range(count)]
-    else:
-        raise ValueError(f"{text[:60]!r} leads nowhere; its step is more than 0")
     counted = symbol.counted and not isinstance(symbol, Quantity)
     if counted and any(value % 1 for value in read):
         raise ValueError(f"counts whole {symbol.display_unit or 'thing'}s: take whole steps")
@@ -312,16 +312,3 @@ def _progression(symbol: Symbol, text: str, own: Declarations) -> list[float]:
 def _with_unit(text: str, unit: str) -> str:
     """``2`` of ``2:8 TB/s`` is in TB/s."""
     return f"{text} {unit}" if unit and re.fullmatch(NUMBER, text) else text
-
-
-def _factor(written: str, first: int | Fraction) -> float:
-    """What is multiplied at each step."""
-    try:
-        factor = float(parse_number(written))
-    except UnitError:
-        raise ValueError(f"the factor {written[:40]!r} is not a number; write x2") from None
-    if factor <= 1:
-        raise ValueError(f"times {written} leads nowhere; the factor is more than 1, such as x2")
-    if first == 0:
-        raise ValueError(f"0 times {written} stays 0; start above it, or write 0,1:8:x{written}")
-    return factor

@@ -5,6 +5,7 @@ stands beside the numbers in every format: assumptions, inputs and their sources
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import math
 import os
@@ -155,20 +156,17 @@ def warnings(grid: Grid) -> list[str]:
 
 
 def missing_values(grid: Grid) -> list[str]:
-    """What has no value for some of the labels: the first of them, how many more, and why."""
+    """What has no value for some of the labels, which those are, the first of many, and why."""
     lines = []
+    labels = itertools.product(*([f"{a.name}={x}" for x in a.values] for a in grid.labelled))
+    places = list(map(", ".join, labels))
     for name in dict.fromkeys((*grid.quantities, FITS)):
-        lack = [(i, case[name]) for i, case in enumerate(grid.missing) if name in case]
-        if not lack:
-            continue
-        first, why = lack[0]
-        place = np.unravel_index(first, [len(axis) for axis in grid.labelled])
-        labels = zip(grid.labelled, place, strict=True)
-        where = ", ".join(f"{axis.name}={axis.values[i]}" for axis, i in labels)
-        where = f" where {where}" if len(lack) < len(grid.cases) else " anywhere"
-        more = f" (and for {len(lack) - 1} more)" if 1 < len(lack) < len(grid.cases) else ""
-        what = "whether it fits in memory is not known" if name == FITS else f"{name} has no value"
-        lines.append(f"{what}{where}{more}: {why}")
+        lack = {
+            at: case[name] for at, case in zip(places, grid.missing, strict=True) if name in case
+        }
+        for where, why in itertools.islice(lack.items(), 1):
+            more = f" (and for {len(lack) - 1} more)" * (len(lack) > 1)
+            lines.append(f"{name} has no value{f' where {where}' * bool(where)}{more}: {why}")
     return lines
 
 

@@ -321,8 +321,8 @@ def parts(study: Study, subject: BoundCase) -> Chart:
     said = []
     for name, each in shown.items():
         largest = max(each, key=lambda word: each[word])
-        part, whole = seconds(each[largest]), seconds(totals[name])
-        said.append(f"{name.upper()}: mostly {largest}, {part} of {whole}")
+        of = f"{seconds(each[largest])} of {seconds(totals[name])}"
+        said.append(f"{name.upper()}: mostly {largest}, {of}")
     chart = Chart(
         "parts",
         case_title(subject),

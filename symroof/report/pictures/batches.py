@@ -11,10 +11,9 @@ from symroof.analysis.case_summary import case_title
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import under_load
 from symroof.cases.bound_case import BoundCase
+from symroof.report.field_names import quantity_name
 from symroof.report.pictures.chart import SERIES, Axis, Chart, counted, in_unit, lacking, seconds
 from symroof.report.pictures.curves import (
-    ISOLATED,
-    UNDER_LOAD,
     AxisLimit,
     along,
     at_last_step,
@@ -34,6 +33,12 @@ from symroof.theory.declarations import FULL_MEMORY
 from symroof.units import significant
 
 LARGEST, POINTS = 2.0**17, 40
+METRICS = {True: ("sustained_itl", "sustained_throughput"), False: ("itl", "decode_throughput")}
+NOTES = {
+    True: "A server with every slot taken, prefills included. At an arrival rate fewer requests decode, in shorter steps.",
+    False: "Decode alone, at the last step: on a server under load, prefills lengthen the steps.",
+}
+"""Latency, rate and a note of a server under load, and of decode alone."""
 NOTE = "The dashed grey line beyond what memory holds, and what is marked †, does not fit. Compute limits from the ridge on. Both axes are logarithmic; every mark is solved."
 
 
@@ -43,21 +48,23 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
     Raises:
         InputError: no batch moves its ITL.
     """
-    of = UNDER_LOAD if under_load(subject.case) else ISOLATED
-    if not known(subject, of.itl, of.rate, "peak_context"):
-        raise lacking("latency-throughput", subject, of.itl, of.rate, "peak_context")
-    there = at_last_step(subject) if of is ISOLATED else subject
-    if "batch" not in there.case.inputs_used(of.itl):
+    loaded = under_load(subject.case)
+    itl, rate = METRICS[loaded]
+    if not known(subject, itl, rate, "peak_context"):
+        raise lacking("latency-throughput", subject, itl, rate, "peak_context")
+    there = subject if loaded else at_last_step(subject)
+    if "batch" not in there.case.inputs_used(itl):
         raise lacking("latency-throughput", subject, otherwise="no batch moves its ITL")
     batch, target = float(subject.case.value("batch")), subject.targets.get("itl")
-    ridge = "decode_compute_time = decode_memory_time" if of is ISOLATED else ""
-    equations = {"memory": FULL_MEMORY, "target met": f"{of.itl} = itl_target", "ridge": ridge}
-    solved = {name: solve_limit(text, there, "batch") for name, text in equations.items() if text}
+    equations = {"memory": FULL_MEMORY, "target met": f"{itl} = itl_target"}
+    if not loaded:
+        equations["ridge"] = "decode_compute_time = decode_memory_time"
+    solved = {name: solve_limit(text, there, "batch") for name, text in equations.items()}
     limits = {name: limit for name, limit in solved.items() if limit}
     edge = limits["memory"].value if "memory" in limits else math.inf
 
     def points(batches: Any, case: BoundCase = there) -> Any:
-        return np.column_stack([along(case.case, n, "batch", batches) for n in (of.itl, of.rate)])
+        return np.column_stack([along(case.case, n, "batch", batches) for n in METRICS[loaded]])
 
     batches, end = _batches(limits, batch)
     roofs = [there.at_peak] if there.at_peak else []
@@ -66,11 +73,11 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
     chart = Chart(
         "latency-throughput",
         case_title(subject),
-        f"Throughput against {of.latency} as the batch grows, both axes logarithmic.",
+        "Throughput against ITL as the batch grows, both axes logarithmic.",
         [_sentence(limits, batch)],
-        Axis(of.latency, *logarithmic([*seen[:, 0], *goals], 1.4), seconds),
-        Axis(of.of_rate, *logarithmic(seen[:, 1], 1.6), counted),
-        notes=[NOTE, of.note],
+        Axis(quantity_name(itl, subject), *logarithmic([*seen[:, 0], *goals], 1.4), seconds),
+        Axis(f"{quantity_name(rate, subject)} (tokens/s)", *logarithmic(seen[:, 1], 1.6), counted),
+        notes=[NOTE, NOTES[loaded]],
         does_not_fit=edge < 1,
     )
     for goal in goals:

@@ -112,33 +112,6 @@ LENGTHS = frozenset({"prompt", "output", "cached_prefix"})
 """Inputs that a case at a context ignores."""
 
 
-@dataclass(frozen=True)
-class Metrics:
-    """What is compared by batch: latency and rate, and the words for them."""
-
-    itl: str
-    rate: str
-    latency: str
-    of_rate: str
-    note: str
-
-
-UNDER_LOAD = Metrics(
-    "sustained_itl",
-    "sustained_throughput",
-    "inter-token latency under load",
-    "sustained output tokens per second, prefills included",
-    "A server with every slot taken, prefills included. At an arrival rate fewer requests decode, in shorter steps.",
-)
-ISOLATED = Metrics(
-    "itl",
-    "decode_throughput",
-    "inter-token latency at the last step",
-    "output tokens per second of the whole batch, at the last step",
-    "Decode alone: on a server under load, prefills lengthen the steps.",
-)
-
-
 def compared(cases: Sequence[BoundCase], what: str) -> str:
     """What all cases have in common, and how many are drawn, for the line below a title."""
     models = {case.model.shown_name for case in cases if case.model}
