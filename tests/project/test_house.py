@@ -43,12 +43,12 @@ BUDGETS = {
     "select": 2400,
     "simulate": 1765,
     "servers": 1510,
-    "sweep": 872,
+    "sweep": 857,
     "calibrate": 1229,
     "check": 4353,
-    "report": 4867,
+    "report": 4847,
     "cli": 3454,
-    "tests": 29776,
+    "tests": 29775,
     "other": 2672,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
