@@ -26,10 +26,27 @@ from symroof.units import format_quantity, is_whole, settled
 
 
 def case_devices(bound_case: BoundCase) -> str:
-    """The devices of an instance: their number, where it has a value, and title."""
+    """The devices of all instances: their number, where it has a value, title, and what instances they make if these are several."""
     device, count = bound_case.hardware, bound_case.get("instance_devices")
-    several = f"{count.value:.0f} × " if count and count.value > 1 else ""
-    return f"{several}{device.title if device else 'no hardware'}"
+    title = device.title if device else "no hardware"
+    number, instances = _instances(bound_case) or (count.value if count else 1, "")
+    return f"{f'{number:.0f} × ' if number > 1 else ''}{title}{instances}"
+
+
+def _instances(bound_case: BoundCase) -> tuple[float, str] | None:
+    """The devices of several instances, and how many decode or only prefill; None for one instance and for ranges of them."""
+    sizes = [bound_case.get(name) for name in ("dp", "instance_devices")]
+    if any(x is None or x.ranged for x in sizes):
+        return None
+    copies, own = (x.value for x in sizes if x)
+    disaggregated = bound_case.case.theory.assumptions["scheduling"] == "disaggregated"
+    apart, other = map(bound_case.get, ("prefill_devices", "prefill_instance_devices"))
+    if not disaggregated or not apart or not other:
+        return (copies * own, f", {copies:,.0f} replicas of {own:,.0f}") if copies > 1 else None
+    read = copies * apart.value / other.value
+    kinds = (("decode", copies, own), ("prefill", read, other.value))
+    words = (f"{n:,.0f} {of} instance{'s' * (n != 1)} of {size:,.0f}" for of, n, size in kinds)
+    return copies * (own + apart.value), f", {', '.join(words)}"
 
 
 def case_title(bound_case: BoundCase) -> str:
@@ -46,7 +63,7 @@ def case_title(bound_case: BoundCase) -> str:
         [
             f"{model.shown_name if model else 'no model'}{drafted} on {case_devices(bound_case)}",
             *(f"{name} {_span(bound_case, name)}" for name in named if bound_case.chosen(name)),
-            *degrees(bound_case),
+            *degrees(bound_case, said=_instances(bound_case) is not None),
             *(f"{name} {x}" for name, x in varied.items() if name not in {*named, *DEGREES}),
         ]
     )
@@ -61,12 +78,16 @@ def _span(bound_case: BoundCase, name: str) -> str:
     return " to ".join(f"{int(x):,}" if is_whole(x) else number_text(settled(x)) for x in ends)
 
 
-def degrees(bound_case: BoundCase) -> list[str]:
-    """The parallel degrees above one, where the number of devices does not say them: ``attention_dp 8``."""
+def degrees(bound_case: BoundCase, said: bool = False) -> list[str]:
+    """The parallel degrees above one, where the number of devices does not say them: ``attention_dp 8``; ``said``: it says the instances."""
     case = bound_case.case
     above = [name for name in DEGREES if name in case.given and case.value(name) != 1]
+    above = [name for name in above if not said or name != "dp"]
     shown = [f"{name} {_span(bound_case, name)}" for name in above]
-    prefill = " ".join(f"{name} {value}" for name, value in bound_case.request.prefill.items())
+    apart = bound_case.request.prefill
+    if said and apart.keys() <= {"instances", "devices", "tp"}:
+        apart = {}
+    prefill = " ".join(f"{name} {value}" for name, value in apart.items())
     of_decode = [] if above in ([], ["tp"]) else shown
     return [*of_decode, *([f"prefill {prefill}"] if prefill else [])]
 
