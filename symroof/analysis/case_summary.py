@@ -25,45 +25,39 @@ from symroof.theory.theory_files import column, listed
 from symroof.units import format_quantity, is_whole, settled
 
 
-def case_devices(bound_case: BoundCase) -> str:
-    """The devices of all instances: their number, where it has a value, title, and what instances they make if these are several."""
-    device, count = bound_case.hardware, bound_case.get("instance_devices")
-    title = device.title if device else "no hardware"
-    number, instances = _instances(bound_case) or (count.value if count else 1, "")
-    return f"{f'{number:.0f} × ' if number > 1 else ''}{title}{instances}"
-
-
 def _instances(bound_case: BoundCase) -> tuple[float, str] | None:
     """The devices of several instances, and how many decode or only prefill; None for one instance and for ranges of them."""
-    sizes = [bound_case.get(name) for name in ("dp", "instance_devices")]
-    if any(x is None or x.ranged for x in sizes):
+    every, case = bound_case.get("devices"), bound_case.case
+    if every is None or every.ranged:
         return None
-    copies, own = (x.value for x in sizes if x)
-    disaggregated = bound_case.case.theory.assumptions["scheduling"] == "disaggregated"
-    apart, other = map(bound_case.get, ("prefill_devices", "prefill_instance_devices"))
-    if not disaggregated or not apart or not other:
+    copies, own = case.value("dp"), case.value("instance_devices")
+    disaggregated = case.theory.assumptions["scheduling"] == "disaggregated"
+    if not disaggregated or not case.has_value("prefill_devices"):
         return (copies * own, f", {copies:,.0f} replicas of {own:,.0f}") if copies > 1 else None
-    read = copies * apart.value / other.value
-    kinds = (("decode", copies, own), ("prefill", read, other.value))
+    apart, other = case.value("prefill_devices"), case.value("prefill_instance_devices")
+    kinds = (("decode", copies, own), ("prefill", copies * apart / other, other))
     words = (f"{n:,.0f} {of} instance{'s' * (n != 1)} of {size:,.0f}" for of, n, size in kinds)
-    return copies * (own + apart.value), f", {', '.join(words)}"
+    return copies * (own + apart), f", {', '.join(words)}"
 
 
 def case_title(bound_case: BoundCase) -> str:
     """The case in a line: model on devices, and what varies."""
-    model, draft = bound_case.model, bound_case.draft
-    varied = dict(bound_case.varied)
+    model, draft, varied = bound_case.model, bound_case.draft, dict(bound_case.varied)
     if bound_case.theory_only:
-        title = bound_case.case.theory.own.title
-        return ", ".join([title, *(f"{name} {value}" for name, value in varied.items())])
-    drafts = "draft_tokens" in bound_case.given
-    drafted = f" drafted by {draft.shown_name}" if draft and drafts else ""
-    named = ("batch", "prompt", "output")
+        of_each = (f"{name} {value}" for name, value in varied.items())
+        return ", ".join([bound_case.case.theory.own.title, *of_each])
+    drafted = (
+        f" drafted by {draft.shown_name}" if draft and "draft_tokens" in bound_case.given else ""
+    )
+    several, one = _instances(bound_case), bound_case.get("instance_devices")
+    number, instances = several or (one.value if one else 1, "")
+    device = bound_case.hardware.title if bound_case.hardware else "no hardware"
+    count, named = f"{number:.0f} × " if number > 1 else "", ("batch", "prompt", "output")
     return ", ".join(
         [
-            f"{model.shown_name if model else 'no model'}{drafted} on {case_devices(bound_case)}",
+            f"{model.shown_name if model else 'no model'}{drafted} on {count}{device}{instances}",
             *(f"{name} {_span(bound_case, name)}" for name in named if bound_case.chosen(name)),
-            *degrees(bound_case, said=_instances(bound_case) is not None),
+            *degrees(bound_case, said=several is not None),
             *(f"{name} {x}" for name, x in varied.items() if name not in {*named, *DEGREES}),
         ]
     )
@@ -80,16 +74,14 @@ def _span(bound_case: BoundCase, name: str) -> str:
 
 def degrees(bound_case: BoundCase, said: bool = False) -> list[str]:
     """The parallel degrees above one, where the number of devices does not say them: ``attention_dp 8``; ``said``: it says the instances."""
-    case = bound_case.case
+    case, apart = bound_case.case, bound_case.request.prefill
     above = [name for name in DEGREES if name in case.given and case.value(name) != 1]
     above = [name for name in above if not said or name != "dp"]
-    shown = [f"{name} {_span(bound_case, name)}" for name in above]
-    apart = bound_case.request.prefill
+    shown = [f"{name} {_span(bound_case, name)}" for name in above if above != ["tp"]]
     if said and apart.keys() <= {"instances", "devices", "tp"}:
-        apart = {}
+        return shown
     prefill = " ".join(f"{name} {value}" for name, value in apart.items())
-    of_decode = [] if above in ([], ["tp"]) else shown
-    return [*of_decode, *([f"prefill {prefill}"] if prefill else [])]
+    return [*shown, *([f"prefill {prefill}"] if prefill else [])]
 
 
 def range_position(bound_case: BoundCase) -> str:
