@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 4498,
     "specs": 4409,
     "checkpoints": 3211,
-    "study": 6460,
+    "study": 6473,
     "select": 2400,
     "simulate": 1765,
     "servers": 1510,
