@@ -12,7 +12,7 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, at_rate
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.request import Request, exact, request_of
+from symroof.cases.request import Request, request_of
 from symroof.cases.values import Result, plain_value
 from symroof.errors import InputError, Problem, split_hint
 from symroof.resources import data_folder
@@ -154,7 +154,7 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
     """
     name = known(quantity)
     try:
-        figure = setting(name, exact(measured), formulas=False, bare=True)
+        figure = setting(name, measured, formulas=False, bare=True)
     except ValueError as error:
         message, hint = split_hint(f"{name}: {error}")
         raise InputError(Problem("--measured", message, hint=hint)) from None

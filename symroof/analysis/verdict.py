@@ -125,11 +125,11 @@ def queues(case: Case) -> bool:
 
 def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
     """The targets of the study that this case has no metric for, and what that needs; a wait without end is judged by its load."""
-    case = bound_case.case
+    unknown = bound_case.targets.keys() - conditions(bound_case).keys()
     return {
-        name: bound_case.why_unknown(metrics_of(name, case)[0])
+        name: bound_case.why_unknown(metrics_of(name, bound_case.case)[0])
         for name in bound_case.targets
-        if metric_of(name, case) is None and not waits_without_end(name, case)
+        if name in unknown
     }
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -147,9 +145,9 @@ def request_of(
                 read = weight_precisions if name == "weights" else precision_names
                 precision[name] = read(value)
             elif device_input(name):
-                of_devices[name] = (device_setting(name, exact(value), bare=True),)
+                of_devices[name] = (device_setting(name, value, bare=True),)
             else:
-                values[canonical(name)] = settings(name, exact(value), bare=True, own=own)
+                values[canonical(name)] = settings(name, value, bare=True, own=own)
         except ValueError as error:
             problems += _problems(origin, name, error)
     if problems:
@@ -183,19 +181,6 @@ def _names(value: str | Iterable[str] | None) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value or ())
 
 
-def exact(value: Any) -> Any:
-    """Python numbers as exact ones: the float 0.1 means the decimal 0.1."""
-    if isinstance(value, (list, tuple, range)):
-        return [exact(item) for item in value]
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise ValueError(f"{value} is not a number")
-        return Fraction(Decimal(repr(float(value))))
-    if isinstance(value, Decimal):
-        return Fraction(value)
-    return value
-
-
 def target_request(targets: dict[str, Any]) -> Request:
     """Targets by name as a request; a plain Python number is seconds, USD a million tokens, or USD an hour, ``{"p99": 2}`` a percentile.
 
@@ -213,7 +198,7 @@ def target_request(targets: dict[str, Any]) -> Request:
         try:
             timed = symbol.unit == "s"
             statistics[name], limit = split_statistic(value) if timed else ("mean", value)
-            values[symbol.name] = settings(symbol.name, exact(limit), formulas=False, bare=True)
+            values[symbol.name] = settings(symbol.name, limit, formulas=False, bare=True)
         except ValueError as error:
             raise InputError(_problems("targets", name, error)) from None
     return Request(values=values, origin=dict.fromkeys(values, "target"), statistics=statistics)

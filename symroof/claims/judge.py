@@ -1,6 +1,7 @@
 """Judge a claim: derive it independently, compare it at its written precision, and find the assumptions under which it would be true."""
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -20,14 +21,14 @@ from symroof.claims.formula_claims import judge_formula
 from symroof.claims.numbers import figures
 from symroof.claims.slips import FAILURES, Context
 from symroof.claims.unstated_assumptions import explain_failure, with_roof_share
-from symroof.claims.written_number import DimensionMismatch, read_alone, read_written
+from symroof.claims.written_number import DimensionMismatch, read_written
 from symroof.errors import InputError, NoValueHere, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import ARCHITECTURE, base_name, canonical
 from symroof.theory.theory import UnknownName
-from symroof.units import Dimension, parse_unit, strict
+from symroof.units import Dimension, describe, parse_unit, strict
 
 UNSTATED = {"prompt": (1, 4096, 131072)}
 """Inputs that texts leave out because they hardly matter, and the values over which that is tried, the least first."""
@@ -62,8 +63,11 @@ def judge(claim: ClaimSpec, shared: Collection[str] = (), folder: Path | None = 
 
 def _unchecked(claim: ClaimSpec, reason: str, error: Exception | None = None) -> Checked:
     said, number = str(claim.value or ""), None
-    if claim.value is not None:
-        number = read_alone(claim.value)
+    if said:  # in a unit of its own, to be compared with other claims
+        own = figures(said)[:1]
+        unit = describe(own[0].dimension) if own and own[0].dimension else ""
+        with suppress(ValueError):
+            number = read_written(claim.value, unit)
     return Checked(claim, "unchecked", said, reason=reason, error=error, number=number)
 
 

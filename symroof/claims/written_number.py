@@ -10,22 +10,12 @@ one digit that is a lot: beyond 5 % it is ``approximate``, and beyond 25 % no he
 """
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symroof.claims.numbers import QUALIFIER, Figure, figures
 from symroof.symbolic.kernels import holds, nearly_equal
-from symroof.units import (
-    COUNTED,
-    UnitError,
-    describe,
-    parse_number,
-    parse_quantity,
-    parse_unit,
-    settled,
-    strict,
-)
+from symroof.units import COUNTED, UnitError, describe, parse_number, parse_unit, settled, strict
 
 ROUNDING = Fraction(1, 10**12)
 """What a derived value may be off by rounding, as a share of it."""
@@ -187,21 +177,6 @@ def read_written(written: object, unit: str) -> WrittenNumber:
     hedged, operator = figure.qualifier == "about", figure.qualifier.removeprefix("about")
     precise = max(half, other), max(digits, more)
     return WrittenNumber(text, low, high, *precise, operator, hedged, unit=unit)
-
-
-def read_alone(written: object) -> WrittenNumber | None:
-    """Read a value of no known quantity, in its own unit; None for what cannot be read.
-
-    >>> read_alone("1.5 kB").unit, read_alone("1.5 kb")
-    ('byte', None)
-    """
-    unit = ""
-    with suppress(UnitError):
-        dimension = parse_quantity(str(written)).dimension
-        unit = parse_unit(describe(dimension)).text if dimension else ""
-    with suppress(ValueError):
-        return read_written(written, unit)
-    return None
 
 
 def _in_base_units(figure: Figure, unit: str) -> tuple[Fraction, Fraction, int]:

@@ -1,8 +1,10 @@
 """Types of spec fields: quantities with a checked dimension, ranges, names, and the bridge from pydantic to places in files."""
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from typing import Annotated, Any, TypeVar
@@ -132,8 +134,16 @@ class ValueRange:
         return (self.low + self.high) / 2 if self.expected is None else self.expected
 
 
+def exact(value: Any) -> Any:
+    """A Python number as an exact one: the float 0.1 means the decimal 0.1."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is not a number")
+    return Fraction(str(float(value))) if isinstance(value, float) else value
+
+
 def _quantity(value: object, unit: str = "s") -> Quantity:
     """A text or a number as a quantity."""
+    value = Fraction(value) if isinstance(value, Decimal) else exact(value)
     if isinstance(value, bool) or not isinstance(value, (int, Fraction, str)):
         message = f"expected a quantity in {unit or 'a plain number'}, such as {example(unit)}"
         raise ValueError(message)

@@ -195,7 +195,7 @@ def device_setting(name: str, value: object, bare: bool = False) -> Setting:
         ValueError: several values, wrong dimension, a formula.
     """
     _, own = device_input(name) or ("", name)
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, range)):
         raise ValueError(f"has {len(value)} values; write one: a list of values is of all devices")
     return setting(own, value, formulas=False, bare=bare)
 
@@ -204,7 +204,7 @@ def settings(
     name: str, value: object, formulas: bool = True, bare: bool = False, own: Declarations = NONE
 ) -> tuple[Setting, ...]:
     """One value or a list of values."""
-    if not isinstance(value, (list, tuple)):
+    if not isinstance(value, (list, tuple, range)):
         return (setting(name, value, formulas, bare, own),)
     if not 1 <= len(value) <= MOST_VALUES:
         raise ValueError(f"a list has 1 to {MOST_VALUES} values")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any
@@ -21,7 +20,7 @@ from symroof.specs.definitions import (
     declared_inputs,
     declared_thresholds,
 )
-from symroof.specs.fields import NAME, Spec, build, read_at
+from symroof.specs.fields import NAME, Spec, build, exact, read_at
 from symroof.specs.sources import AnySource
 from symroof.strict_yaml import Document
 from symroof.symbolic.printing import text
@@ -108,10 +107,8 @@ def _input(name: str, key: Any, value: Any) -> dict[str, Any]:
 
 
 def _exact(value: Any) -> Any:
-    """A number as in a file: the float 0.1 means the decimal 0.1."""
-    if isinstance(value, float):
-        return Fraction(Decimal(repr(value)))
-    return Fraction(str(value)) if is_sympy(value) and value.is_number else value
+    """A number as in a file."""
+    return Fraction(str(value)) if is_sympy(value) and value.is_number else exact(value)
 
 
 def _formulas(define: Mapping[Any, Any], own: Declarations) -> dict[str, Any]:

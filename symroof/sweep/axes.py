@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from symroof.cases.bind_cases import MOST_CASES
-from symroof.cases.request import Request, exact, request_of
+from symroof.cases.request import Request, request_of
 from symroof.errors import InputError, Problem, nearest, on_line
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import needs_unit, setting, symbol_of
@@ -261,7 +261,7 @@ def _limit(count: int) -> None:
 
 def _single(symbol: Symbol, value: object, own: Declarations) -> int | Fraction:
     """One value of an axis, in base units: exact, so that three steps of 0.1 are 0.3."""
-    read = setting(symbol.name, exact(value), formulas=False, bare=True, own=own)
+    read = setting(symbol.name, value, formulas=False, bare=True, own=own)
     if isinstance(read, ValueRange):
         steps = read.text.replace("..", ":")
         raise ValueError(f"an axis takes single values; write {steps}:+STEP for steps between them")
