@@ -340,13 +340,19 @@ def _advice(served: ServedCase, pick: Purchase, why: str) -> list[Advice]:
     flags = layout_flags(pick, served.line.engine, pick.copies_of if rate else pick.copies)
     word = f"{devices} GPUs" if devices > 1 else "one GPU"
     laid = why or f"the cheapest parallelism {'at this rate' if rate else f'on {word}'}"
+    chunk = (pick.chunk or 0) // pick.parallel["attention_dp"]
+    tokens = (
+        f"a full batch plus {chunk:,} prompt tokens: the cheapest chunk that meets every target"
+    )
+    if 0 < chunk + pick.batch // pick.parallel["attention_dp"] < served.budget:
+        tokens += f"; {served.budget:,} tokens would prefill faster and stall decodes longer"
     because = {
         "data-parallel-size": f"DP ranks that fill {word}",
         "attention-dp": "DP attention",
         "expert-parallel-size": f"expert parallel over {word}",
         "enable-expert-parallel": f"expert parallel over {word}",
         "max-num-seqs": _batch_because(pick),
-        "max-num-batched-tokens": f"a full batch plus {(pick.chunk or 0) // pick.parallel['attention_dp']:,} prompt tokens: the cheapest chunk that meets every target",
+        "max-num-batched-tokens": tokens,
     }
     made = [Advice(flag, value, because.get(flag, laid)) for flag, value in flags.items()]
     return [*made, *_others(served)]
