@@ -42,7 +42,7 @@ BUDGETS = {
     "study": 6458,
     "select": 2400,
     "simulate": 1765,
-    "servers": 1510,
+    "servers": 1516,
     "sweep": 857,
     "calibrate": 1229,
     "check": 4332,
