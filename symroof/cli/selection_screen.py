@@ -27,6 +27,7 @@ from symroof.report.purchase_text import (
     price_text,
     prices_text,
     purchase_rows,
+    room_text,
     together_text,
     tokens_text,
 )
@@ -118,15 +119,7 @@ def _use(found: Recommendation) -> list[str]:
         ends = (check.metric.value, check.metric.high or check.metric.value)
         value, slow = (Result(check.metric.symbol, x).plain(DIGITS) for x in ends)
         said.append(f"{check.name.upper()} {check.statistic} {value}, in the worst case {slow}")
-    if pick.highest_rate and pick.headroom is not None:
-        rate, more = significant(pick.highest_rate, DIGITS), f"{100 * pick.headroom:.0f} %"
-        room = (
-            f"up to {rate} requests/s ({more} more){' even' * bool(pick.own.box)}"
-            if more != "0 %"
-            else "no headroom"
-        )
-        said += [room + " in the worst case of the 80 % interval" * bool(pick.own.box)]
-    said += filter(None, [enough_text(found, pick), together_text(found)])
+    said += filter(None, [room_text(pick), enough_text(found, pick), together_text(found)])
     return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
 
 

@@ -24,27 +24,10 @@ from symroof.analysis.verdict import (
 from symroof.cases.bound_case import BOUND, BoundCase
 from symroof.cases.engine_inputs import beyond_measurements, kind_of
 from symroof.cases.values import Result
+from symroof.report import purchase_text as told
 from symroof.report.field_names import quantity_name
 from symroof.report.markup import Code
 from symroof.report.pictures.chart import sentence
-from symroof.report.purchase_text import (
-    APART,
-    DIGITS,
-    FORMATS,
-    closest_text,
-    device_word,
-    enough_text,
-    labelled,
-    layout_text,
-    named,
-    needed_text,
-    opened_text,
-    paid_text,
-    together_text,
-    tokens_text,
-    undecided_text,
-    usd,
-)
 from symroof.report.recommendation import Reviewed
 from symroof.report.review_sections import NO_STEADY_STATE, decision_metrics
 from symroof.select.configuration import PRICED
@@ -105,15 +88,15 @@ def heading(review: Reviewed) -> str:
     model = one.case.model.shown_name if one.case.model else "the model"
     purpose = spec.title if spec and spec.title else model
     if pick:
-        return f"Use {named(pick)} for {purpose}"
+        return f"Use {told.named(pick)} for {purpose}"
     if one.case.fits is None:
-        return f"Whether {model} fits on {named(one)} is not known"
+        return f"Whether {model} fits on {told.named(one)} is not known"
     if not review.asks:
         word = "does not fit" if one.case.never_fits else "does not always fit"
         of = f"{spec.title}: " if spec and spec.title else ""
-        return f"{of}{model} {word if one.case.does_not_fit else 'fits'} on {named(one)}"
+        return f"{of}{model} {word if one.case.does_not_fit else 'fits'} on {told.named(one)}"
     if one.state == "unknown":
-        return f"Whether {named(one)} meets every target of {purpose} is not known"
+        return f"Whether {told.named(one)} meets every target of {purpose} is not known"
     return f"Nothing passes for {purpose}"
 
 
@@ -121,20 +104,21 @@ def _price(review: Reviewed, one: Purchase) -> Text:
     """What it costs; of the nearest miss as well what it lacks."""
     if review.fails:
         month = one.usd_per_month if one.counted else None
-        paid = "" if month is None else f"It costs {usd(month)} USD/month."
-        return [closest_text(one), paid]
+        paid = "" if month is None else f"It costs {told.usd(month)} USD/month."
+        return [told.closest_text(one), paid]
     if one.usd_per_month is None or one.usd_per_hour is None:
         return ["No price of it is known.", ""]
-    tokens = tokens_text(one)
+    tokens = told.tokens_text(one)
     if tokens and one.load is None:
         tokens += f" at full load, {_requests(one.batch)}"
-    paid = ", ".join(filter(None, (f"{usd(one.usd_per_hour)} USD/hour", tokens)))
-    room = ". ".join(filter(None, [enough_text(review.shown, one), together_text(review.shown)]))
-    if one.headroom is not None:
-        more = f"{100 * one.headroom:.0f} %"
-        most = f"serves {more} more than this rate" if more != "0 %" else "has no headroom"
-        room = f"In the worst case of the 80 % interval it {most}{'. ' * bool(room)}{room}"
-    return [f"{usd(one.usd_per_month)} USD/month", f"({paid}).{f' {room}.' * bool(room)}"]
+    paid = ", ".join(filter(None, (f"{told.usd(one.usd_per_hour)} USD/hour", tokens)))
+    more = (
+        told.room_text(one),
+        told.enough_text(review.shown, one),
+        told.together_text(review.shown),
+    )
+    said = " ".join(f"{sentence(text)}." for text in more if text)
+    return [f"{told.usd(one.usd_per_month)} USD/month", f"({paid}). {said}".strip()]
 
 
 def _requests(count: float) -> str:
@@ -145,16 +129,16 @@ def _said(review: Reviewed, one: Purchase) -> list[str]:
     """What is bought and what for, the head room, and what fails as the study has it."""
     said: list[str] = []
     if review.fails and (opened := review.opened):
-        said.append(opened_text(opened))
+        said.append(told.opened_text(opened))
     if review.fixed and not one.case.does_not_fit:
         unfit = [x for x in review.shown.best if x.case.does_not_fit]
-        said += [f"{labelled(x)} {x.lacks}." for x in unfit[:MOST_ROWS]]
+        said += [f"{told.labelled(x)} {x.lacks}." for x in unfit[:MOST_ROWS]]
     case, device = one.case, one.case.hardware
     work = [words.format(_now(name, case)) for name, words in WORK.items() if name in case.given]
     model = case.model.shown_name if case.model else "The model"
     where = f" on {device.title}" if device else ""
     unset = " (batch not set)" if review.fixed and not case.chosen("batch") else ""
-    said.append(f"{model}{where}: {layout_text(one)}{unset}; {', '.join(work)}.")
+    said.append(f"{model}{where}: {told.layout_text(one)}{unset}; {', '.join(work)}.")
     if one.case.does_not_fit:
         said.append(f"It needs {_memory(case)}. All times and costs below assume that it fits.")
     elif not review.asks:
@@ -164,7 +148,7 @@ def _said(review: Reviewed, one: Purchase) -> list[str]:
 
 def _now(name: str, case: BoundCase) -> str:
     """An input as it is, or its name where it has no number."""
-    return case.result(name).plain(DIGITS) if case.case.has_value(name) else name
+    return case.result(name).plain(told.DIGITS) if case.case.has_value(name) else name
 
 
 def _memory(case: BoundCase) -> str:
@@ -172,7 +156,7 @@ def _memory(case: BoundCase) -> str:
     needed, usable = (case.get(name) for name in ("memory_bytes", "usable_memory"))
     if needed is None or usable is None:
         return "more memory than is known"
-    return f"{needed.plain(DIGITS)} of memory, and {usable.plain(DIGITS)} is usable"
+    return f"{needed.plain(told.DIGITS)} of memory, and {usable.plain(told.DIGITS)} is usable"
 
 
 def _targets(one: Purchase) -> dict[str, Any]:
@@ -183,10 +167,10 @@ def _targets(one: Purchase) -> dict[str, Any]:
         del checks[LOAD]
     rows = []
     for name, check in checks.items():
-        words, (value, span) = TARGETS[name], check.metric.in_two(DIGITS)
+        words, (value, span) = TARGETS[name], check.metric.in_two(told.DIGITS)
         if name in simulated:
             slow = Result(check.metric.symbol, check.metric.high or check.metric.value)
-            words, span = f"{words}, {check.statistic}", f"up to {slow.plain(DIGITS)}"
+            words, span = f"{words}, {check.statistic}", f"up to {slow.plain(told.DIGITS)}"
         rows.append([words, value, span, check.bound.plain(), _outcome(check)])
     for name in case.targets.keys() - checks.keys():
         symbol = case.case.theory.symbol(metrics_of(name, case.case)[0])
@@ -195,7 +179,7 @@ def _targets(one: Purchase) -> dict[str, Any]:
         rows.append([TARGETS[name], value, "", limit_of(symbol, case.targets[name]).plain(), why])
     for name, found in (("ttft", one.ttft), ("itl", one.itl)):  # a wait that no target limits
         if found and name not in case.targets:
-            rows.append([TARGETS[name], *found.in_two(DIGITS), "none", ""])
+            rows.append([TARGETS[name], *found.in_two(told.DIGITS), "none", ""])
     return {"header": ["target", "predicted", _interval(case), "limit", "outcome"], "rows": rows}
 
 
@@ -204,8 +188,8 @@ def _without_targets(case: BoundCase) -> dict[str, Any]:
     names, rows = (*decision_metrics(case).values(), at_rate("cost_per_mtok", case.case)), []
     for found in filter(None, map(case.get, names)):
         bound = case.peak_bound(found.name)
-        least = bound.in_two(DIGITS)[0] if bound else ""
-        rows.append([quantity_name(found.name, case), *found.in_two(DIGITS), least])
+        least = bound.in_two(told.DIGITS)[0] if bound else ""
+        rows.append([quantity_name(found.name, case), *found.in_two(told.DIGITS), least])
     header = ["quantity", "predicted", _interval(case), "theoretical minimum"]
     return {"header": header, "rows": rows}
 
@@ -262,7 +246,7 @@ def _latency(case: BoundCase, apart: bool) -> str:
         sure, said = "high", f"{same:,} public measurement{'s' * (same > 1)} of {mine.words}"
     if far or apart:
         sure, said = "low", far or said
-    also = f" {sentence(APART)}." * apart
+    also = f" {sentence(told.APART)}." * apart
     return f"Latency, {sure} confidence: {said}.{also}"
 
 
@@ -270,13 +254,13 @@ def _prices(review: Reviewed) -> list[str]:
     pick = review.pick
     if pick is None or not pick.priced:
         return []
-    (low, high), now = pick.prices, usd(pick.prices_now)
-    said = f"Price: {now} USD/hour per {device_word(pick)}"
+    (low, high), now = pick.prices, told.usd(pick.prices_now)
+    said = f"Price: {now} USD/hour per {told.device_word(pick)}"
     if low < high and pick.usd_per_month:
-        month = [usd(pick.usd_per_month * end / pick.prices_now) for end in (low, high)]
-        said += f", the median of list prices from {usd(low)} to {usd(high)} ({' to '.join(month)} USD/month)"
+        month = [told.usd(pick.usd_per_month * end / pick.prices_now) for end in (low, high)]
+        said += f", the median of list prices from {told.usd(low)} to {told.usd(high)} ({' to '.join(month)} USD/month)"
     said += "."
-    return [said, *filter(None, [undecided_text(review.shown)])]
+    return [said, *filter(None, [told.undecided_text(review.shown)])]
 
 
 def _instead(review: Reviewed, one: Purchase) -> tuple[list[str], list[list[str]]]:
@@ -289,11 +273,11 @@ def _instead(review: Reviewed, one: Purchase) -> tuple[list[str], list[list[str]
         spent = other.spent
         price = ratio = ""
         if spent and other.counted:
-            price = usd((at_rate and other.usd_per_month) or spent)
+            price = told.usd((at_rate and other.usd_per_month) or spent)
             ratio = significant(spent / mine, 2) if mine else ""
         fewer = review.shown.as_predicted(other) if at_rate else None
-        cheaper = f"{named(fewer)}, {paid_text(fewer)}" if fewer else ""
-        rows.append([labelled(other), price, ratio, cheaper, other.lacks])
+        cheaper = f"{told.named(fewer)}, {told.paid_text(fewer)}" if fewer else ""
+        rows.append([told.labelled(other), price, ratio, cheaper, other.lacks])
     head = "USD/month" if at_rate else "USD per million tokens"
     header = ["candidate", head, "× the price of the pick", "at the predicted values", "misses"]
     return header, rows
@@ -304,10 +288,12 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
     ranking, case, said = review.shown, one.case, []
     stays = ranking.stays_up_to
     if review.pick and stays is not None and math.isfinite(stays):
-        price = f"more than {usd(stays)} USD/hour each (now {usd(one.prices_now)})"
-        said.append([f"{device_word(one)} costs {price}: then {named(ranking.rivals[0])}"])
+        price = f"more than {told.usd(stays)} USD/hour each (now {told.usd(one.prices_now)})"
+        said.append(
+            [f"{told.device_word(one)} costs {price}: then {told.named(ranking.rivals[0])}"]
+        )
     if review.pick and (prompt := _too_long(one)):
-        much = Result(case.case.theory.symbol("prompt"), prompt).plain(DIGITS)
+        much = Result(case.case.theory.symbol("prompt"), prompt).plain(told.DIGITS)
         slow = case.slow_end.case.changed({"prompt": prompt})
         wrong = missed(case, slow)
         misses = ", ".join(BROKEN.get(name, f"misses {name}") for name in wrong)
@@ -316,7 +302,7 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
             [f"prompts are {much} or longer (now {_now('prompt', case)}): {where}it then {misses}"]
         )
     if review.pick and one.highest_rate:
-        rate = Result(case.case.theory.symbol("arrival_rate"), one.highest_rate).plain(DIGITS)
+        rate = Result(case.case.theory.symbol("arrival_rate"), one.highest_rate).plain(told.DIGITS)
         now = _now("arrival_rate", case)
         said.append(
             [
@@ -324,14 +310,14 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
             ]
         )
     if not review.asks and (held := case.get("concurrency")):
-        said.append([f"more than {held.plain(DIGITS)} run at a time: memory is full"])
+        said.append([f"more than {held.plain(told.DIGITS)} run at a time: memory is full"])
     if less := review.opened:
-        full = (named(less), layout_text(less), paid_text(less))
+        full = (told.named(less), told.layout_text(less), told.paid_text(less))
         said.append([f"the batch may change: {', '.join(full)}"])
     if review.found and ranking is review.found and review.found.cheaper:
         weights, less = review.found.cheaper
-        word = FORMATS.get(weights, weights)
-        text = f"{word} weights are acceptable: {named(less)}, {paid_text(less)},"
+        word = told.FORMATS.get(weights, weights)
+        text = f"{word} weights are acceptable: {told.named(less)}, {told.paid_text(less)},"
         said.append([text, Code(f"--weights {weights}")])
     return said
 
@@ -355,13 +341,13 @@ def _repairs(review: Reviewed) -> list[Text]:
         if name in one.case.given and name not in one.case.box:
             now = int(one.case.case.value(name))
             if most := one.longest(name, now):
-                much = Result(one.case.case.theory.symbol(name), most).plain(DIGITS)
+                much = Result(one.case.case.theory.symbol(name), most).plain(told.DIGITS)
                 then = "it then fits" if MEMORY in missed else "every target is then met"
                 said.append([f"the {name} is at most {much} (now {now:,}): {then}"])
     if not missed & PRICED and (rate := one.highest_rate):
-        much = Result(one.case.case.theory.symbol("arrival_rate"), rate).plain(DIGITS)
+        much = Result(one.case.case.theory.symbol("arrival_rate"), rate).plain(told.DIGITS)
         said.append([f"at most {much} arrive (now {_now('arrival_rate', one.case)})"])
-    if needed := needed_text(one):
+    if needed := told.needed_text(one):
         said.append([needed])
     return said
 
@@ -384,7 +370,7 @@ def _next(review: Reviewed, one: Purchase) -> list[Text]:
         if one.prefill:
             many = one.prefill["instances"] // one.replicas
             whole = f"{one.whole} decode and {many} prefill instances"
-        load = f"of {whole} at {significant(rate, DIGITS)} requests/s"
+        load = f"of {whole} at {significant(rate, told.DIGITS)} requests/s"
     said.append([f"Measure the time to first token and between tokens {load}."])
     fit = Code(f"symroof calibrate measured.csv {file}".rstrip())
     return [*said, ["Fit the prediction to what you measured:", fit]]

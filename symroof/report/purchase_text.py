@@ -99,18 +99,7 @@ def purchase_rows(
     bill of a month."""
     at_rate = any(one.load is not None for one in ones)
     paid = "USD/month" if at_rate else "USD/M tokens"
-    header = (
-        "device",
-        "GPUs",
-        "replicas × GPUs",
-        "batch",
-        "chunk",
-        paid,
-        "TTFT",
-        "ITL",
-        "load",
-        "misses",
-    )
+    header = f"device|GPUs|replicas × GPUs|batch|chunk|{paid}|TTFT|ITL|load|misses".split("|")
     enough = [enough_devices(found, one) if found else None for one in ones]
     rows = [_purchase_row(*row, ranges, at_rate) for row in zip(ones, enough, strict=True)]
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
@@ -173,6 +162,18 @@ def price_text(one: Purchase) -> str:
     if one.usd_per_hour is None or one.usd_per_month is None:
         return ""
     return f"{usd(one.usd_per_hour)} USD/hour, {usd(one.usd_per_month)} USD/month"
+
+
+def room_text(one: Purchase) -> str:
+    """Up to which rate it serves, and how much more that is; empty without a rate."""
+    if not one.highest_rate or one.headroom is None:
+        return ""
+    where = " in the worst case of the 80 % interval" * bool(one.own.box)
+    more = f"{100 * one.headroom:.0f} %"
+    if more == "0 %":
+        return f"no headroom{where}"
+    rate = significant(one.highest_rate, DIGITS)
+    return f"up to {rate} requests/s ({more} more){' even' * bool(where)}{where}"
 
 
 def enough_text(found: Recommendation, one: Purchase) -> str:
