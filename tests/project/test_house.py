@@ -46,8 +46,8 @@ BUDGETS = {
     "sweep": 857,
     "calibrate": 1229,
     "check": 4332,
-    "report": 4847,
-    "cli": 3454,
+    "report": 4834,
+    "cli": 3447,
     "tests": 29775,
     "other": 2672,
 }
