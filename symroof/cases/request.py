@@ -12,16 +12,15 @@ from symroof.cases.values import AT_PEAK, HEADS, ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.engine_profile import IDEAL, chosen_engine
 from symroof.specs.fields import Faults
-from symroof.specs.input_values import Setting, device_input, device_setting, settings
+from symroof.specs.input_values import Setting, device_input, settings
 from symroof.specs.model import ModelSpec
 from symroof.specs.spec_files import read_spec, read_study
-from symroof.specs.study import StudySpec, split_statistic
+from symroof.specs.study import StudySpec, read_limit
 from symroof.specs.study_fields import (
     efficiency_basis,
     precision_names,
     prefill_layout,
     read_assumptions,
-    weight_precisions,
 )
 from symroof.strict_yaml import Document
 from symroof.theory.declarations import NONE, Declarations
@@ -142,10 +141,9 @@ def request_of(
             elif value is None:
                 continue
             elif name in ROLES:
-                read = weight_precisions if name == "weights" else precision_names
-                precision[name] = read(value)
+                precision[name] = precision_names(value, of_weights=name == "weights")
             elif device_input(name):
-                of_devices[name] = (device_setting(name, value, bare=True),)
+                of_devices[name] = settings(name, value, bare=True)
             else:
                 values[canonical(name)] = settings(name, value, bare=True, own=own)
         except ValueError as error:
@@ -196,9 +194,8 @@ def target_request(targets: dict[str, Any]) -> Request:
             raise InputError(Problem("targets", f"no such target {name!r}", hint=hint))
         symbol = INPUTS[TARGET_SYMBOLS[name]]
         try:
-            timed = symbol.unit == "s"
-            statistics[name], limit = split_statistic(value) if timed else ("mean", value)
-            values[symbol.name] = settings(symbol.name, limit, formulas=False, bare=True)
+            statistics[name], limit = read_limit(symbol, value, bare=True)
+            values[symbol.name] = (limit,)
         except ValueError as error:
             raise InputError(_problems("targets", name, error)) from None
     return Request(values=values, origin=dict.fromkeys(values, "target"), statistics=statistics)

@@ -188,22 +188,15 @@ def device_input(name: str) -> tuple[str, str] | None:
     return None if device.partition(".")[0] in known else (device, canonical(own))
 
 
-def device_setting(name: str, value: object, bare: bool = False) -> Setting:
-    """The one value of an input of one device, such as ``h100-sxm.price``.
-
-    Raises:
-        ValueError: several values, wrong dimension, a formula.
-    """
-    _, own = device_input(name) or ("", name)
-    if isinstance(value, (list, tuple, range)):
-        raise ValueError(f"has {len(value)} values; write one: a list of values is of all devices")
-    return setting(own, value, formulas=False, bare=bare)
-
-
 def settings(
     name: str, value: object, formulas: bool = True, bare: bool = False, own: Declarations = NONE
 ) -> tuple[Setting, ...]:
-    """One value or a list of values."""
+    """One value or a list of values; of an input of one device, such as ``h100-sxm.price``, a single number."""
+    if of := device_input(name):
+        if isinstance(value, (list, tuple, range)):
+            each = "write one: a list of values is of all devices"
+            raise ValueError(f"has {len(value)} values; {each}")
+        name, formulas = of[1], False
     if not isinstance(value, (list, tuple, range)):
         return (setting(name, value, formulas, bare, own),)
     if not 1 <= len(value) <= MOST_VALUES:

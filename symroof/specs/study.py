@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -36,7 +37,7 @@ from symroof.specs.study_fields import (
 )
 from symroof.symbolic.expressions import number
 from symroof.theory.declarations import Declarations
-from symroof.theory.symbols import GROUPS, INPUTS, TARGET_SYMBOLS, canonical
+from symroof.theory.symbols import GROUPS, INPUTS, TARGET_SYMBOLS, Symbol, canonical
 
 BLOCKS = ("workload", "parallel", "efficiency")
 
@@ -72,6 +73,13 @@ def split_statistic(value: object) -> tuple[str, object]:
     return str(name), limit
 
 
+def read_limit(symbol: Symbol, value: object, bare: bool = False) -> tuple[str, Setting]:
+    """The statistic and the limit of a target; only times have other statistics than the mean."""
+    statistic, limit = split_statistic(value) if symbol.unit == "s" else ("mean", value)
+    read = in_unit(limit, symbol.unit, symbol.written_in, bare and not isinstance(limit, str))
+    return statistic, in_domain(symbol, number(read.value))
+
+
 def _limit(target: str, example: str) -> Read:
     """Marks a field that holds the statistic and the limit of one target; only times have other statistics than the mean."""
     symbol = INPUTS[TARGET_SYMBOLS[target]]
@@ -81,13 +89,7 @@ def _limit(target: str, example: str) -> Read:
         more["properties"] = {name: {"type": "string"} for name in STATISTICS}
         more |= {"minProperties": 1, "maxProperties": 1, "additionalProperties": False}
 
-    def check(value: object) -> tuple[str, Setting]:
-        statistic, limit = split_statistic(value) if timed else ("mean", value)
-        return statistic, in_domain(
-            symbol, number(in_unit(limit, symbol.unit, symbol.written_in).value)
-        )
-
-    return Read(check, "string object" if timed else "string", more)
+    return Read(partial(read_limit, symbol), "string object" if timed else "string", more)
 
 
 class Targets(Spec):

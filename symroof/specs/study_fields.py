@@ -20,7 +20,7 @@ from symroof.specs.definitions import (
 )
 from symroof.specs.efficiencies import engine_class
 from symroof.specs.fields import Faults, Read, Spec, raise_faults, read_each
-from symroof.specs.input_values import MOST_VALUES, Setting, device_input, device_setting, settings
+from symroof.specs.input_values import MOST_VALUES, Setting, device_input, settings
 from symroof.specs.precision import precision_name, precision_width
 from symroof.theory.declarations import NONE, THRESHOLDS, Declarations
 from symroof.theory.switches import expand_detail
@@ -46,7 +46,7 @@ def _mapped(
                 hint = f"write a space after the colon: {key.replace(':', ': ', 1)[:60]}"
             raise ValueError(f"unknown key; {hint or nearest(key, known)}".removesuffix("; "))
         if devices and device_input(name):
-            return (device_setting(name, item),)
+            return settings(name, item)
         return settings(key, item, formulas, own=own)
 
     return read_each(value.items(), read, named=canonical)
@@ -125,39 +125,27 @@ def read_assumptions(value: object) -> dict[str, str]:
 
 
 def precision_names(value: object, of_weights: bool = False) -> tuple[str, ...]:
-    """One precision or a list of them, of a cache or of activations; ``weights`` means the same as the weights.
+    """One precision or a list of them: of the weights, or of a cache or of activations, where ``weights`` means the same as the weights.
+
+    >>> precision_names(["fp8", "awq"], of_weights=True)
+    ('fp8', 'awq')
 
     Raises:
-        ValueError: no such precision, or one of weights alone.
+        ValueError: no such precision; one of weights alone, or one that says nothing of weights.
     """
     values = value if isinstance(value, (list, tuple)) else [value]
     texts = tuple(precision_name(str(item)) for item in values)
     for text in texts:
+        bare = re.fullmatch(r"(\d)bits?", text) if of_weights else None
         if text != "weights":
             precision_width(text)
+        elif of_weights:
+            message = "'weights' means the precision of the weights"
+            raise ValueError(f"{message}; name a precision, such as fp8")
         if not of_weights and text.startswith(("awq", "gptq", "w4a16", "w8a16", "mlx-")):
-            raise ValueError(
-                f"{text} is a format of weights; a cache is stored in fp8, int8, fp16 …"
-            )
-    return texts
-
-
-def weight_precisions(value: object) -> tuple[str, ...]:
-    """The same of the weights themselves, of which ``weights`` says nothing.
-
-    >>> weight_precisions(["fp8", "awq"])
-    ('fp8', 'awq')
-
-    Raises:
-        ValueError: no such precision, or ``weights``.
-    """
-    texts = precision_names(value, of_weights=True)
-    if "weights" in texts:
-        raise ValueError(
-            "'weights' means the precision of the weights; name a precision, such as fp8"
-        )
-    for text in texts:
-        if bare := re.fullmatch(r"(\d)bits?", text):
+            message = f"{text} is a format of weights"
+            raise ValueError(f"{message}; a cache is stored in fp8, int8, fp16 …")
+        if bare:
             usual = "w8a8 or fp8-block" if bare[1] == "8" else "awq or w4a16"
             message = f"{text!r} does not say whether the weights have scales"
             raise ValueError(f"{message}; write {usual}, or '{bare[1]} bit' for none")
@@ -234,7 +222,9 @@ Efficiency: TypeAlias = Annotated[
 TEXTS = {"items": {"type": "string"}}
 NameList = Annotated[Any, Read(_strings, "string array", TEXTS)]
 Precisions = Annotated[Any, Read(precision_names, "string array", TEXTS)]
-WeightPrecisions = Annotated[Any, Read(weight_precisions, "string array", TEXTS)]
+WeightPrecisions = Annotated[
+    Any, Read(partial(precision_names, of_weights=True), "string array", TEXTS)
+]
 Thresholds = Annotated[
     tuple[ThresholdSpec, ...],
     MOST_DECLARED,
