@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import sympy
@@ -17,6 +17,7 @@ from symroof.symbolic.closed_forms import holds
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import (
     WRITTEN_OUT,
+    ZERO,
     Expr,
     TooLong,
     changed_inputs,
@@ -27,12 +28,12 @@ from symroof.symbolic.expressions import (
 )
 from symroof.symbolic.expressions import symbol as named_formula
 from symroof.symbolic.from_sympy import UnsupportedExpression, to_core
-from symroof.symbolic.nodes import Max
+from symroof.symbolic.nodes import Max, halves
 from symroof.symbolic.random_points import RandomPoint
-from symroof.symbolic.roots import Form, sign
+from symroof.symbolic.roots import Form, NoClosedForm, fraction, sign
 from symroof.symbols import expressions, symbol
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import INPUTS
+from symroof.theory.symbols import INPUTS, base_name
 from symroof.theory.theory import UnknownName
 from symroof.units import is_whole
 
@@ -186,7 +187,7 @@ def piecewise(forms: Sequence[Form], x: Any, bound_case: BoundCase) -> Any:
     >>> Study().solve("max(kv_cache_bytes, weight_bytes) = mem_capacity", "batch").sympy
     Piecewise((mem_capacity/(context*kv_bytes_per_token), mem_capacity - weight_bytes >= 0))
     """
-    roots = [(form.closed_form, _existing(form, x)) for form in forms]
+    roots = [(form.closed_form, _existing(form, x, bound_case)) for form in forms]
     relation = partial(expression, bound_case=bound_case)
     ways = [(relation(form), sympy.And(*map(relation, met))) for form, met in roots]
     pieces = list(ways)
@@ -202,17 +203,37 @@ def piecewise(forms: Sequence[Form], x: Any, bound_case: BoundCase) -> Any:
     return sympy.Piecewise(*pieces, evaluate=False)
 
 
-def _existing(form: Form, x: Any) -> tuple[Any, ...]:
+def _existing(form: Form, x: Any, bound_case: BoundCase) -> tuple[Any, ...]:
     """The conditions of a form, with the form in the place of the unknown."""
-    root, made = form.closed_form, []
+    root, made = form.closed_form, list(_without_nothing(form.closed_form, bound_case))
+    inside = [log.args[0] for log in sorted(root.atoms(sympy.log), key=str)]
+    made += [sympy.Gt(arg, 0, evaluate=False) for arg in inside if not sign(arg) > 0]
+    over, under = sympy.fraction(root)
+    positive = sign(under) > 0 or sympy.Gt(under, 0, evaluate=False) in form.trees
     for condition in form.trees:
         left, right = condition.args
-        if x in condition.free_symbols or right == 0:
-            whole = sympy.together((left - right).xreplace({x: root}))
-            factors = sympy.Mul.make_args(sympy.Mul(*sympy.fraction(whole)))
-            left, right = sympy.Mul(*(own for own in factors if not sign(own) > 0)), 0
+        if x in condition.free_symbols:
+            left, right = _in_place(left - right, x, over, under, positive), 0
+        elif right == 0:
+            top, bottom = sympy.fraction(left)
+            left = top if sign(bottom) > 0 else top * bottom
         made.append(_real(condition.func(left, right, evaluate=False)))
     return tuple(made)
+
+
+def _in_place(lead: Any, x: Any, over: Any, under: Any, positive: bool) -> Any:
+    """A lead with ``over/under`` for the unknown, multiplied by what is positive: powers of ``under``, over one of the root."""
+    above, below = dict[int, Any](), dict[int, Any]()
+    with suppress(NoClosedForm):
+        above, below = fraction(lead, x)
+    if not above or not all(sign(c) > 0 for c in below.values()):
+        return lead.xreplace({x: over / under})
+    least = min(above)
+    degree = max(above) - least
+    degree += 0 if positive else degree % 2
+    terms = (c * over ** (k - least) * under ** (degree - k + least) for k, c in above.items())
+    factors = sympy.Mul.make_args(sympy.gcd_terms(sympy.Add(*terms)))
+    return sympy.Mul(*(own for own in factors if own.is_Add or not sign(own) > 0))
 
 
 def _real(expr: Any) -> Any:
@@ -227,6 +248,7 @@ def _real(expr: Any) -> Any:
     return expr.func(*args, evaluate=False) if is_relation(expr) else expr.func(*args)
 
 
+MAY_VANISH = {name for name, declared in INPUTS.items() if declared.may_vanish}
 POINTS, DECADES = 60, 2
 """Random values of all names at which candidates are looked at together, and over how many decades either way."""
 
@@ -243,3 +265,12 @@ def _out_of_order(roots: Sequence[tuple[Any, tuple[Any, ...]]]) -> set[tuple[int
                     values[place] = point.evaluate(form)
         found |= {(i, k) for i, k in combinations(values, 2) if values[k] < values[i]}
     return found
+
+
+def _without_nothing(root: Expr, bound_case: BoundCase) -> Iterator[Any]:
+    """That inputs which may be 0 do not make a root 0, or divide by it: the shape of a root is looked at as if all were positive."""
+    for factor in chain(*halves(sympy.Mul.make_args(root))):
+        whole = bound_case.case.expanded(factor, complete=False)
+        vanishing = {n: ZERO for n in names(whole) if base_name(n) in MAY_VANISH}
+        if sign(factor) > 0 and substitute(whole, vanishing) == ZERO:
+            yield sympy.Gt(factor, 0, evaluate=False)

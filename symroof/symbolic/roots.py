@@ -214,7 +214,11 @@ def _by_sympy(
         raise why from None
     if numbers is None and any(root.has(sympy.LambertW) for root in found):
         raise why  # which of its branches it is turns on the numbers
-    found = [root.xreplace(back) for root in found if not root.has(x, sympy.I)]
+    whole = (root.xreplace(back) for root in found if not root.has(x, sympy.I))
+    found = [
+        root.replace(sympy.log, lambda arg: sympy.log(sympy.gcd_terms(arg) if arg.is_Mul else arg))
+        for root in whole
+    ]
     return [Form(root, () if sign(root) > 0 else (Gt(root, 0, evaluate=False),)) for root in found]
 
 
@@ -340,7 +344,9 @@ def sign(expr: Any, numbers: Evaluate | None = None) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def _sign(expr: Any) -> int:
-    return int(bool(expr.is_nonnegative) and not expr.is_zero) - bool(expr.is_negative)
+    kept = (power for power in expr.atoms(sympy.Pow) if power.exp == sympy.S.Half)
+    there = expr.xreplace({root: sympy.Dummy(nonnegative=True) for root in kept})  # as it exists
+    return int(bool(there.is_nonnegative) and not there.is_zero) - bool(there.is_negative)
 
 
 def negated(expr: Any) -> Any:

@@ -161,6 +161,14 @@ def test_of_two_pieces_that_hold_the_first_crossing_is_the_answer(k, f):
     )
 
 
+def test_an_input_that_is_nothing_leaves_no_answer_that_divides_by_it():
+    whole = sr.solve("launches_dominate").sympy
+    assert whole.xreplace({s.kernel_launch: sympy.S.Zero}) is sympy.nan
+    (_, exists), *_ = sr.solve("prefill_devices_pace").sympy.args
+    assert exists == (s.response_steps > 0)
+    assert (1 - s.expert_share > 0) in sr.solve("batch_reads_experts").sympy.args[0][1].args
+
+
 HEAP, TAKEN, PER_ROW, WIDE = sympy.symbols("heap taken per_row wide", positive=True)
 OWN = sr.Theory(
     inputs=dict.fromkeys((HEAP, TAKEN, PER_ROW, WIDE), ""),
