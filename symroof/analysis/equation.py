@@ -187,14 +187,9 @@ class Equation(DropsCaches):
 
     def _placed(self, form: Form, place: float, value: float | None = None) -> Form:
         """A form with what is known of its conditions at a place, the largest value of the unknown among them."""
-        most = (tree for tree in self._bounds if operator_of(tree) == "<=")
+        most = (self.solvable(each) for each in bounds(self.unknown) if operator_of(each) == "<=")
         bounded = replace(form, conditions=(*form.conditions, *most))
         return placed(bounded, self.x, self.bound_case.case.evaluate, place, value)
-
-    @property
-    def _bounds(self) -> list[Expr]:
-        ends = bounds(self.unknown).items()
-        return [self.solvable(compared(sign, symbol(self.unknown), end)) for sign, end in ends]
 
     def forms_without_numbers(self) -> Candidates:
         """The closed forms on every choice of arms, where the quantities of the equation have values.
@@ -209,8 +204,8 @@ class Equation(DropsCaches):
             for name in sorted((needed - set(case.given)) & QUANTITIES.keys())
             for condition, _ in QUANTITIES[name].exists
         )
-        conditions = [self.solvable(tree) for tree in exists if is_relation(tree)]
-        return every_form(self.difference, self.x, (*conditions, *self._bounds))
+        conditions = (*filter(is_relation, exists), *bounds(self.unknown))
+        return every_form(self.difference, self.x, [*map(self.solvable, conditions)])
 
     def solved_condition(self, condition: Expr) -> Expr | None:
         """A condition of a closed form, solved for the next natural symbol: a ridge batch exists below some context."""
@@ -284,9 +279,9 @@ class Equation(DropsCaches):
     def axis(self, case: Case) -> Axis:
         """Where the unknown can lie in a case; an end that has no value there is none."""
         ends = dict[str, float]()
-        for sign, formula in bounds(self.unknown).items():
+        for bound in bounds(self.unknown):
             with suppress(NoValue):
-                ends[sign] = float(case.evaluate(formula))
+                ends[operator_of(bound)] = float(case.evaluate(bound.rhs))
         counted = case.theory.symbol(self.unknown).counted
         return Axis(ends.get(">=") or 0.0, ends.get("<="), self.bounds_sum, counted)
 
@@ -319,15 +314,14 @@ class Equation(DropsCaches):
     def times_compared(self) -> Mapping[Any, Expr]:
         """The times that a roofline compares, by what they are as far as the unknown reaches: now, at the first and the last step."""
         ends = (parse("prompt + 1"), parse("prompt + response_steps"))
-        case, times = self.bound_case.case, dict[Any, Expr]()
-        for name in case.reachable_names(*names(self.relation)):
-            moved = any(case.theory.depends(name, by) for by in (self.unknown, "context"))
-            if not moved or not name.partition(".")[0].endswith(TIMES):
-                continue  # the answer contains it by its name
-            for tree in (symbol(name), *(at(name, {"context": end}) for end in ends)):
+        times = dict[Any, Expr]()
+        for name in self.bound_case.case.reachable_names(*names(self.relation)):
+            compared = name.partition(".")[0].endswith(TIMES)
+            trees = (symbol(name), *(at(name, {"context": end}) for end in ends))
+            for tree in trees if compared else ():
                 with suppress(NoClosedForm):
                     opened = self.opened(tree)
-                    if opened != tree:
+                    if not opened.is_Symbol:  # else the answer contains it by its name
                         times.setdefault(self.solvable(opened), tree)
         return times
 
@@ -366,8 +360,8 @@ def balanced(relation: Expr) -> Expr:
     return compared("=", left, right) if side is relation.lhs else compared("=", right, left)
 
 
-def bounds(unknown: str) -> dict[str, Expr]:
-    """The formulas of the least and the largest value of an unknown, where it has them, by how it compares with them."""
+def bounds(unknown: str) -> list[Expr]:
+    """What an unknown has to keep to: its least and its largest value, where it has them."""
     declared = INPUTS.get(base_name(unknown))
     ends = {">=": declared.least, "<=": declared.most} if declared else {}
-    return {sign: parse(formula) for sign, formula in ends.items() if formula}
+    return [compared(sign, symbol(unknown), parse(end)) for sign, end in ends.items() if end]
