@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, combinations
@@ -205,7 +205,13 @@ def piecewise(forms: Sequence[Form], x: Any, bound_case: BoundCase) -> Any:
 
 def _existing(form: Form, x: Any, bound_case: BoundCase) -> tuple[Any, ...]:
     """The conditions of a form, with the form in the place of the unknown."""
-    root, made = form.closed_form, list(_without_nothing(form.closed_form, bound_case))
+    root, made = form.closed_form, []
+    for factor in chain(*halves(sympy.Mul.make_args(root))):
+        # inputs that may be 0 do not make a root 0, or divide by it: its shape is looked at as if all were positive
+        whole = bound_case.case.expanded(factor, complete=False)
+        nothing = {n: ZERO for n in names(whole) if base_name(n) in MAY_VANISH}
+        if sign(factor) > 0 and substitute(whole, nothing) == ZERO:
+            made.append(sympy.Gt(factor, 0, evaluate=False))
     inside = [log.args[0] for log in sorted(root.atoms(sympy.log), key=str)]
     made += [sympy.Gt(arg, 0, evaluate=False) for arg in inside if not sign(arg) > 0]
     over, under = sympy.fraction(root)
@@ -265,12 +271,3 @@ def _out_of_order(roots: Sequence[tuple[Any, tuple[Any, ...]]]) -> set[tuple[int
                     values[place] = point.evaluate(form)
         found |= {(i, k) for i, k in combinations(values, 2) if values[k] < values[i]}
     return found
-
-
-def _without_nothing(root: Expr, bound_case: BoundCase) -> Iterator[Any]:
-    """That inputs which may be 0 do not make a root 0, or divide by it: the shape of a root is looked at as if all were positive."""
-    for factor in chain(*halves(sympy.Mul.make_args(root))):
-        whole = bound_case.case.expanded(factor, complete=False)
-        vanishing = {n: ZERO for n in names(whole) if base_name(n) in MAY_VANISH}
-        if sign(factor) > 0 and substitute(whole, vanishing) == ZERO:
-            yield sympy.Gt(factor, 0, evaluate=False)
