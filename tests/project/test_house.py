@@ -39,7 +39,7 @@ BUDGETS = {
     "theory": 4498,
     "specs": 4401,
     "checkpoints": 3211,
-    "study": 6480,
+    "study": 6477,
     "select": 2400,
     "simulate": 1765,
     "servers": 1516,
