@@ -28,6 +28,7 @@ from symroof.specs.fields import (
     read_at,
     read_each,
 )
+from symroof.specs.input_values import in_domain
 from symroof.specs.sources import AnySource
 from symroof.strict_yaml import Document
 from symroof.symbolic import dimensions
@@ -44,12 +45,12 @@ from symroof.symbolic.expressions import (
     parts,
 )
 from symroof.symbolic.nodes import FUNCTIONS
-from symroof.symbolic.reading import LONGEST, FormulaError, as_written, parse, written
+from symroof.symbolic.reading import LONGEST, as_written, parse, written
 from symroof.theory.declarations import NONE, OWN, Declarations, Threshold
 from symroof.theory.quantities import Quantity, declared_quantity
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
-from symroof.theory.symbols import Symbol, base_unit, declared_symbol, is_spelling
+from symroof.theory.symbols import Symbol, declared_symbol, is_spelling
 from symroof.units import Dimension, UnitError, describe, parse_unit, strict, with_usual_unit
 
 Equation = Annotated[str, Field(max_length=LONGEST)]
@@ -61,8 +62,6 @@ def _formula(value: object) -> str | Expr:
     """A formula as text or as a tree; a bare number is a formula too."""
     if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
         return number(Fraction(value))
-    if isinstance(value, str) and len(value) > LONGEST:
-        raise ValueError(f"has {len(value):,} characters; a formula has at most {LONGEST:,}")
     if not isinstance(value, (str, Basic)):
         raise ValueError("expected a formula, such as prefill_flops*(1 - hit_rate)")
     return value
@@ -253,16 +252,13 @@ def _check_known(mentioned: Iterable[str], known: Declarations) -> None:
 
 
 def _symbol(name: str, spec: InputSpec) -> Symbol:
-    unit, written_in = base_unit(spec.unit)
     entry = spec.model_dump(include={"unit", "means", "latex", "counts", "sign", "most"})
-    if spec.default is not None:
-        # the unit is a separate field
-        entry["default"] = value = in_unit(spec.default, unit, written_in, bare=True).value
-        if value < 0 and spec.sign != "real":
-            raise ValueError("must be 0 or more")
-        if spec.counts and value.denominator != 1:
-            raise ValueError(f"counts {unit or 'thing'}s: write a whole number")
-    return declared_symbol(name, entry)
+    symbol = declared_symbol(name, entry)
+    if spec.default is not None:  # the unit is a separate field
+        value = in_unit(spec.default, symbol.unit, symbol.written_in, bare=True).value
+        symbol = declared_symbol(name, entry | {"default": value})
+        in_domain(symbol, number(value))
+    return symbol
 
 
 def dimension_in(known: Declarations) -> Callable[[str], Dimension]:
@@ -271,12 +267,7 @@ def dimension_in(known: Declarations) -> Callable[[str], Dimension]:
 
 
 def _read(formula: str | Expr) -> Expr:
-    if isinstance(formula, Basic):
-        return formula
-    try:
-        return resolved(parse(formula))
-    except FormulaError as error:
-        raise ValueError(f"{error.message} (column {error.column})") from None
+    return formula if isinstance(formula, Basic) else resolved(parse(formula))
 
 
 def _mentioned(tree: Expr) -> list[str]:
