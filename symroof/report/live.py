@@ -65,10 +65,7 @@ def live(case: BoundCase) -> dict[str, Any] | None:
         symbol = case.case.theory.symbol(name)
         texts = [Result(symbol, stop).plain(DIGITS) for stop in stops]
         inputs.append({"name": name, "label": input_name(name, case), "stops": texts})
-    shown = [
-        row | {"texts": _numbered(row["texts"]), "marks": "".join(row["marks"])} for row in rows
-    ]
-    data = {"inputs": inputs, "start": places, "rows": shown, "words": WORDS}
+    data = {"inputs": inputs, "start": places, "rows": rows, "words": WORDS}
     script = (data_folder("templates") / "live" / "page.js").read_text(encoding="utf-8")
     return {
         "json": json_for_script(data),
@@ -81,12 +78,6 @@ def live(case: BoundCase) -> dict[str, Any] | None:
         "script": script,
         "hash": content_hash(script),
     }
-
-
-def _numbered(texts: Sequence[str]) -> dict[str, Any]:
-    """Texts of which many are equal: each once, and the number of it at every point."""
-    each, at = np.unique(texts, return_inverse=True)
-    return {"each": each.tolist(), "at": at.tolist()}
 
 
 def _is_plain(name: str, case: BoundCase) -> bool:

@@ -33,16 +33,8 @@ from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import ALIASES, Symbol, canonical
 from symroof.units import NUMBER, parse_number
 
-LABELLED = {
-    "model": "model",
-    "hardware": "device",
-    "weights": "precision of the weights",
-    "kv": "precision of the cache",
-    "activations": "precision of the activations",
-    "detail": "what is counted",
-    **{name: f"counting choice: {name}" for name in SWITCHES if name != "activations"},
-}
-"""Axes of labels with their long names."""
+LABELLED = ("model", "hardware", "weights", "kv", "activations", "detail", *SWITCHES)
+"""Axes of labels."""
 MOST_ON_AXIS, MOST_POINTS = 1_000_000, 10_000_000
 """Values of one axis: more of them than this is a slip of the pen, or belongs on two axes. And points, 80 MB a quantity."""
 FORMS = "a:b, a:b:x2, a:b:+128, or a list such as 1,2,4"
@@ -75,10 +67,9 @@ class Axis:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """Unit and meaning."""
-        if self.symbol:
-            return {"units": self.symbol.unit or "1", "long_name": self.symbol.meaning}
-        return {"long_name": LABELLED[self.name]}
+        """Unit and meaning of numbers."""
+        symbol = self.symbol
+        return {"units": symbol.unit or "1", "long_name": symbol.meaning} if symbol else {}
 
 
 def read_over(texts: Iterable[str], own: Declarations = NONE) -> list[Axis]:

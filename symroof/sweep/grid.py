@@ -30,12 +30,11 @@ from symroof.theory.declarations import NONE, Declarations, MissingInput
 from symroof.theory.spellings import (
     is_sympy,
     known,
-    name_or_expression,
     printed_name,
     read_expression,
     resolved,
 )
-from symroof.theory.symbols import UNDECLARED_NAMES, Symbol, base_name
+from symroof.theory.symbols import Symbol, base_name
 from symroof.theory.theory import UnknownName
 from symroof.theory.theory_files import listed
 
@@ -178,11 +177,10 @@ def requested_quantities(names: Iterable[Any], own: Declarations = NONE) -> list
     """
     quantities: dict[str, None] = {}
     problems: list[Problem] = []
-    for name in (name_or_expression(name, own) for name in names):
-        undeclared = isinstance(name, UNDECLARED_NAMES)
-        for part in [name] if undeclared else map(str.strip, name.split(",")):
+    for name in names:
+        for part in map(str.strip, name.split(",")) if isinstance(name, str) else [name]:
             try:
-                quantities[known(part if undeclared else printed_name(part), own)] = None
+                quantities[known(printed_name(part) if isinstance(part, str) else part, own)] = None
             except InputError as error:
                 problems += error.problems
     if problems:

@@ -21,7 +21,7 @@
     });
     byId("live-rows").replaceChildren(...page.rows.map(row => {
       const line = document.createElement("tr");
-      line.append(cell(row.label), cell(row.texts.each[row.texts.at[at]], "n"), cell(row.target, "n"), cell(page.words[row.marks[at] ?? ""]));
+      line.append(cell(row.label), cell(row.texts[at], "n"), cell(row.target, "n"), cell(page.words[row.marks[at] ?? ""]));
       return line;
     }));
   }

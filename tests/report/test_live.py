@@ -67,7 +67,7 @@ def test_texts_are_those_of_eval(name):
         at = places[0] * len(stops[1]) + places[1]
         marks = {check.metric.name: MARKS[check.met] for check in target_checks(there)}
         for row in data["rows"]:
-            result, text = there.get(row["name"]), row["texts"]["each"][row["texts"]["at"][at]]
+            result, text = there.get(row["name"]), row["texts"][at]
             if result is None:
                 assert text == NO_STEADY_STATE and row["marks"][at] == FAILS
             elif not result.without_range:

@@ -18,7 +18,7 @@ from symroof.cases.values import DOES_NOT_FIT, Result
 from symroof.report.field_names import QUANTITIES_BY_NAME, input_name, short_label
 from symroof.report.pictures.chart import Axis, Chart, in_unit, lacking, seconds
 from symroof.report.pictures.curves import along, compared
-from symroof.report.review_sections import memory_part, memory_parts
+from symroof.report.review_sections import decision_metrics, memory_part, memory_parts
 from symroof.theory.symbols import SHARES, base_name
 from symroof.units import format_quantity, significant
 
@@ -139,9 +139,6 @@ def _found_on(way: Waterfall) -> list[str]:
     return [goes, *moved] if moved else [f"{goes}, nothing moves it"]
 
 
-COST = {"cost_per_mtok": "cost per million tokens"}
-UNDER_LOAD = {"loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load"} | COST
-ISOLATED = {"ttft": "time to first token", "itl": "inter-token latency"} | COST
 MOST_INPUTS = 12
 """Maximum inputs; weaker ones are listed in a note."""
 STEP = 0.1
@@ -196,8 +193,9 @@ def tornado(study: Study, subject: BoundCase) -> Chart:
 
 def metrics_moved(subject: BoundCase) -> dict[str, str]:
     """The metrics that targets apply to, with their names."""
-    metrics = UNDER_LOAD if under_load(subject.case) else ISOLATED
-    return {at_rate(m, subject.case) if "itl" in m else m: words for m, words in metrics.items()}
+    names, load = decision_metrics(subject), " under load" * under_load(subject.case)
+    cost = {at_rate("cost_per_mtok", subject.case): "cost per million tokens"}
+    return {names["ttft"]: f"TTFT{load}", names["itl"]: f"ITL{load}"} | cost
 
 
 def swings(subject: BoundCase) -> list[Swing]:
