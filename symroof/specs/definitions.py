@@ -242,13 +242,9 @@ def _check_name(name: str, known: Declarations) -> None:
 
 def _check_known(mentioned: Iterable[str], known: Declarations) -> None:
     """Refuse names that nothing declares."""
-    raise_faults(
-        [
-            ((), f"unknown name {name[:40]!r}; {nearest(name, known.known) or DECLARE}")
-            for name in mentioned
-            if known.symbol(printed_name(name)) is None
-        ]
-    )
+    unknown = [name for name in mentioned if known.symbol(printed_name(name)) is None]
+    told = (f"{name[:40]!r}; {nearest(name, known.known) or DECLARE}" for name in unknown)
+    raise_faults([((), f"unknown name {text}") for text in told])
 
 
 def _symbol(name: str, spec: InputSpec) -> Symbol:

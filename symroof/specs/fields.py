@@ -147,12 +147,10 @@ def _quantity(value: object, unit: str = "s") -> Quantity:
     if isinstance(value, bool) or not isinstance(value, (int, Fraction, str)):
         message = f"expected a quantity in {unit or 'a plain number'}, such as {example(unit)}"
         raise ValueError(message)
+    if not isinstance(value, str):
+        return Quantity(Fraction(value), (), str(value))
     try:
-        return (
-            parse_quantity(value)
-            if isinstance(value, str)
-            else Quantity(Fraction(value), (), str(value))
-        )
+        return parse_quantity(value)
     except UnitError as error:
         raise ValueError(str(error)) from None
 
@@ -176,18 +174,13 @@ def in_unit(
             probable = repr(text)
             if unit == "s" and not written_in and 1 <= read.value < 5:  # seconds as well as ms
                 probable += f" or {significant(read.value, 6) + ' s'!r}"
-            raise ValueError(
-                f"write the unit{kind}, such as {example(unit, written_in)}; write {probable}"
-            )
-        return Quantity(
-            read.value * parse_unit(written_in or unit).size,
-            dimension,
-            f"{read.text} {written_in or unit}",
-        )
+            such = example(unit, written_in)
+            raise ValueError(f"write the unit{kind}, such as {such}; write {probable}")
+        value, of = read.value * parse_unit(written_in or unit).size, written_in or unit
+        return Quantity(value, dimension, f"{read.text} {of}")
     if strict(read.dimension) != strict(dimension):
-        raise ValueError(
-            f"is in {describe(read.dimension)}, but {describe(dimension)} is needed, such as {example(unit)}"
-        )
+        needed = f"{describe(dimension)} is needed, such as {example(unit)}"
+        raise ValueError(f"is in {describe(read.dimension)}, but {needed}")
     return read
 
 

@@ -43,9 +43,8 @@ def symbol_of(name: str, own: Declarations = NONE) -> Symbol:
     symbol = None if full == STEP_INDEX.name else own.symbol(full)
     if symbol is None:
         hint = nearest(name, [*own.known, *ALIASES, *WORDS])
-        raise ValueError(
-            f"unknown name {name[:40]!r}" + (f"; {hint}" if hint.startswith("did") else "")
-        )
+        known = f"; {hint}" if hint.startswith("did") else ""
+        raise ValueError(f"unknown name {name[:40]!r}{known}")
     return symbol
 
 
@@ -77,19 +76,13 @@ def setting(
         if not is_number(tree):
             return _checked_formula(symbol, tree, own)
         value = fraction(tree)
+    plain = not needs_unit(symbol) or (bare and not isinstance(value, str))
     try:
-        read = in_unit(
-            value,
-            symbol.unit,
-            symbol.written_in,
-            not needs_unit(symbol) or (bare and not isinstance(value, str)),
-        )
+        read = in_unit(value, symbol.unit, symbol.written_in, plain)
     except ValueError as error:
-        if (
-            not (formulas and isinstance(value, str))
-            or "is needed" in str(error)
-            or PLAIN_QUANTITY.match(value)
-        ):
+        if not (formulas and isinstance(value, str)) or "is needed" in str(error):
+            raise
+        if PLAIN_QUANTITY.match(value):
             raise
         try:
             tree = formula_for(symbol, value, own=own)
@@ -111,20 +104,14 @@ def in_domain(symbol: Symbol, value: Setting) -> Setting:
     least, most = Fraction(1, 10**RANGE), Fraction(10**RANGE)
     if any(end and not least < abs(end) < most for end in (low, high)):
         raise ValueError("is beyond the numbers that a float holds")
-    from_zero = symbol.may_vanish or isinstance(symbol, Quantity)
-    negative = symbol.signed and not isinstance(symbol, Quantity)
+    derived = isinstance(symbol, Quantity)
+    from_zero, negative = symbol.may_vanish or derived, symbol.signed and not derived
     if not negative and (low < 0 or (low == 0 and not from_zero)):
-        raise ValueError(
-            f"must be {'0 or more' if from_zero else 'positive'}"
-            + ("; leave it out for a prompt alone" if symbol.name == "output" else "")
-        )
+        alone = "; leave it out for a prompt alone" if symbol.name == "output" else ""
+        raise ValueError(f"must be {'0 or more' if from_zero else 'positive'}{alone}")
     if symbol.most == "1" and high > 1:
         raise ValueError("must be between 0 and 1 (for example 0.62 or 62 %)")
-    if (
-        symbol.counted
-        and not isinstance(symbol, Quantity)
-        and (low.denominator != 1 or high.denominator != 1)
-    ):
+    if symbol.counted and not derived and not low.denominator == high.denominator == 1:
         raise ValueError(f"counts {symbol.display_unit or 'thing'}s: write a whole number")
     return value
 

@@ -157,12 +157,11 @@ class ModelSpec(Spec):
 
     def cautions(self, as_stored: bool = True) -> list[str]:
         """What a reader must know before a number: what was assumed, what the file left to defaults, and ``as_stored`` what is not known of its storage."""
-        named = ", ".join(f"{entry.field} {entry.value}" for entry in self.filled)
-        left_out = (
-            [f"{self.shown_name}'s file leaves out what was filled in: {named}"] if named else []
-        )
         unread = self.quantization.unread if self.quantization and as_stored else ()
-        return [*(f"{self.shown_name}: {caveat}" for caveat in (*self.caveats, *unread)), *left_out]
+        said = [f"{self.shown_name}: {caveat}" for caveat in (*self.caveats, *unread)]
+        if named := ", ".join(f"{entry.field} {entry.value}" for entry in self.filled):
+            said.append(f"{self.shown_name}'s file leaves out what was filled in: {named}")
+        return said
 
     @property
     def shown_name(self) -> str:
@@ -213,9 +212,8 @@ class ModelSpec(Spec):
         for kind, telling in zip(self.layers, _distinguishing_labels(self.layers), strict=True):
             label = kind.label or telling
             more = (f"{label}{number}" for number in itertools.count(2))
-            labels.append(
-                next(name for name in itertools.chain([label], more) if name not in labels)
-            )
+            free = (name for name in itertools.chain([label], more) if name not in labels)
+            labels.append(next(free))
         return labels
 
     def _counts(self) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -112,18 +113,12 @@ class Storage(Spec):
     def bytes_of(self, matrix: Matrix) -> Fraction:
         """One matrix with all that is stored beside it."""
         rows, columns = matrix.rows, matrix.columns
-        across = self.scale_rows or 0
-        groups = (
-            -(-rows // across) * -(-columns * across // self.scale_group)
-            if across
-            else -(-rows * columns // self.scale_group)
-        )
-        beside = (
-            rows * _value(self.row_bits)
-            + columns * _value(self.column_bits)
-            + _value(self.matrix_bits)
-        )
-        return rows * columns * self.bits.value + groups * _value(self.scale_bits) + beside
+        groups = -(-rows * columns // self.scale_group)
+        if across := self.scale_rows:
+            groups = -(-rows // across) * -(-columns * across // self.scale_group)
+        beside = rows * _value(self.row_bits) + columns * _value(self.column_bits)
+        beside += groups * _value(self.scale_bits) + _value(self.matrix_bits)
+        return rows * columns * self.bits.value + beside
 
     def plain(self) -> Fraction:
         """Bytes of a weight with its share of a scale, what rows and matrices have of their own left out."""
@@ -180,15 +175,11 @@ class Quantization(Storage):
 
     def operator_widths(self, stored: Iterable[Matrix]) -> dict[str, Fraction]:
         """Bytes of a parameter, in exact numbers, of every operator for which it is not bits and its share of a scale."""
-        weights: dict[str, int] = {}
-        stored_bytes: dict[str, Fraction] = {}
+        weights, stored_bytes = Counter[str](), defaultdict[str, Fraction](Fraction)
         for matrix in stored:
             if matrix.operator not in self.kept:
-                held = matrix.rows * matrix.columns * matrix.times
-                weights[matrix.operator] = weights.get(matrix.operator, 0) + held
-                stored_bytes[matrix.operator] = stored_bytes.get(
-                    matrix.operator, Fraction(0)
-                ) + matrix.times * self.bytes_of(matrix)
+                weights[matrix.operator] += matrix.rows * matrix.columns * matrix.times
+                stored_bytes[matrix.operator] += matrix.times * self.bytes_of(matrix)
         own = {
             name: total / weights[name]
             for name, total in stored_bytes.items()
@@ -211,19 +202,13 @@ class Quantization(Storage):
         """The width of a weight, with the formulas it sets; ``own`` are operators with widths of their own."""
         from symroof.theory.operator_table import WIDTH
 
-        settings = {"weight_bits": self.bits.value, "scale_bits": _value(self.scale_bits)}
-        shared = [(name, number(value)) for name, value in settings.items()] + [
-            ("scale_group", number(Fraction(self.scale_group)))
-        ]
-        wide = ("unquantized_bytes_per_param", number(self.kept_bits.value))
-        each = [(f"{WIDTH}.{operator}", number(value)) for operator, value in (own or {}).items()]
-        return Width(
-            self.method,
-            parse("quantized_bytes_per_param"),
-            self.format,
-            (*shared, wide, *each),
-            self.compute,
-        )
+        values = {"weight_bits": self.bits.value, "scale_bits": _value(self.scale_bits)}
+        values |= {"scale_group": Fraction(self.scale_group)}
+        values |= {"unquantized_bytes_per_param": self.kept_bits.value}
+        values |= {f"{WIDTH}.{operator}": value for operator, value in (own or {}).items()}
+        settings = tuple((name, number(value)) for name, value in values.items())
+        size = parse("quantized_bytes_per_param")
+        return Width(self.method, size, self.format, settings, self.compute)
 
 
 def _value(amount: Bits | None) -> Fraction:

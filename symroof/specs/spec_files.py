@@ -121,25 +121,20 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
     if named is None:
         return spec
     said = [f"{name[:80]} is taken as {named.name}; {named.remark}"] if named.remark else []
-    own, says = spec.quantization, f"as its name says ({named.stored_word})"
+    own, wide = spec.quantization, spec.model_copy(update={"quantization": None})
     # the experts of mxfp4 stay as they are, and all else has 8 bits
     as_experts = own is not None and own.method == "mxfp4" and named.stored_word == "GGUF"
-    precision, doubt = (
-        "q8_0" if as_experts else named.stored,
-        f"{says}; its config.json says it better",
-    )
+    precision = "q8_0" if as_experts else named.stored
+    doubt = f"as its name says ({named.stored_word}); its config.json says it better"
     for checkpoint in spec.checkpoints:
         if checkpoint.name == named.checkpoint:
-            plain = quantization_at(
-                checkpoint.precision, spec.model_copy(update={"quantization": None})
-            )
+            plain = quantization_at(checkpoint.precision, wide)
             laid = {"quantization": plain and checkpoint.laid_over(plain)}
-            return spec.model_copy(
-                update={**laid, "title": checkpoint.name, "source": checkpoint.source}
-            )
+            named_so = {"title": checkpoint.name, "source": checkpoint.source}
+            return spec.model_copy(update=laid | named_so)
     stored = quantization_at(precision, spec)
     if precision == "fp16" and own is not None:
-        spec = spec.model_copy(update={"quantization": None})
+        spec = wide
         said.append(f"stored in 16 bits, {doubt}")
     elif stored and (own is None or stored.format != own.format):
         unread = (*stored.unread, f"stored as {precision}, {doubt}")
