@@ -37,7 +37,7 @@ BUDGETS = {
     "top level": 1754,
     "symbolic": 4632,
     "theory": 4498,
-    "specs": 4392,
+    "specs": 4346,
     "checkpoints": 3211,
     "study": 6477,
     "select": 2400,
