@@ -212,8 +212,6 @@ def _existing(form: Form, x: Any, bound_case: BoundCase) -> tuple[Any, ...]:
         nothing = {n: ZERO for n in names(whole) if base_name(n) in MAY_VANISH}
         if sign(factor) > 0 and substitute(whole, nothing) == ZERO:
             made.append(sympy.Gt(factor, 0, evaluate=False))
-    inside = [log.args[0] for log in sorted(root.atoms(sympy.log), key=str)]
-    made += [sympy.Gt(arg, 0, evaluate=False) for arg in inside if not sign(arg) > 0]
     over, under = sympy.fraction(root)
     positive = sign(under) > 0 or sympy.Gt(under, 0, evaluate=False) in form.trees
     for condition in form.trees:

@@ -208,7 +208,10 @@ class Solution(SolvedEquation):
         if not named or not self.declared.counted or not case.measured_alone:
             return ""
         grown, of = [], case.case.theory.symbol(named)
-        ends = self.over_arrays()(FAR * np.arange(1.0, 4.0), 0)
+        try:
+            ends = self.over_arrays()(FAR * np.arange(1.0, 4.0), 0)
+        except NoValue:
+            return ""
         for values, name in zip(ends, self._short_sides(), strict=True):
             first, second, third = np.broadcast_to(values, 3)
             if not abs(third - 2 * second + first) <= SETTLED * abs(second - first):

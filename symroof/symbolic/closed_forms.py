@@ -70,7 +70,8 @@ def forms_at(
     def winner(arms: Arms, held: Sequence[Any]) -> Arms:
         for value, duels in arms:
             if all(holds(duel, numbers, {x.name: place}) for duel in duels):
-                return [(value, duels)]
+                won = set(map(_lead, held))
+                return [(value, tuple(duel for duel in duels if _lead(duel) not in won))]
         raise NoClosedForm("steps of both kinds in one sum")
 
     ((settled, conditions),) = combinations(difference, x, winner)

@@ -219,7 +219,12 @@ def _by_sympy(
         root.replace(sympy.log, lambda arg: sympy.log(sympy.gcd_terms(arg) if arg.is_Mul else arg))
         for root in whole
     ]
-    return [Form(root, () if sign(root) > 0 else (Gt(root, 0, evaluate=False),)) for root in found]
+    forms = []
+    for root in found:
+        inside = sorted({log.args[0] for log in root.atoms(sympy.log)}, key=str)
+        positive = (part for part in (*inside, root) if not sign(part) > 0)
+        forms.append(Form(root, tuple(Gt(part, 0, evaluate=False) for part in positive)))
+    return forms
 
 
 # --------------------------------------------------------------------------------------------- polynomials and signs

@@ -41,6 +41,11 @@ def test_a_missing_input_that_cancels():
         assert Study(**ROOFS, gemm_k=k, gemm_n=n).solve(turned, "batch").value == value
 
 
+def test_why_sides_never_meet_needs_no_number():
+    never = sr.solve("context_cache_full")
+    assert never.verdict == "lhs_above" and never.reason.endswith(": some layers keep every token")
+
+
 def test_the_ends_of_an_unknown_are_conditions_of_a_symbolic_answer():
     for equation, unknown, form, conditions in (
         ("mbu*params = gemm_k", "mbu", "gemm_k/params", ["mbu <= 1"]),
