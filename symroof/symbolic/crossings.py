@@ -57,20 +57,16 @@ class Axis:
     whole: bool = False
     counted: bool = False
 
-    @property
-    def end(self) -> float:
-        return self.high or (MOST_COUNTED if self.counted or self.whole else MOST)
-
     def grid(self) -> Any:
         """Points evenly spaced in their logarithm, both ends among them, and the first whole numbers of what is whole."""
         least = LEAST_COUNTED if self.counted else LEAST
         start = 1.0 if self.whole else max(self.low, least)
-        end = max(self.end, start)
+        end = max(self.high or (MOST_COUNTED if self.counted or self.whole else MOST), start)
         points = np.geomspace(start, end, max(2, round(PER_DECADE * np.log10(end / start))) + 1)
         points[-1] = end
         if not self.whole:
             return points
-        first = np.arange(max(np.ceil(self.low), 1), min(self.end, EVERY) + 1)
+        first = np.arange(max(np.ceil(self.low), 1), min(end, EVERY) + 1)
         return np.unique(np.concatenate([np.rint(points), first]))
 
 
