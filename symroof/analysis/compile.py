@@ -103,9 +103,8 @@ class Compiled:
         (2, 3)
         """
         if len(arrays) != len(self.inputs):
-            raise ValueError(
-                f"takes {len(self.inputs)} arrays ({', '.join(self.inputs)}), not {len(arrays)}"
-            )
+            needed = f"{len(self.inputs)} arrays ({', '.join(self.inputs)})"
+            raise ValueError(f"takes {needed}, not {len(arrays)}")
         found = along(self.case, dict(zip(self.inputs, arrays, strict=True)), self.results)
         plain = tuple(x if x.ndim else x[()] for x in found)
         return plain[0] if self.single else plain
@@ -162,9 +161,8 @@ def compile(
     single = isinstance(quantities, str) or is_sympy(quantities)
     names = (quantities,) if single else tuple(quantities)
     if not names:
-        raise InputError(
-            Problem("quantities", "a function computes at least one", hint="such as itl")
-        )
+        message = "a function computes at least one"
+        raise InputError(Problem("quantities", message, hint="such as itl"))
     own = bound_case.case.theory.own
     moved = tuple(known(symbol_name(name), own) for name in inputs)
     if not moved:

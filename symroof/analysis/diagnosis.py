@@ -176,17 +176,15 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
     )
     ranked = sorted(filter(None, tried), key=lambda each: (not each.holds, each.off))
     best = {each.cause: each for each in reversed(ranked)}  # of the variants of a cause the nearest
-    # most figures of a server are of one that also prefills
-    found = sorted(
-        best.values(),
-        key=lambda each: (
-            not each.holds,
-            each.holds and each.cause.name != "prefills_between",
-            each.holds and each.cause.free,
-            each.off,
-        ),
-    )
+    found = sorted(best.values(), key=_rank)
     return Diagnosis(name, measured, expected, case.peak_bound(name), inside, tuple(found))
+
+
+def _rank(each: Explanation) -> tuple[Any, ...]:
+    """What explains the figure first; most figures of a server are of one that also prefills."""
+    if not each.holds:
+        return True, each.off
+    return False, each.cause.name != "prefills_between", each.cause.free, each.off
 
 
 def _holds(result: Result, measured: float) -> bool:

@@ -167,9 +167,8 @@ def overloaded(bound_case: BoundCase) -> bool:
 def findings(bound_case: BoundCase) -> list[str]:
     """The faults of a case, one name each: ``does_not_fit``, ``ttft_missed``, ``itl_missed``."""
     names = ["does_not_fit"] if bound_case.does_not_fit else []
-    return names + [
-        f"{check.name}_missed" for check in target_checks(bound_case) if check.met is not True
-    ]
+    missed = (check.name for check in target_checks(bound_case) if check.met is not True)
+    return [*names, *(f"{name}_missed" for name in missed)]
 
 
 def basis_of(bound_case: BoundCase, names: Collection[str]) -> list[str]:
@@ -210,10 +209,8 @@ def default_basis(efficiency: str | None, engine: str | None) -> str:
 
 def unjudged(bound_case: BoundCase) -> list[str]:
     """A line for every target that cannot be judged."""
-    return [
-        f"whether it meets its {name} target is not known: {why}"
-        for name, why in unknown_targets(bound_case).items()
-    ]
+    unknown = unknown_targets(bound_case).items()
+    return [f"whether it meets its {name} target is not known: {why}" for name, why in unknown]
 
 
 def conditions(bound_case: BoundCase) -> dict[str, tuple[str, str]]:

@@ -273,10 +273,9 @@ def add_mix(case: BoundCase) -> None:
     """Let what decides be that of the mix, and say so; a quantity that is given stays. Long requests of which one length is said have the other of all."""
     alike = {"long_prompt": "prompt", "long_output": "output"}
     if SHARE in case.given and alike.keys() & case.given.keys():
-        own = {
-            x: Input(symbol(n), f"{n}, as of the other requests", True) for x, n in alike.items()
-        }
-        case.add({name: each for name, each in own.items() if alike[name] in case.given})
+        for name, other in alike.items():
+            if other in case.given:
+                case.add({name: Input(symbol(other), f"{other}, as of the other requests", True)})
     if has_mix(case.given):
         mixed, why = OF_THE_MIX.items(), "of the mix of requests"
         case.add({name: Input(symbol(own), why, defaulted=True) for name, own in mixed})

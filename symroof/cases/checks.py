@@ -145,9 +145,8 @@ def _idle_degrees(given: Given, degrees: Mapping[str, float]) -> list[str]:
     if batch < pp:
         found.append(f"batch {batch:g} is less than pp {pp:g}: stages are idle in a decode step")
     if layers and pp > layers:
-        found.append(
-            f"pp {pp:g} is more than the {layers:g} layers of the model: a stage needs at least one"
-        )
+        more = f"pp {pp:g} is more than the {layers:g} layers of the model"
+        found.append(f"{more}: a stage needs at least one")
     if layers and ep > 1 and "n_experts" not in map(base_name, given):
         found.append(f"ep {ep:g} has no effect: the model has no experts")
     return found

@@ -114,9 +114,8 @@ def _add_larger_steps(own: int, given: dict[str, Input]) -> None:
         return
     if reserve.ranged or "token_budget" in names(reserve.setting):
         return
-    more = parse(
-        f"(token_budget - {own} token)*max({', '.join(widest)}, 0)*act_bytes_per_element/(1 token)"
-    )
+    each = f"max({', '.join(widest)}, 0)*act_bytes_per_element"
+    more = parse(f"(token_budget - {own} token)*{each}/(1 token)")
     source = f"{reserve.source}; and activations of a larger token_budget"
     given["memory_reserve"] = replace(reserve, setting=reserve.setting + more, source=source)
 
@@ -130,9 +129,8 @@ def _widen_attention(case: BoundCase, profile: EngineSpec, device: HardwareSpec)
     peak = device.peaks[wide]
     source = f"{device.name}, {wide} dense: {device.source_of(peak)}; attention in 16 bits ({profile.said})"
     case.add({"attention_peak_flops": Input(number(peak.dense.value), source)})
-    case.assumptions = Assumptions(
-        case.assumptions.replaced(attention_arithmetic="wide").values, case.assumptions.chosen
-    )
+    said = case.assumptions
+    case.assumptions = Assumptions(said.replaced(attention_arithmetic="wide").values, said.chosen)
 
 
 OF_LINKS = frozenset({"link_latency", "link_share", "network_latency"})

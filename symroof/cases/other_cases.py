@@ -180,12 +180,11 @@ def prefill_inputs(
         InputError: they do not hold the model and a prompt; they are no whole number of instances.
     """
     if other.does_not_fit:
-        needed, usable = (
-            other.result(name).text(3)
-            for name in ("memory_bytes_per_device", "usable_memory_per_device")
+        needed = other.result("memory_bytes_per_device").text(3)
+        usable = other.result("usable_memory_per_device").text(3)
+        message = (
+            f"an instance does not hold the model and a prompt: {needed} on a device with {usable}"
         )
-        message = "an instance does not hold the model and a prompt"
-        message += f": {needed} on a device with {usable}"
         raise InputError(Problem("prefill", message, hint="more devices: tp, pp, ep"))
     size = other.case.value("instance_devices")
     devices = float(prefill.get(DEVICES, prefill.get(INSTANCES, 1) * size))

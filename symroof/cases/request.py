@@ -106,11 +106,10 @@ class Request:
 
 HELD = ("own", "base", "assume_family", "draft")
 """What a request keeps as it is given."""
+PROFILE = ("engine", "engine_class")
 READ: dict[str, Callable[[Any], dict[str, Any]]] = {
     "efficiency": lambda value: {"efficiency": efficiency_basis(value)},
-    "engine": lambda value: dict(
-        zip(("engine", "engine_class"), chosen_engine(value), strict=True)
-    ),
+    "engine": lambda value: dict(zip(PROFILE, chosen_engine(value), strict=True)),
     "prefill": lambda value: {"prefill": prefill_layout(value)},
 }
 """What is neither a precision nor an input, and how it is read."""

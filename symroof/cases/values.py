@@ -163,10 +163,9 @@ def architecture_of(model: ModelSpec | None, given: Mapping[str, Input]) -> Arch
         widths = (name for name in given if name.startswith(f"{WIDTH}."))
         own = frozenset(name.removeprefix(f"{WIDTH}.") for name in widths)
         return model.architecture(KEPT_WIDTH in given, own)
-    active, every = (
-        given[name].setting if name in given else None for name in ("active_params", "params")
-    )
-    return GENERIC if active is None or active == every else SPARSE
+    active, every = given.get("active_params"), given.get("params")
+    dense = active is None or (every is not None and active.setting == every.setting)
+    return GENERIC if dense else SPARSE
 
 
 DOES_NOT_FIT = "does_not_fit"

@@ -200,9 +200,7 @@ def _in_time(source: ClaimFile, track: Track) -> list[Checked]:
     for entry in track(source.entries, "checking claims"):
         claim = entry.claim
         if claim.form == "unchecked":
-            judged.append(
-                Checked(claim, "unchecked", reason=claim.unchecked or "", error=entry.error)
-            )
+            judged.append(replace(judge(claim), error=entry.error))
         elif process_time() <= end:
             judged.append(judge(claim, entry.shared, source.folder))
         else:

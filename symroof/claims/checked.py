@@ -136,9 +136,8 @@ class Checked:
         if self.verdict in FAILS or (unstated and abs(self.ratio - 1) > FAR_OFF):
             return True
         unchecked = self.verdict == "unchecked" and self.claim.form != "unchecked"
-        return strict and (
-            conditional or self.verdict == "plausible" or bool(self.flags) or unchecked
-        )
+        doubtful = conditional or unchecked or self.verdict == "plausible"
+        return strict and (doubtful or bool(self.flags))
 
     def as_json(self) -> dict[str, Any]:
         """The claim in the form of the contract; numbers in base units."""
@@ -229,9 +228,8 @@ def worst(parts: Sequence[Checked]) -> Checked:
 
 def joined(parts: Sequence[Checked]) -> dict[str, Any]:
     """The fields that several parts make up together."""
-    texts = {
-        name: ", ".join(getattr(part, name) for part in parts) for name in ("claimed", "derived")
-    }
+    claimed = ", ".join(part.claimed for part in parts)
+    texts = {"claimed": claimed, "derived": ", ".join(part.derived for part in parts)}
     return {**texts, "flags": flags_of(*parts), "parts": tuple(parts), "number": None}
 
 

@@ -133,8 +133,6 @@ def claimed_quantity_formula(claim: ClaimSpec, name: str) -> Expr:
         divisor = DIVISORS.get(one.kind, {}).get(name)
         if divisor and (one.count != 1 or divisor != "1"):
             whole, count = f"{whole}/({divisor})", count * one.count
-    return (
-        symbol(name)
-        if whole == name
-        else resolved(parse(f"{whole}*{count.numerator}/{count.denominator}"))
-    )
+    if whole == name:
+        return symbol(name)
+    return resolved(parse(f"{whole}*{count.numerator}/{count.denominator}"))

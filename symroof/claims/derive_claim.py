@@ -93,19 +93,12 @@ def _outside_its_regime(claim: ClaimSpec, answers: BoundCase) -> bool:
     """Whether a claim counts less than everything where that changes what binds: weights alone at a prompt of 7, or with a
     cache that no batch outgrows."""
     quantity, theory = claim.quantity or "", answers.case.theory
-    if (
-        quantity not in theory.definitions
-        or not theory.timed(quantity)
-        or "detail" not in claim.given.get("assume", {})
-    ):
+    less = "detail" in claim.given.get("assume", {})
+    if not less or quantity not in theory.definitions or not theory.timed(quantity):
         return False
     bound = f"{'prefill' if quantity.startswith(('prefill', 'ttft')) else 'decode'}_bound"
-    bounds = [
-        result.value
-        for one in (answers, answers.with_switches(**DETAIL["exact"]))
-        if (result := one.get(bound)) is not None
-    ]
-    return len(bounds) == 2 and bounds[0] != bounds[1]
+    here, exact = answers.get(bound), answers.with_switches(**DETAIL["exact"]).get(bound)
+    return here is not None and exact is not None and here.value != exact.value
 
 
 def quantity_name(text: str | None, settings: Settings) -> str:

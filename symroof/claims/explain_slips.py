@@ -179,14 +179,10 @@ def explain(
         return ()
     context = context_of(claim, derived, written.text, steps)
     every = (prediction for way in CATALOGUE for prediction in predictions(context, way))
-    singles = [
-        p for p in every if _differs(p, context, written) and p.way.least_digits <= written.digits
-    ]
-    found = (
-        _of_one_slip(singles, context, written)
-        or _of_digits(singles, context, written)
-        or _of_two_slips(singles, context, written)
-    )
+    able = (p for p in every if p.way.least_digits <= written.digits)
+    singles = [p for p in able if _differs(p, context, written)]
+    tried = (of(singles, context, written) for of in (_of_one_slip, _of_digits, _of_two_slips))
+    found = next(filter(None, tried), [])
     if not found and written.hedged_number and not claimed % (20 * written.half_unit):
         half, digits = 10 * written.half_unit, written.digits - 1  # "about 280": the 0 is rounded
         rounded = replace(written, half_unit=half, digits=digits, hedged_number=False)
@@ -270,9 +266,8 @@ def _ordered(predictions: Iterable[SlipPrediction], written: WrittenNumber) -> l
     """The predictions that agree, those that round to the claim first; each slip once."""
     matches: dict[tuple[str, ...], SlipPrediction] = {}
     agreeing = [p for p in predictions if written.agrees(p.value)]
-    for prediction in sorted(
-        agreeing, key=lambda p: abs(p.value - written.number) > written.margin
-    ):
+    agreeing.sort(key=lambda p: abs(p.value - written.number) > written.margin)
+    for prediction in agreeing:
         matches.setdefault(prediction.slips, prediction)
     return list(matches.values())
 

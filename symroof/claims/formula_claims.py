@@ -270,12 +270,8 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     if not dimension and not near and (needs := _condition(sides, levels[1:])):
         return found.conditional(needs, f"holds at {needs}; {difference}")
     level, slips = _slips(sides, levels if limit is None or not near else [])
-    found = replace(
-        found,
-        ratio=None if ratio is None else float(ratio),
-        slips=slips,
-        reason=dimension or difference,
-    )
+    times = None if ratio is None else float(ratio)
+    found = replace(found, ratio=times, slips=slips, reason=dimension or difference)
     if near and ratio is not None:
         reason = f"{found.reason}; {float(ratio):.4g} times here"
         return replace(found, verdict="approximate", reason=reason)

@@ -188,11 +188,7 @@ def read_note(text: str, file: str) -> Note:
         return Note(list(_cells(text, file)))
     except InputError as error:
         reason = why(error.problems)
-    except (
-        AttributeError,
-        KeyError,
-        TypeError,
-    ):  # in which something else stands in place of cells
+    except (AttributeError, KeyError, TypeError):  # something else stands in place of cells
         reason = "it has no cells"
     raise InputError(Problem(file, f"cannot be read as a notebook: {reason}", 1, 1))
 
@@ -207,7 +203,6 @@ def _cells(text: str, file: str) -> Iterator[tuple[str, Place]]:
             for j, string in enumerate(source if isinstance(source, list) else [source]):
                 at = ("cells", i, "source", j)
                 line, column = document.places[at if isinstance(source, list) else at[:3]]
-                yield from (
-                    (one, (line, column + 1)) for one in LINE_END.split(string.rstrip("\n"))
-                )
+                for one in LINE_END.split(string.rstrip("\n")):
+                    yield one, (line, column + 1)
             yield "", (1, 1)

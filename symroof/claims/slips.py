@@ -107,9 +107,8 @@ class Context:
         none where it has none."""
         found: list[Any]
         try:
-            if self.formula is not None and not any(
-                isinstance(value, (str, dict)) for value in sets.values()
-            ):
+            numbers_alone = not any(isinstance(value, (str, dict)) for value in sets.values())
+            if self.formula is not None and numbers_alone:
                 steps = {name: number for name, (number, _) in self.steps.items()}
                 found = [evaluate(self.formula, self.answers.case.changed(sets), steps)]
             else:  # a switch, a precision, a definition

@@ -104,18 +104,14 @@ def _equations(text: str, numbers: list[Figure], joints: list[re.Match[str]]) ->
     """The calculations of numbers that operators join: each side of a sign of equality that is
     arithmetic, with the number on the other."""
     first, last = numbers[0], numbers[-1]
-    goes_on = GOES_ON.match(text, last.unit_end) or (
-        last.unit == "x" and A_LETTER.match(text, last.unit_end)  # 160 × n
-    )
+    goes_on = GOES_ON.match(text, last.unit_end)
+    letter = last.unit == "x" and A_LETTER.match(text, last.unit_end)  # 160 × n
     before = text[max(first.start - 12, 0) : first.start]
-    if not 3 <= len(numbers) <= MOST_NUMBERS or goes_on or LED.search(before):
+    if not 3 <= len(numbers) <= MOST_NUMBERS or goes_on or letter or LED.search(before):
         return
-    signs = [joint["op"] or "-" for joint in joints]
-    signs = [OPERATORS.get(sign, sign) for sign in signs]
+    signs = [OPERATORS.get(joint["op"], joint["op"] or "-") for joint in joints]
     opened = before[len(before.rstrip("( ")) :].replace(" ", "")
-    gaps = [
-        joint["close"] + sign + joint["open"] for joint, sign in zip(joints, signs, strict=True)
-    ]
+    gaps = [x["close"] + sign + x["open"] for x, sign in zip(joints, signs, strict=True)]
     ends = [0, *(i for i, sign in enumerate(signs, 1) if sign == "="), len(numbers)]
     sides = [numbers[a:b] for a, b in pairwise(ends)]
 

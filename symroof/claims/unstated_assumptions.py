@@ -184,10 +184,8 @@ def _prediction(judged: Checked) -> tuple[float, float, str] | None:
     expected: Any = study.first.get(name) if name else study.solve(claim.threshold, claim.solve_for)
     if expected is None or expected.low is None or expected.low == expected.high:
         return None
-    value, low, high, limit = (
-        format_quantity(Fraction(x), judged.unit, 3)
-        for x in (expected.value, expected.low, expected.high, bound)
-    )
+    every = expected.value, expected.low, expected.high, bound
+    value, low, high, limit = (format_quantity(Fraction(x), judged.unit, 3) for x in every)
     which = "maximum" if judged.unit in RATES else "minimum"
     text = f"predicted {value} ({low} to {high}), theoretical {which} {limit}"
     return expected.low, expected.high, text

@@ -87,11 +87,9 @@ class WrittenNumber:
         if self.operator:
             return bool(holds(self.operator, float(derived), float(self.number)))
         off = self._off(derived)
-        return (
-            off <= self.half_unit + abs(derived) * ROUNDING
-            or (off <= self.margin and off <= abs(derived) * CLOSE_ENOUGH)
-            or self.truncated(derived)
-        )
+        rounded = off <= self.half_unit + abs(derived) * ROUNDING
+        hedged = off <= min(self.margin, abs(derived) * CLOSE_ENOUGH)
+        return rounded or hedged or self.truncated(derived)
 
     def _off(self, derived: Fraction) -> Fraction:
         """How far a derived value is from the number, or from the range."""
@@ -100,11 +98,8 @@ class WrittenNumber:
     def truncated(self, derived: Fraction) -> bool:
         """Whether the number is the derived one with digits cut off, and no further off than 5 %."""
         off = (derived - self.number) * (1 if self.number >= 0 else -1)
-        return (
-            not self.is_range
-            and abs(off) <= abs(derived) * CLOSE_ENOUGH
-            and 0 <= off < 2 * self.half_unit
-        )
+        cut = 0 <= off < 2 * self.half_unit and not self.is_range
+        return cut and off <= abs(derived) * CLOSE_ENOUGH
 
     def rounded_limit(self, derived: Fraction) -> bool:
         """Whether a bound that may be reached is the derived limit, rounded as it was written:
