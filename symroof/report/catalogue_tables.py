@@ -69,7 +69,9 @@ def shown(value: Any) -> str:
         return ", ".join(map(str, value))
     if isinstance(value, int):
         return f"{value:,}"
-    return "" if value is None else f"{value:.5g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    return "" if value is None else str(value)
 
 
 def models() -> Rows:

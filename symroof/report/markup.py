@@ -28,24 +28,19 @@ class Math(str):
 
     text: str
 
-    def __new__(cls, latex: str, text: str) -> Math:
+    def __new__(cls, latex: str, text: str = "") -> Math:
         made = super().__new__(cls, latex)
         made.text = text
         return made
 
 
-NOTHING = Math("", "")
+NOTHING = Math("")
 """The empty left side of a continued equation."""
 
 
 def formula(tree: Expr, spell: Callable[[str], str]) -> Math:
     """A formula tree as LaTeX and as text."""
     return Math(latex(tree, spell), text(tree))
-
-
-def symbol(spelled: str, name: str = "") -> Math:
-    """A symbol given in LaTeX, and its name."""
-    return Math(spelled, name)
 
 
 def in_words(words: str) -> Math:

@@ -14,11 +14,10 @@ from symroof.report.view import BODY, FULL, PAGE_ONE, view
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
-    from symroof.report.pictures.draw import Picture
     from symroof.report.recommendation import Reviewed
 
-Made = dict[tuple[str, str], bytes]
-"""Pictures by name and ending."""
+SAFE = " =:/;,()'!*@?+$-._~[]|"
+"""Characters of a picture that an address in an attribute may hold."""
 
 
 def review_files(
@@ -30,48 +29,42 @@ def review_files(
         formats: of ``html``, ``md``, ``tex``, ``pdf`` and ``json``.
         data: what :func:`symroof.report.view.view` makes of the study.
     """
+    from symroof.report.live import live
     from symroof.report.pictures import of_review
+    from symroof.report.render import pdf, render
 
     plots = of_review(review, full=data["full"]) if with_figures else []
     if "html" in formats:
-        from symroof.report.live import live
-
         data["live"] = live(review.subject)
-    written = {"tex" if chosen == "pdf" else chosen for chosen in formats} & FORMATS.keys()
-    endings = {FORMATS[chosen].figure_ending for chosen in written}
-    made = {(p.name, ending): p.form(ending) for p in plots for ending in endings}
-    files = {f"{name}.{chosen}": _render(data, chosen, name, plots, made) for chosen in formats}
-    beside = {FORMATS[chosen].figure_ending for chosen in FORMATS.keys() & {*formats} - {"html"}}
-    return files | {
-        f"{name}-{figure}.{ending}": content
-        for (figure, ending), content in made.items()
-        if ending in beside  # HTML embeds its pictures
-    }
+    files, made = dict[str, bytes](), dict[str, bytes]()
+    for chosen in formats:
+        if chosen == "json":
+            files[f"{name}.json"] = _json(data)
+            continue
+        source, figures = "tex" if chosen == "pdf" else chosen, dict(data["figures"])
+        for p in plots:
+            file = f"{name}-{p.name}.{FORMATS[source].figure_ending}"
+            made[file] = made.get(file) or p.form(FORMATS[source].figure_ending)
+            if chosen in ("md", "tex"):  # a page embeds its pictures
+                files[file] = made[file]
+            place = _embedded(made[file]) if chosen == "html" else file
+            figures[p.name.replace("-", "_")] = {"file": place, "alt": p.alt, "caption": p.caption}
+        text = render(data | {"figures": figures}, source)
+        encoded = text.encode("utf-8", "backslashreplace")
+        files[f"{name}.{chosen}"] = pdf(text, made) if chosen == "pdf" else encoded
+    return files
 
 
-def _render(
-    data: dict[str, Any], chosen: str, name: str, plots: list[Picture], made: Made
-) -> bytes:
-    from symroof.report.render import pdf, render
+def _embedded(svg: bytes) -> str:
+    """An address that holds a picture; without "&", which HTML would read as the beginning of a character reference."""
+    return f"data:image/svg+xml,{quote(svg.decode(), safe=SAFE)}"
 
-    if chosen == "json":  # the recommendation first, then every section as it is computed
-        told = {"schema": "symroof/report/1", **(data["recommended"] or {"recommendation": None})}
-        shown = {name: value for name, value in data.items() if name != "recommended"}
-        return (json.dumps(told | shown, default=str, ensure_ascii=False) + "\n").encode()
-    source, figures = "tex" if chosen == "pdf" else chosen, dict(data["figures"])
-    ending = FORMATS[source].figure_ending
-    for p in plots:
-        file = f"{name}-{p.name}.{ending}"
-        if (
-            chosen == "html"
-        ):  # not "&", which HTML would read as the beginning of a character reference
-            svg = quote(made[p.name, "svg"].decode(), safe=" =:/;,()'!*@?+$-._~[]|")
-            file = f"data:image/svg+xml,{svg}"
-        figures[p.name.replace("-", "_")] = {"file": file, "alt": p.alt, "caption": p.caption}
-    text = render(data | {"figures": figures}, source)
-    if chosen == "pdf":
-        return pdf(text, {f"{name}-{p.name}.pdf": made[p.name, "pdf"] for p in plots})
-    return text.encode("utf-8", "backslashreplace")
+
+def _json(data: dict[str, Any]) -> bytes:
+    """The recommendation first, then every section as it is computed."""
+    told = {"schema": "symroof/report/1", **(data["recommended"] or {"recommendation": None})}
+    shown = {name: value for name, value in data.items() if name != "recommended"}
+    return (json.dumps(told | shown, default=str, ensure_ascii=False) + "\n").encode()
 
 
 def conclusion(data: dict[str, Any]) -> tuple[str, ...]:

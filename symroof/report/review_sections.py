@@ -16,7 +16,7 @@ from symroof.analysis.verdict import (
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Result
 from symroof.report.field_names import input_name, operator_name, short_label
-from symroof.report.markup import NOTHING, Code, Math, Ranged, equation, formula, in_words, symbol
+from symroof.report.markup import NOTHING, Code, Math, Ranged, equation, formula, in_words
 from symroof.specs.efficiencies import FITTED
 from symroof.symbolic.expressions import label, names
 from symroof.symbolic.reading import parse
@@ -115,7 +115,7 @@ def ledger(study: Study, subject: BoundCase) -> dict[str, Any]:
     chosen, rows, switches = subject.assumptions, ([], []), ([], [])  # type: ignore[var-annotated]
     for name, one in inputs.items():
         last = one.symbol.meaning if one.defaulted else one.source
-        written = symbol(subject.case.theory.latex(name))
+        written = Math(subject.case.theory.latex(name))
         rows[bool(one.defaulted)].append([Code(name), written, one.plain(), last])
     for name, switch in SWITCHES.items():
         row = [Code(name), Code(chosen[name]), switch.values[chosen[name]]]
@@ -189,10 +189,10 @@ def derivations(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
         lines = []
         for each in order:
             step, spelled = DerivationStep(each, subject), theory.latex(each)
-            steps, left = _steps(formula(step.formula, theory.latex), step), symbol(spelled, each)
+            steps, left = _steps(formula(step.formula, theory.latex), step), Math(spelled, each)
             rows = [equation(left, *steps[0])]
             rows += [equation(NOTHING, *sides) for sides in steps[1:]]
-            line = {"name": Code(each), "symbol": symbol(left), "meaning": step.symbol.meaning}
+            line = {"name": Code(each), "symbol": Math(left), "meaning": step.symbol.meaning}
             lines.append(line | {"left": left, "steps": steps, "rows": rows})
         if lines:
             groups.append({"name": name, "heading": heading, "lines": lines})

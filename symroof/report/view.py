@@ -19,7 +19,7 @@ from symroof.cases.values import DOES_NOT_FIT
 from symroof.errors import InputError
 from symroof.report import page_one, review_sections
 from symroof.report.field_names import short_label
-from symroof.report.markup import Code, equation, formula, in_words, symbol
+from symroof.report.markup import Code, Math, equation, formula
 from symroof.report.pictures import KINDS
 from symroof.report.purchase_text import purchase_rows
 from symroof.report.recommendation import Reviewed
@@ -27,7 +27,6 @@ from symroof.resources import __version__
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import names
 from symroof.theory.declarations import OWN, THRESHOLD_GROUPS, THRESHOLDS
-from symroof.units import format_quantity
 from symroof.vllm.advice import serve_command
 
 HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
@@ -63,22 +62,11 @@ def threshold(name: str, solution: Solution) -> dict[str, Any]:
         "value": solution.in_ranges(),
         "answer": solution.verdict,
         "reason": solution.reason,
-        "memory": within_memory(solution),
+        "memory": {True: "yes", False: "no", None: ""}[solution.within_memory],
         "equation": formula(solution.written, solution.bound_case.case.theory.latex),
         "unknown": Code(solution.unknown),
         "form": closed_form(solution),
     }
-
-
-def within_memory(solution: Solution) -> str:
-    """Whether the case fits in memory at the answer, or the needed and usable memory."""
-    if solution.within_memory is not False or solution.whole is None:
-        return "yes" if solution.within_memory else ""
-    there = solution.bound_case.case.changed({solution.unknown: solution.whole})
-    needed, usable = (
-        format_quantity(there.value(name), "byte", 3) for name in ("memory_bytes", "usable_memory")
-    )
-    return f"no: {needed} of {usable}"
 
 
 def closed_form(solution: Solution) -> dict[str, Any] | None:
@@ -94,16 +82,11 @@ def closed_form(solution: Solution) -> dict[str, Any] | None:
     shown = {tree: HOLDS[holds] for tree, holds in said.items() if exists or holds is not True}
     stated = [(formula(tree, solution.spelled), state) for tree, state in shown.items()]
     trees = (*solution.sides, form.root, *(tree for _, tree in form.named), *shown)
-    left, value = symbol(solution.spelled(solution.unknown), solution.unknown), []
-    unit = solution.declared.unit
-    # before rounding; times are only in the table, with their flags
-    if solution.value is not None and unit != "s":
-        plain = "" if solution.declared.counted else unit
-        value = [in_words(format_quantity(solution.value, plain))]
+    left = Math(solution.spelled(solution.unknown), solution.unknown)
     return {
-        "display": equation(left, written, *value),
+        "display": equation(left, written),
         "exists": exists,
-        "where": [equation(symbol(solution.spelled(n), n), side) for n, side in where.items()],
+        "where": [equation(Math(solution.spelled(n), n), side) for n, side in where.items()],
         "conditions": [pair for pair in stated if len(pair[0]) <= LONGEST_CONDITION],
         "names": [n for n in dict.fromkeys(n for t in trees for n in names(t)) if n not in where],
     }
@@ -189,7 +172,7 @@ def symbols(subject: BoundCase, thresholds: list[dict[str, Any]]) -> list[list[s
     forms = [each["form"] for group in thresholds for each in group["entries"]]
     used = dict.fromkeys(name for form in forms if form for name in form["names"])
     return [
-        [symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning]
+        [Math(theory.latex(name)), Code(name), theory.symbol(name).meaning]
         for name in used
         if name not in explained and theory.definition(name) is not None
     ]
