@@ -46,7 +46,7 @@ BUDGETS = {
     "sweep": 846,
     "calibrate": 1229,
     "check": 4293,
-    "report": 4823,
+    "report": 4796,
     "cli": 3447,
     "tests": 29788,
     "other": 2672,
