@@ -296,11 +296,8 @@ def sentence(prose: str, place: int, fresh: int = 0) -> str:
     if begins < fresh <= place and re.search(r"\w", prose[fresh:ends]):
         begins = fresh
     words = _plain(prose[begins:ends]).lstrip("|>,;:. ").rstrip(",; ")
-    return shorten(
-        re.sub(r"\s+(?=[.,;:!?)%](?:\s|$))|(?<=[(])\s+", "", words),
-        LONGEST_SENTENCE,
-        placeholder=" …",
-    )
+    words = re.sub(r"\s+(?=[.,;:!?)%](?:\s|$))|(?<=[(])\s+", "", words)
+    return shorten(words, LONGEST_SENTENCE, placeholder=" …")
 
 
 def row_text(row: str) -> str:

@@ -172,7 +172,6 @@ def with_study_settings(claim: ClaimSpec, base: Path | None = None) -> ClaimSpec
         return {**found, "assume": {**assumed, **switches}}
 
     steps = [step.model_copy(update={"given": taken(step.given)}) for step in claim.steps]
-    several = {"between": tuple(map(taken, claim.between)), "steps": tuple(steps)}
-    return claim.model_copy(
-        update={"given": taken(claim.given), "needs": taken(claim.needs), **several}
-    )
+    read: dict[str, Any] = {"between": tuple(map(taken, claim.between)), "steps": tuple(steps)}
+    read |= {"given": taken(claim.given), "needs": taken(claim.needs)}
+    return claim.model_copy(update=read)

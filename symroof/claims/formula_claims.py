@@ -69,12 +69,8 @@ SECONDS = 3.0
 """Processor time of the search for what a formula leaves out, and of that for its mistake."""
 FLOORS = frozenset({"compute_floor_ignored", "memory_floor_ignored"})
 """Mistakes that leave one arm of the roofline out, which is right where the other binds."""
-MISTAKEN = frozenset(
-    choice
-    for way in CATALOGUE
-    if way.slip not in OTHER_COUNTS
-    for choice in way.sets.get("assume", {}).items()
-)
+ERRORS = [way for way in CATALOGUE if way.slip not in OTHER_COUNTS]
+MISTAKEN = frozenset(choice for way in ERRORS for choice in way.sets.get("assume", {}).items())
 """Choices that are mistakes with a name of their own rather than another way to count."""
 
 

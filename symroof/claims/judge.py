@@ -299,9 +299,7 @@ def chain(claim: ClaimSpec) -> Checked:
         reason = f"a step does not follow from the numbers written before it: {unsound[0].claimed}"
         reason += f", where {unsound[0].derived} comes out" if len(parts) == 1 else ""
         verdict = "inconsistent"
-    slips = tuple(
-        replace(slip, cause=f"{step.name}: {slip.cause}")
-        for step, part in zip(claim.steps, parts, strict=True)
-        for slip in part.slips
-    )
+    of_steps = zip(claim.steps, parts, strict=True)
+    every = ((step.name, slip) for step, part in of_steps for slip in part.slips)
+    slips = tuple(replace(slip, cause=f"{name}: {slip.cause}") for name, slip in every)
     return Checked(claim, verdict, reason=reason, slips=slips, **joined(parts))

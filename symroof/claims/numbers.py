@@ -190,11 +190,8 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     qualifier, first = _qualifier(text, first)
     digits = match["number"].replace("−", "-")
     shown = text[first:start] + digits + text[end:unit_end]
-    return Figure(
-        *(first, start, end, unit_end, digits, power, unit, qualifier),
-        text=without_marks(shown),
-        denominators=denominators(text, start, own),
-    )
+    of, said = denominators(text, start, own), without_marks(shown)
+    return Figure(first, start, end, unit_end, digits, power, unit, qualifier, said, of)
 
 
 def _qualifier(text: str, start: int) -> tuple[str, int]:
@@ -226,12 +223,10 @@ def _joined(text: str, first: Figure, last: Figure) -> Figure | None:
     if word != "and" and (not alike or (word == "to" and lead_word == "from")):
         return None
     gap, tail = text[first.end : last.start], text[last.end : last.unit_end]
-    return replace(
-        first,
-        text=without_marks(first.digits + gap + last.digits + tail),
-        qualifier="about" if first.qualifier == "about" else "",
-        range_end=replace(last, unit=last.unit or first.unit),
-    )
+    shown = without_marks(first.digits + gap + last.digits + tail)
+    hedge = "about" if first.qualifier == "about" else ""
+    end = replace(last, unit=last.unit or first.unit)
+    return replace(first, text=shown, qualifier=hedge, range_end=end)
 
 
 def unit_at(text: str, place: int) -> tuple[str, int]:

@@ -187,13 +187,8 @@ def entries(kind: str) -> dict[str, CatalogueEntry]:
             continue
         document = load(path)
         data: Any = document.data if isinstance(document.data, dict) else {}
-        shipped[path.stem] = CatalogueEntry(
-            path.stem,
-            str(data.get("title", path.stem)),
-            tuple(map(str, data.get("aliases") or ())),
-            path,
-            document,
-        )
+        title, aliases = str(data.get("title", path.stem)), map(str, data.get("aliases") or ())
+        shipped[path.stem] = CatalogueEntry(path.stem, title, tuple(aliases), path, document)
     return shipped
 
 
@@ -208,12 +203,10 @@ def is_path(name: str, base: Path | None = None) -> bool:
     """
     if name.lower().endswith(ENDINGS):
         return True
-    written = os.sep in name or "/" in name
-    return written and (
-        not ON_HUB.fullmatch(name)
-        or os.path.exists(name)
-        or (base is not None and os.path.exists(base / name))
-    )
+    if os.sep not in name and "/" not in name:
+        return False
+    there = os.path.exists(name) or (base is not None and os.path.exists(base / name))
+    return there or not ON_HUB.fullmatch(name)
 
 
 def has_entry(kind: str, name: str) -> bool:
@@ -296,11 +289,8 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
         return Problem(shown, message, hint=hint_for_hub_name(name))
     if kind == "studies" and not name.endswith((".yaml", ".yml")):
         of = next((each for each in ("models", "hardware") if has_entry(each, name)), "")
-        hint = (
-            f"give it as an option: --{of.removesuffix('s')} {name}; a list has commas"
-            if of
-            else ""
-        )
+        option = f"--{of.removesuffix('s')} {name}"
+        hint = f"give it as an option: {option}; a list has commas" if of else ""
         if name.endswith((".pdf", ".html", ".md", ".tex")):
             hint = f"symroof report STUDY.yaml --format {name.rpartition('.')[2]}"
         if hint:
@@ -315,9 +305,8 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
     counted = re.fullmatch(r"(\d+)\s*[x×*]\s*\w.*|\w.*?\s*(?<![rg]t)[x×*]\s*(\d+)", name.lower())
     if kind == "hardware" and counted:  # 8xH100, h100 x 8
         tp = counted[1] or counted[2]
-        hint = (
-            f"write the name alone, and the number of GPUs as --tp {tp} or parallel: {{tp: {tp}}}"
-        )
+        number = f"the number of GPUs as --tp {tp} or parallel: {{tp: {tp}}}"
+        hint = f"write the name alone, and {number}"
         return Problem(shown, "names a device and how many of them", hint=hint)
     known = [alias for entry in shipped.values() for alias in (entry.name, *entry.aliases)]
     hint = nearest(name.lower()[:LONGEST_NAME], known)

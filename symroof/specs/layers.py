@@ -102,11 +102,9 @@ class LayerBlock(Spec):
     def traits(self) -> frozenset[str]:
         """The traits that are switched on; a field that is on gives one of its own name, or as the table says."""
         gives = self.RULES.get("gives", {})
-        return frozenset(
-            gives.get(name, name)
-            for name, value in self
-            if value is True or (name in gives and value not in (None, False))
-        )
+        on = {name for name, value in self if value is True}
+        on |= {name for name, value in self if name in gives and value not in (None, False)}
+        return frozenset(gives.get(name, name) for name in on)
 
     @property
     def reach(self) -> str | None:
@@ -247,22 +245,11 @@ class LayerKind(Spec):
         self, label: str, norms: int, own: frozenset[str], more: frozenset[str] = frozenset()
     ) -> Layer:
         """The kind as the theory sees it; ``more`` are traits that the model gives to all its layers."""
-        mixers = tuple(
-            "gqa" if block.kind == "chunked" else block.kind
-            for block in (self.attention, self.mixer)
-            if block is not None and block.kind != "none"
-        )
+        kinds = (block.kind for block in (self.attention, self.mixer) if block is not None)
+        mixers = tuple("gqa" if kind == "chunked" else kind for kind in kinds if kind != "none")
         qk_norm = getattr(self.attention, "qk_norm", "none")
         traits = frozenset(trait for block in self.blocks for trait in block.traits()) | more
         if getattr(self.ffn, "expert", "") == "plain":
             traits |= {"plain_experts"}
-        return Layer(
-            label,
-            mixers,
-            self.ffn.kind,
-            self.attention.reach,
-            traits,
-            qk_norm,
-            norms if self.norms is None else self.norms,
-            own,
-        )
+        reach, count = self.attention.reach, norms if self.norms is None else self.norms
+        return Layer(label, mixers, self.ffn.kind, reach, traits, qk_norm, count, own)

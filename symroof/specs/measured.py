@@ -38,10 +38,7 @@ METRICS = {
 """What was measured, and its unit. ``response_rate`` divides all generated tokens by the whole time, ``decode_rate`` by the time after the prefill.
 ``loop_tpot`` is ``tpot`` in a closed loop: each of ``batch`` requests is followed by another, whose prompt the others wait for; ``loop_rate`` are its responses."""
 
-NEEDS_OUTPUT = frozenset(
-    {"tpot", "loop_tpot", "loop_rate", "response_time", "response_rate", "decode_rate"}
-)
-
+NEEDS_OUTPUT = METRICS.keys() - {"ttft", "itl", "prefill_rate"}
 
 Precision = Annotated[str, Read(lambda value: precision_names(value, of_weights=True)[0])]
 
@@ -94,9 +91,8 @@ class Measurement(OfModel):
         if self.metric in NEEDS_OUTPUT and self.output is None:
             faults.append((("output",), f"is missing: {self.metric} is of all generated tokens"))
         if self.metric in ("tpot", "loop_tpot", "decode_rate") and self.output == 1:
-            faults.append(
-                (("output",), "one token comes with the prefill: there is no decode to measure")
-            )
+            alone = "one token comes with the prefill: there is no decode to measure"
+            faults.append((("output",), alone))
         if self.class_ is None:
             try:
                 engine_class(self.engine)
@@ -113,9 +109,8 @@ class Measurement(OfModel):
     @property
     def link_group(self) -> str:
         """What sends the messages of a pass."""
-        return link_group(
-            self.group, self.attention_dp > 1 or (self.tp == 1 and bool(self.ep and self.ep > 1))
-        )
+        experts = self.tp == 1 and bool(self.ep and self.ep > 1)
+        return link_group(self.group, self.attention_dp > 1 or experts)
 
     @property
     def engine_class(self) -> str:

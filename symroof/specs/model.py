@@ -6,7 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -254,21 +254,19 @@ class ModelSpec(Spec):
         with ``widths`` of their own."""
         if not self.layers:
             return GENERIC
-        hyper = self.hyper_connections
-        held = {
+        hyper, norms = self.hyper_connections, self.norm.per_layer
+        held: dict[str, Any] = {
             "layer_input": self.layer_inputs,
             "altup": self.altup,
-            "attention_residuals": self.attention_residuals,
             "hyper": hyper,
-            "hyper_residual": hyper and hyper.residual,
         }
+        held |= {"attention_residuals": self.attention_residuals}
+        held |= {"hyper_residual": hyper and hyper.residual}
         own, more = self._own(), frozenset(trait for trait, there in held.items() if there)
-        several = len(self.layers) > 1
+        labels = self.labels() if len(self.layers) > 1 else ["all"]
+        kinds = zip(labels, self.layers, strict=True)
         return Architecture(
-            layers=tuple(
-                kind.structure(label if several else "all", self.norm.per_layer, own, more)
-                for label, kind in zip(self.labels(), self.layers, strict=True)
-            ),
+            layers=tuple(kind.structure(label, norms, own, more) for label, kind in kinds),
             order=self.sequence(),
             tied_embeddings=self.tied_embeddings,
             norm=self.norm.kind,

@@ -63,9 +63,8 @@ def precision_width(name: str) -> Width:
         near = nearest(name.lower(), [*known, *SPELLINGS]) or f"there are: {', '.join(known)}"
         raise ValueError(f"unknown precision {name[:40]!r}; {near}") from None
     if strict(read.dimension) != parse_unit("byte").dimension or not 0 < read.value <= 8:
-        raise ValueError(
-            f"{name!r} is not a width; write a precision such as fp8, or a width such as '4.84 bit'"
-        )
+        such = "a precision such as fp8, or a width such as '4.84 bit'"
+        raise ValueError(f"{name!r} is not a width; write {such}")
     # a bare width is unpacked to the integer format of at least that width
     formats = ("int4", "int8", "fp16", "fp32")
     closest = next((each for each in formats if Fraction(BITS[each], 8) >= read.value), "fp64")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, WithJsonSchema, model_validator
 
 from symroof.errors import nearest
-from symroof.specs.fields import Read, Spec, raise_faults
+from symroof.specs.fields import Fault, Read, Spec, raise_faults
 from symroof.strict_yaml import Location
 
 
@@ -61,14 +61,12 @@ class SourcedFile(Spec):
 
     @model_validator(mode="after")
     def _sources_resolve(self) -> Self:
-        raise_faults(
-            [
-                ((*place, "source"), f"is none of the sources of this file; {near}")
-                for place, entry in _entries(self, ())
-                if isinstance(key := entry.source, str) and key not in self.sources
-                for near in [nearest(key, self.sources)]
-            ]
-        )
+        faults: list[Fault] = []
+        for place, entry in _entries(self, ()):
+            if isinstance(entry.source, str) and entry.source not in self.sources:
+                near = nearest(entry.source, self.sources)
+                faults.append(((*place, "source"), f"is none of the sources of this file; {near}"))
+        raise_faults(faults)
         return self
 
     def numbers(self) -> list[tuple[str, Any]]:

@@ -112,11 +112,8 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
     named = catalogue.model_by_hub_name(name)
     called = named.name if named else name
     asked, own_words = _words(called), _words(spec.name)
-    if not (
-        asked.keys() <= own_words.keys()
-        or own_words.keys() <= asked.keys()
-        or "".join(asked) == "".join(own_words)
-    ):  # another model of the same shape
+    alike = asked.keys() <= own_words.keys() or own_words.keys() <= asked.keys()
+    if not alike and "".join(asked) != "".join(own_words):  # another model of the same shape
         spec = spec.model_copy(update={"title": f"{spec.shown_name} ({called})"})
     if named is None:
         return spec
@@ -143,9 +140,8 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
     elif precision not in ("", "fp16") and not stored:
         from symroof.specs.checkpoints.gguf_mixtures import MIXTURES
 
-        hint = "; ".join(
-            filter(None, ("say --weights", nearest(precision.removeprefix("ud-"), MIXTURES)))
-        )
+        near = nearest(precision.removeprefix("ud-"), MIXTURES)
+        hint = "; ".join(filter(None, ("say --weights", near)))
         known = f"its name says {named.stored_word}, which is not known here"
         said.append(f"{known}: counted as it was published, {hint}")
     return spec.model_copy(update={"caveats": (*spec.caveats, *said)})

@@ -83,13 +83,10 @@ def own_thresholds(named: tuple[ThresholdSpec, ...], known: Declarations) -> Dec
         Faults: a name alone that is none, a fault of a declaration.
     """
     specs = {i: item for i, item in enumerate(named) if item != ThresholdSpec(name=item.name)}
-    raise_faults(
-        [
-            ((i,), f"no threshold {item.name[:40]!r}; {nearest(item.name, THRESHOLDS)}")
-            for i, item in enumerate(named)
-            if i not in specs and item.name != "all" and known.threshold(item.name) is None
-        ]
-    )
+    alone = {i: item.name for i, item in enumerate(named) if i not in specs}
+    lacking = {i: n for i, n in alone.items() if n != "all" and known.threshold(n) is None}
+    near = {i: nearest(name, THRESHOLDS) for i, name in lacking.items()}
+    raise_faults([((i,), f"no threshold {n[:40]!r}; {near[i]}") for i, n in lacking.items()])
     return declared_thresholds(specs, known)
 
 
