@@ -11,7 +11,7 @@ import numpy as np
 from symroof.analysis.case_summary import case_title
 from symroof.analysis.derivation import FIXED
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import at_rate, under_load
+from symroof.analysis.verdict import under_load
 from symroof.analysis.waterfall import Waterfall, signed_text
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import DOES_NOT_FIT, Result
@@ -194,7 +194,7 @@ def tornado(study: Study, subject: BoundCase) -> Chart:
 def metrics_moved(subject: BoundCase) -> dict[str, str]:
     """The metrics that targets apply to, with their names."""
     names, load = decision_metrics(subject), " under load" * under_load(subject.case)
-    cost = {at_rate("cost_per_mtok", subject.case): "cost per million tokens"}
+    cost = {"cost_per_mtok": "cost per million tokens"}
     return {names["ttft"]: f"TTFT{load}", names["itl"]: f"ITL{load}"} | cost
 
 
