@@ -212,9 +212,9 @@ def is_path(name: str, base: Path | None = None) -> bool:
 def has_entry(kind: str, name: str) -> bool:
     """Whether the catalogue has an entry by a name or an alias."""
     lower = name.lower()
-    return _file_of(kind, lower) is not None or any(
-        lower in entry.aliases for entry in entries(kind).values()
-    )
+    if _file_of(kind, lower) is not None:
+        return True
+    return any(lower in entry.aliases for entry in entries(kind).values())
 
 
 def model_by_hub_name(name: str) -> NamedModel | None:

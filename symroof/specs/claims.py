@@ -28,9 +28,8 @@ FORMS = {
 
 def _one_value(value: object) -> object:
     if isinstance(value, (dict, list)):
-        raise ValueError(
-            "must be one value: text, a number, true or false; use values for a row of a table"
-        )
+        one = "must be one value: text, a number, true or false"
+        raise ValueError(f"{one}; use values for a row of a table")
     return value
 
 

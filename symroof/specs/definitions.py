@@ -69,9 +69,8 @@ def _formula(value: object) -> str | Expr:
 
 def _latex(value: object) -> str:
     if not isinstance(value, str) or not is_spelling(value):
-        raise ValueError(
-            r"spells a name in LaTeX with letters, digits, Greek, \mathrm{...}, _ and ^, in up to 64 characters"
-        )
+        spelled = r"with letters, digits, Greek, \mathrm{...}, _ and ^, in up to 64 characters"
+        raise ValueError(f"spells a name in LaTeX {spelled}")
     return value
 
 

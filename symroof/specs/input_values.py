@@ -23,7 +23,7 @@ from symroof.symbolic.reading import FormulaError, parse, written
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import Quantity
 from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, canonical
-from symroof.units import strict
+from symroof.units import Dimension, strict
 
 Setting = Expr
 """A value for a name: a number, a formula or a :class:`ValueRange`."""
@@ -147,14 +147,13 @@ def _checked_formula(
         raise ValueError("is true or false, or a category; a number is needed")
     for name in names(tree):
         symbol_of(name, own)
+    shown, bare = (tree, True) if as_written is None else (as_written, False)
+
+    def of(name: str) -> Dimension:
+        return () if name == STEP_INDEX.name else symbol_of(name, own).dimension
+
     try:
-        dimensions.check(
-            tree if as_written is None else as_written,
-            symbol.dimension,
-            lambda name: () if name == STEP_INDEX.name else symbol_of(name, own).dimension,
-            symbol.name,
-            bare=as_written is None,
-        )
+        dimensions.check(shown, symbol.dimension, of, symbol.name, bare=bare)
     except dimensions.DimensionError as error:
         raise ValueError(str(error)) from None
     return tree

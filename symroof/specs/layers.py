@@ -93,11 +93,7 @@ class LayerBlock(Spec):
 
     def widths(self) -> dict[str, Number]:
         """Every width by its symbol's name."""
-        return {
-            name: value
-            for name, value in self
-            if isinstance(value, int) and not isinstance(value, bool)
-        }
+        return {name: value for name, value in self if type(value) is int}
 
     def traits(self) -> frozenset[str]:
         """The traits that are switched on; a field that is on gives one of its own name, or as the table says."""
@@ -210,9 +206,8 @@ class LayerKind(Spec):
             return fields
         if isinstance(attention, dict) and attention.get("kind") in MIXER_KINDS:
             return {"mixer": fields.pop("attention"), **fields}
-        raise_faults(
-            [((name,), "is missing") for name in ("attention", "ffn") if name not in fields]
-        )
+        missing = [name for name in ("attention", "ffn") if name not in fields]
+        raise_faults([((name,), "is missing") for name in missing])
         return fields
 
     @property

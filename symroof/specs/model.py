@@ -255,12 +255,8 @@ class ModelSpec(Spec):
         if not self.layers:
             return GENERIC
         hyper, norms = self.hyper_connections, self.norm.per_layer
-        held: dict[str, Any] = {
-            "layer_input": self.layer_inputs,
-            "altup": self.altup,
-            "hyper": hyper,
-        }
-        held |= {"attention_residuals": self.attention_residuals}
+        held: dict[str, Any] = {"layer_input": self.layer_inputs, "altup": self.altup}
+        held |= {"attention_residuals": self.attention_residuals, "hyper": hyper}
         held |= {"hyper_residual": hyper and hyper.residual}
         own, more = self._own(), frozenset(trait for trait, there in held.items() if there)
         labels = self.labels() if len(self.layers) > 1 else ["all"]
@@ -330,10 +326,8 @@ def _distinguishing_labels(kinds: tuple[LayerKind, ...]) -> list[str]:
         return mixers
     if len(set(mixers)) == 1:
         return feeds
-    words = [
-        [word for word in pair if word not in ("ffn", "none")]
-        for pair in zip(mixers, feeds, strict=True)
-    ]
+    pairs = zip(mixers, feeds, strict=True)
+    words = ([word for word in pair if word not in ("ffn", "none")] for pair in pairs)
     return ["_".join(each) or "none" for each in words]
 
 

@@ -48,11 +48,9 @@ def precision_width(name: str) -> Width:
     if stored := whole_checkpoint(name):
         return stored.width()
     if match := GROUPED.fullmatch(name):
-        settings = (
-            ("weight_bits", number(Fraction(BITS[match[1]], 8))),
-            ("scale_bits", number(Fraction(SCALE_BITS, 8))),
-            ("scale_group", number(Fraction(int(match[2])))),
-        )
+        sizes = {"weight_bits": Fraction(BITS[match[1]], 8), "scale_bits": Fraction(SCALE_BITS, 8)}
+        sizes["scale_group"] = Fraction(match[2])
+        settings = tuple((each, number(size)) for each, size in sizes.items())
         return Width(name, parse("quantized_bytes_per_param"), match[1], settings)
     try:
         read = parse_quantity(name)

@@ -34,9 +34,8 @@ def _formula(value: object) -> object:
 
 def _part_name(name: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", name) or name in known_names():
-        raise ValueError(
-            "cannot be the name of a part: small letters, digits and underscores, and no name of the theory"
-        )
+        allowed = "small letters, digits and underscores, and no name of the theory"
+        raise ValueError(f"cannot be the name of a part: {allowed}")
     return name
 
 
@@ -139,9 +138,8 @@ class PresetSpec(Spec):
         if quantity is None:
             raise ValueError(f"no such quantity {name[:40]!r}; {nearest(name, QUANTITIES)}")
         if not own.model_fields_set:
-            raise ValueError(
-                "expected a formula, or keys and values: formula, plus, latent, experts"
-            )
+            expected = "a formula, or keys and values: formula, plus, latent, experts"
+            raise ValueError(f"expected {expected}")
         if own.plus and own.formula is None and quantity.definition is None:
             message = "has no single definition to add to; give its formula as well"
             raise ValueError(f"{quantity.name} {message}")

@@ -180,11 +180,8 @@ class Quantization(Storage):
             if matrix.operator not in self.kept:
                 weights[matrix.operator] += matrix.rows * matrix.columns * matrix.times
                 stored_bytes[matrix.operator] += matrix.times * self.bytes_of(matrix)
-        own = {
-            name: total / weights[name]
-            for name, total in stored_bytes.items()
-            if total != weights[name] * self.plain()
-        }
+        own = {name: total / weights[name] for name, total in stored_bytes.items()}
+        own = {name: width for name, width in own.items() if width != self.plain()}
         return own | {name: width.value for name, width in self.widths.items()}
 
     def bytes_of(self, matrix: Matrix) -> Fraction:

@@ -199,6 +199,5 @@ def _theory_of(document: Document) -> Declarations:
         first = error.problems[0]
         if first.line is not None:  # a fault inside the file has a place of its own
             raise
-        raise InputError(
-            document.problem(("theory",), f"{name[:60]}: {first.message}", first.hint)
-        ) from None
+        message = f"{name[:60]}: {first.message}"
+        raise InputError(document.problem(("theory",), message, first.hint)) from None

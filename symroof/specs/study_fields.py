@@ -54,9 +54,8 @@ def _mapped(
 
 def _inputs(*names: str, **more: Any) -> dict[str, Any]:
     """The JSON Schema of a mapping of inputs by name."""
-    properties = {
-        name: {"description": symbol.meaning} for name in names if (symbol := NONE.symbol(name))
-    }
+    symbols = filter(None, map(NONE.symbol, names))
+    properties = {symbol.name: {"description": symbol.meaning} for symbol in symbols}
     return {"properties": more | properties, "additionalProperties": False}
 
 
@@ -111,11 +110,8 @@ def read_assumptions(value: object) -> dict[str, str]:
     """
     if not isinstance(value, dict):
         raise ValueError("expected switches and values")
-    choices = {
-        str(key): str(item).lower() if isinstance(item, bool) else str(item)
-        for key, item in value.items()
-    }
-
+    texts = ((str(key), str(item), isinstance(item, bool)) for key, item in value.items())
+    choices = {key: text.lower() if is_truth else text for key, text, is_truth in texts}
     read_each(choices.items(), check_choice)
     # here, so that a level's detail beats single switches of the levels below
     return expand_detail(choices)
@@ -207,21 +203,14 @@ OF_WORKLOAD.append("context")
 BASIS = {"enum": list(BASES), "description": "source of those that are not given"}
 CLASS = {"type": "string", "description": "an engine, or a class of engines"}
 NamesAndValues = WithJsonSchema({"type": "object"})
-Efficiency: TypeAlias = Annotated[
-    Any,
-    Read(
-        _efficiencies,
-        "string object",
-        {"pattern": "^(peak|measured)$"}
-        | _inputs(*OF_EFFICIENCY, **{"from": BASIS, "engine": CLASS}),
-    ),
-]
+WORD_OR_NUMBERS = _inputs(*OF_EFFICIENCY, **{"from": BASIS, "engine": CLASS})
+WORD_OR_NUMBERS = {"pattern": "^(peak|measured)$"} | WORD_OR_NUMBERS
+Efficiency: TypeAlias = Annotated[Any, Read(_efficiencies, "string object", WORD_OR_NUMBERS)]
 TEXTS = {"items": {"type": "string"}}
 NameList = Annotated[Any, Read(_strings, "string array", TEXTS)]
 Precisions = Annotated[Any, Read(precision_names, "string array", TEXTS)]
-WeightPrecisions = Annotated[
-    Any, Read(partial(precision_names, of_weights=True), "string array", TEXTS)
-]
+of_weights = partial(precision_names, of_weights=True)
+WeightPrecisions = Annotated[Any, Read(of_weights, "string array", TEXTS)]
 Thresholds = Annotated[
     tuple[ThresholdSpec, ...],
     MOST_DECLARED,
@@ -230,9 +219,8 @@ Thresholds = Annotated[
 ]
 Settings = Annotated[Any, BeforeValidator(any_names), NamesAndValues]
 StudySettings = Annotated[Any, BeforeValidator(partial(any_names, devices=True)), NamesAndValues]
-Assume = Annotated[
-    Any, Read(read_assumptions, "object", {"additionalProperties": {"type": "string"}})
-]
+ANY_WORDS = {"additionalProperties": {"type": "string"}}
+Assume = Annotated[Any, Read(read_assumptions, "object", ANY_WORDS)]
 Workload: TypeAlias = Annotated[
     Any, Read(partial(_mapped, known=OF_WORKLOAD), "object", _inputs(*OF_WORKLOAD))
 ]
@@ -278,15 +266,6 @@ def prefill_layout(value: object) -> dict[str, Fraction]:
 
 
 ONLY_PREFILL = "instances that only prefill, where their layout is their own: degrees, and how many instances (or devices) beside all that decode"
-PrefillLayout: TypeAlias = Annotated[
-    Any,
-    Read(
-        prefill_layout,
-        "object",
-        {
-            "description": ONLY_PREFILL,
-            "properties": {name: {"type": "integer", "minimum": 1} for name in OF_PREFILL},
-            "additionalProperties": False,
-        },
-    ),
-]
+COUNTS = {name: {"type": "integer", "minimum": 1} for name in OF_PREFILL}
+LAYOUT = {"description": ONLY_PREFILL, "properties": COUNTS, "additionalProperties": False}
+PrefillLayout: TypeAlias = Annotated[Any, Read(prefill_layout, "object", LAYOUT)]
