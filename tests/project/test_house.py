@@ -37,7 +37,7 @@ BUDGETS = {
     "top level": 1754,
     "symbolic": 4634,
     "theory": 4498,
-    "specs": 4305,
+    "specs": 4262,
     "checkpoints": 3211,
     "study": 6464,
     "select": 2400,
