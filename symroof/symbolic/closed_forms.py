@@ -15,7 +15,7 @@ from typing import Any
 import sympy
 from sympy import Ge, Gt, Le, Symbol
 
-from symroof.symbolic.expressions import rebuild, symbol, total
+from symroof.symbolic.expressions import rebuild, symbol
 from symroof.symbolic.nodes import OfLargest, Total
 from symroof.symbolic.roots import (
     CHOICES,
@@ -180,7 +180,7 @@ def combinations(
             continue
         node, ends = choice
         summed = isinstance(node, Total)
-        arms = [(added_up(node, x), ())] if summed else pick(_arms(node, ends), held)
+        arms = [(added_up(node), ())] if summed else pick(_arms(node, ends), held)
         waiting += [
             (_replaced(expr, node, arm), tuple(dict.fromkeys((*held, *duels))))
             for arm, duels in reversed(arms)
@@ -246,38 +246,29 @@ def _replaced(expr: Any, node: Any, arm: Any) -> Any:
     return go(expr)
 
 
-def added_up(node: Any, x: Symbol) -> Any:
-    """A sum of a polynomial of degree 2 or less in its index; of another one in the unknown, with sums as coefficients.
+def added_up(node: Any) -> Any:
+    """A sum of a polynomial of degree 2 or less in its index.
 
     Raises:
         NoClosedForm: it is no such polynomial.
 
     >>> from symroof.symbolic.reading import parse
-    >>> added_up(parse("sum(a*j, j, 1, n)"), symbol("n"))
+    >>> added_up(parse("sum(a*j, j, 1, n)"))
     a*n*(n + 1)/2
     """
-    body, index, first, last = node.body, symbol(node.index), node.first, node.last
 
     def upto(n: Any) -> tuple[Any, ...]:
         return n, n * (n + 1) / 2, n * (n + 1) * (2 * n + 1) / 6
 
-    with suppress(NoClosedForm):
-        over, under = fraction(body, index)
-        if set(under) == {0} and max(over) <= 2:
-            ends = list(zip(upto(last), upto(first - 1), strict=True))
-            return sympy.Add(*(c / under[0] * (ends[k][0] - ends[k][1]) for k, c in over.items()))
-    over, under = fraction(body, x)
-    if set(under) != {0} or x in first.free_symbols | last.free_symbols:
+    over, under = fraction(node.body, symbol(node.index))
+    if set(under) != {0} or max(over) > 2:
         raise NoClosedForm("a sum that has no closed form")
-    return sympy.Add(
-        *(total(c / under[0], node.index, first, last) * x**k for k, c in over.items())
-    )
+    ends = list(zip(upto(node.last), upto(node.first - 1), strict=True))
+    return sympy.Add(*(c / under[0] * (ends[k][0] - ends[k][1]) for k, c in over.items()))
 
 
 def holds(relation: Any, numbers: Evaluate, at: Mapping[str, float], within: float = 0.0) -> bool:
     """Whether a relation holds at some numbers; sides that differ by less than a share of them are equal."""
-    if relation in (True, False):
-        return bool(relation)
     left, right = numbers(relation.lhs, at), numbers(relation.rhs, at)
     ahead = left - right if isinstance(relation, (Ge, Gt)) else right - left
     if not isinstance(relation, (Ge, Le)):

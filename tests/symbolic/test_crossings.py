@@ -53,6 +53,7 @@ def test_every_change_of_sides_is_found_and_nothing_else(seed):
 BY_HAND = {
     "two in one step": (lambda x: (x - 3) * (x - 3.01), lambda x: 0, (3, 3.01)),
     "touching": (lambda x: x**2 + 9, lambda x: 6 * x, (3,)),
+    "touching nothing": (lambda x: (x - 0.0162) ** 2, lambda x: 0, (0.0162,)),
     "a stretch": (lambda x: np.floor(x / 7), lambda x: 4, (28, 35)),
     "a jump": (lambda x: np.ceil(x / 1.7), lambda x: 3.5, (5.1,)),
     "behind a pole": (lambda x: 1 / (x - 2), lambda x: 0.01, (102,)),
