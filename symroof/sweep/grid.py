@@ -89,7 +89,7 @@ class Grid:
     quantities: tuple[str, ...]
     cases: tuple[BoundCase, ...]
     outputs: tuple[Mapping[str, Output], ...]
-    missing: tuple[Mapping[str, str], ...]
+    missing: tuple[Mapping[str, UndefinedValue], ...]
 
     @property
     def dims(self) -> tuple[str, ...]:
@@ -282,8 +282,7 @@ def make_grid(
     names, outputs, missing = available(cases, asked, moved)
     shown = f"{', '.join(names[:4])}{' ...' if len(names) > 4 else ''}"
     heading = title or f"{shown} over {', '.join(axis.name for axis in axes)}"
-    told = ({name: str(error) for name, error in lacking.items()} for lacking in missing)
-    return Grid(heading, tuple(axes), tuple(names), cases, tuple(outputs), tuple(told))
+    return Grid(heading, tuple(axes), tuple(names), cases, tuple(outputs), tuple(missing))
 
 
 def _cases(request: Request, axes: Sequence[Axis]) -> Iterator[BoundCase]:
