@@ -43,7 +43,7 @@ BUDGETS = {
     "select": 2400,
     "simulate": 1765,
     "servers": 1516,
-    "sweep": 846,
+    "sweep": 845,
     "calibrate": 1229,
     "check": 4278,
     "report": 4796,
