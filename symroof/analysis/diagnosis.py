@@ -170,10 +170,8 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
         raise InputError(Problem(f"{name}"[:80], message, hint="measure itl, ttft or a rate"))
     expected = served.result(name)
     inside = _holds(expected, measured)
-    tried = (
-        _explanation(*variant, case, name, expected, measured)
-        for variant in (() if inside else _variants(case, name))
-    )
+    variants = () if inside else _variants(case, name)
+    tried = (_explanation(*variant, case, name, expected, measured) for variant in variants)
     ranked = sorted(filter(None, tried), key=lambda each: (not each.holds, each.off))
     best = {each.cause: each for each in reversed(ranked)}  # of the variants of a cause the nearest
     found = sorted(best.values(), key=_rank)

@@ -69,11 +69,9 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
     if count > most:
         message = f"its lists multiply to {count:,} cases; at most {most:,} are computed"
         raise InputError(Problem("study", message, hint="give fewer values"))
-    idle = [
-        f"no effect on any device here: {name}"
-        for name in chosen.of_devices
-        if not any(name.startswith(f"{device}.") for device in known.values())
-    ]
+    here = tuple(f"{device}." for device in known.values())
+    elsewhere = (name for name in chosen.of_devices if not name.startswith(here))
+    idle = [f"no effect on any device here: {name}" for name in elsewhere]
     for request, (model, spec, of_model), (device, hardware, of_device) in each:
         roles = {r: request.precision[r] for r in ROLE_INPUT if request.precision.get(r)}
         for names in itertools.product(*roles.values()):

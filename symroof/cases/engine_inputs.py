@@ -187,15 +187,10 @@ def kind_of(case: BoundCase, device: HardwareSpec, engine: str) -> MeasuredKind:
     layout = "several devices" if several_devices(given) else "one device"
     if "n_experts" in given and above_one(given, "attention_dp"):
         layout = "attention groups"
-    return MeasuredKind(
-        device=device.name,
-        family=device.family,
-        generation=device.generation,
-        model="recurrent" if recurrent else parts or "dense",
-        bits=next((size for size, least in ((16, 10), (8, 6)) if bits > least), 4),
-        layout=layout,
-        engine=engine,
-    )
+    model = "recurrent" if recurrent else parts or "dense"
+    size = next((size for size, least in ((16, 10), (8, 6)) if bits > least), 4)
+    part = {"device": device.name, "family": device.family, "generation": device.generation}
+    return MeasuredKind(**part, model=model, bits=size, layout=layout, engine=engine)
 
 
 def beyond_measurements(case: BoundCase) -> str:
@@ -270,10 +265,8 @@ def share_of_tile(
     experts, whose kernels take tiles of 16."""
     if family != "hbm" or engine == "ggml" or "n_experts" in given:
         return None
-    width, peak, bandwidth = (
-        number_of(given, name, defaults=True)
-        for name in ("weight_bytes_per_param", "peak_flops", "mem_bandwidth")
-    )
+    inputs = ("weight_bytes_per_param", "peak_flops", "mem_bandwidth")
+    width, peak, bandwidth = (number_of(given, name, defaults=True) for name in inputs)
     if compute is None or width is None or peak is None or bandwidth is None:
         return None
     narrow = width < BITS[compute] / 8

@@ -86,9 +86,8 @@ def draft_inputs(
     fixed = (own.setting if own is not None else ZERO) + weights
     source = f"draft {name}"
     beside = "" if own is None else f", beside what is given ({own.source})"
-    values = {
-        RESERVE: Input(sympy.Add(fixed, cache, state), f"{source}: its weights and cache{beside}")
-    }
+    why = f"{source}: its weights and cache{beside}"
+    values = {RESERVE: Input(sympy.Add(fixed, cache, state), why)}
     if "draft_cost" not in given:
         why = f"{source}: its decode step over the model's"
         values["draft_cost"] = Input(step / symbol("itl"), why)
@@ -134,14 +133,12 @@ def add_drafts(case: BoundCase) -> None:
         for name, text in UNDER_LOAD.items():
             case.add({name: Input(parse(text), "drafts of each step", defaulted=True)})
         if case.request.draft is None and "draft_cost" not in case.given:
-            case.warn(
-                "draft_cost 0 is taken, as if drafting cost nothing: give --draft mtp or --draft eagle "
-                "(a head of the model), --draft MODEL, or --set draft_cost=0.1"
-            )
+            free = "draft_cost 0 is taken, as if drafting cost nothing"
+            heads = "--draft mtp or --draft eagle (a head of the model)"
+            case.warn(f"{free}: give {heads}, --draft MODEL, or --set draft_cost=0.1")
         if not any(case.given[name].ranged for name in accepted):
-            case.warn(
-                f"{accepted[0]} is taken as exact: a range (acceptance=0.6..0.8) gives an interval"
-            )
+            exact = f"{accepted[0]} is taken as exact"
+            case.warn(f"{exact}: a range (acceptance=0.6..0.8) gives an interval")
     elif drafted or accepted or case.request.draft is not None:
         more = [] if drafted else ["--set draft_tokens=3"]
         more += [] if accepted else ["--set acceptance=0.6..0.8 (the share of drafts accepted)"]

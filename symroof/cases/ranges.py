@@ -123,10 +123,8 @@ class Ranges:
         if not self.searched or not along:
             return [[*ends, *corners]]
         steps = max(MOST_STEPS >> 2 * (len(along) - 1), 1)
-        lines = [
-            [*ends[:k], _thinned(axis, steps), *ends[k + 1 :], *corners]
-            for k, axis in enumerate(along)
-        ]
+        thin = [_thinned(axis, steps) for axis in along]
+        lines = [[*ends[:k], axis, *ends[k + 1 :], *corners] for k, axis in enumerate(thin)]
         evenly = int(MOST_STEPS ** (1 / len(along)))
         whole = [*(_thinned(axis, evenly) for axis in along), *corners]
         return [whole, *lines] if len(along) > 1 else lines

@@ -116,9 +116,8 @@ def _judged_formula(equation: Any, given: dict[str, Any]) -> Report:
     sides = tree.args if is_relation(tree) and operator_of(tree) == "=" else ()
     named = next((i for i, side in enumerate(sides) if side.is_Symbol), None)
     if named is None:
-        raise InputError(
-            Problem("expression", "is not Eq(quantity, formula)", source=str(equation)[:200])
-        )
+        message = "is not Eq(quantity, formula)"
+        raise InputError(Problem("expression", message, source=str(equation)[:200]))
     quantity, formula = text(sides[named]), text(sides[1 - named])
     says = str(equation)[:LONGEST_SHOWN]
     claim = ClaimSpec(id=quantity, says=says, quantity=quantity, formula=formula, given=given)

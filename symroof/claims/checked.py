@@ -211,10 +211,9 @@ class Report:
     def _repr_html_(self) -> str:
         from symroof.table_formats import html_table
 
-        rows = (
-            [f"{c.file}:{c.line}" if c.line else c.id, c.claimed, c.word, c.derived, c.reason]
-            for c in self.claims
-        )
+        places = (f"{c.file}:{c.line}" if c.line else c.id for c in self.claims)
+        each = zip(places, self.claims, strict=True)
+        rows = ([place, c.claimed, c.word, c.derived, c.reason] for place, c in each)
         return html_table(["claim", "claimed", "verdict", "derived", "reason"], rows, repr(self))
 
     def __repr__(self) -> str:

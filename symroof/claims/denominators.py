@@ -103,10 +103,9 @@ def _with_others(text: str, match: re.Match[str] | None) -> tuple[list[Denominat
     return found, end
 
 
-DIVISORS: dict[str, dict[str, str]] = {
-    kind: {name: divisor for divisor, quantities in table.items() for name in quantities.split()}
-    for kind, table in WORDS["divisors"].items()
-}
+DIVISORS: dict[str, dict[str, str]] = {}
+for kind, table in WORDS["divisors"].items():
+    DIVISORS[kind] = {name: each for each, names in table.items() for name in names.split()}
 """How many of a kind a quantity is of, as a formula over the case."""
 SPLIT = {name: f"{name}_per_device" for name in QUANTITIES if f"{name}_per_device" in QUANTITIES}
 DIVISORS["device"] = {name: f"{name}/{own}" for name, own in SPLIT.items()} | DIVISORS["device"]
