@@ -15,12 +15,13 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from sympy import Basic
 
 from symroof.errors import meant_by
 from symroof.specs.definitions import ThresholdSpec
 from symroof.specs.engine_profile import Engine
 from symroof.specs.fields import Faults, Read, Spec, in_unit
-from symroof.specs.input_values import Setting, in_domain
+from symroof.specs.input_values import Setting, in_domain, setting
 from symroof.specs.study_fields import (
     Assume,
     Define,
@@ -76,6 +77,8 @@ def split_statistic(value: object) -> tuple[str, object]:
 def read_limit(symbol: Symbol, value: object, bare: bool = False) -> tuple[str, Setting]:
     """The statistic and the limit of a target; only times have other statistics than the mean."""
     statistic, limit = split_statistic(value) if symbol.unit == "s" else ("mean", value)
+    if isinstance(limit, Basic):
+        return statistic, setting(symbol.name, limit, bare=bare)
     read = in_unit(limit, symbol.unit, symbol.written_in, bare and not isinstance(limit, str))
     return statistic, in_domain(symbol, number(read.value))
 
