@@ -37,7 +37,7 @@ BUDGETS = {
     "top level": 1754,
     "symbolic": 4625,
     "theory": 4498,
-    "specs": 4262,
+    "specs": 4265,
     "checkpoints": 3211,
     "study": 6448,
     "select": 2400,
