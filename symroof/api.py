@@ -44,6 +44,7 @@ class Study(core.Study):
         Each keyword is an axis: numbers in base units, text such as ``"128:32768:x2"``, or names of models, devices, precisions and
         counting choices. Lists in the study are axes, too. The attributes of each variable have its unit and meaning; those of
         the dataset have assumptions, inputs with sources, and warnings. Every latency, rate and cost comes with ``fits``.
+        A grid of more than a gigabyte consists of dask arrays.
 
         If the value of a keyword is a formula, in SymPy or as text, it becomes a column of that name instead of an axis.
 

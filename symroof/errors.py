@@ -195,8 +195,12 @@ class DoesNotFit(UserWarning):
     """
 
 
+EXTRAS = dict.fromkeys(("xarray", "dask", "netCDF4", "zarr", "pyarrow"), "sweep")
+"""The extra of symroof that installs each package."""
+
+
 def require(output: str, *modules: str) -> None:
-    """Check that the packages of an output, those of the extra ``sweep``, are installed.
+    """Check that the packages of an output are installed.
 
     Raises:
         InputError: one is not; the hint names the extra.
@@ -208,5 +212,5 @@ def require(output: str, *modules: str) -> None:
             if error.name != module:  # installed, but one of its own dependencies is missing
                 raise
             message = f"needs {module}, which is not installed"
-            hint = "pip install 'symroof[sweep]'"
+            hint = f"pip install 'symroof[{EXTRAS[module]}]'"
             raise InputError(Problem(output, message, hint=hint)) from None

@@ -35,8 +35,8 @@ from symroof.units import NUMBER, parse_number
 
 LABELLED = ("model", "hardware", "weights", "kv", "activations", "detail", *SWITCHES)
 """Axes of labels."""
-MOST_ON_AXIS, MOST_POINTS = 1_000_000, 10_000_000
-"""Values of one axis: more of them than this is a slip of the pen, or belongs on two axes. And points, 80 MB a quantity."""
+MOST_ON_AXIS, MOST_POINTS = 1_000_000, 10**10
+"""Values of one axis: more of them than this is a slip of the pen, or belongs on two axes. And points, which a file may have."""
 FORMS = "a:b, a:b:x2, a:b:+128, or a list such as 1,2,4"
 GROUPED = re.compile(r"0\d+(\.\d*)?$")
 """What a comma that was to group thousands leaves behind: ``1,024`` is 1 and 024."""
@@ -252,6 +252,9 @@ def _limit(count: int) -> None:
 
 def _single(symbol: Symbol, value: object, own: Declarations) -> int | Fraction:
     """One value of an axis, in base units: exact, so that three steps of 0.1 are 0.3."""
+    if isinstance(value, str) and re.fullmatch(r"\d{1,15}-\d{1,15}", value):
+        steps = value.replace("-", ":")
+        raise ValueError(f"{value!r} is not a range; write {symbol.name}='{steps}'")
     read = setting(symbol.name, value, formulas=False, bare=True, own=own)
     if isinstance(read, ValueRange):
         steps = read.text.replace("..", ":")

@@ -1,4 +1,4 @@
-"""A sweep as an ``xarray.Dataset``, as the JSON of the command line, and as a file, whole or not at all; and what
+"""A sweep as an ``xarray.Dataset`` (by dask where it is larger than memory), as the JSON of the command line, and as a file, whole or not at all; and what
 stands beside the numbers in every format: assumptions, inputs and their sources, warnings.
 """
 
@@ -10,8 +10,9 @@ import json
 import math
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,11 +23,19 @@ from symroof.errors import InputError, Problem, nearest, require
 from symroof.output_files import destination, replacing
 from symroof.resources import __version__
 from symroof.specs.fields import ValueRange
-from symroof.sweep.grid import FITS, Grid
+from symroof.sweep.grid import FITS, Grid, Variable
+from symroof.symbolic.evaluation import Array
 
 if TYPE_CHECKING:
     import xarray
 
+
+T = TypeVar("T")
+
+IN_MEMORY = 2**27
+"""Numbers, a gigabyte of them: more are dask arrays."""
+CHUNK = "8 MiB"
+"""A chunk of those."""
 MOST_SHOWN = 10**6
 """Numbers on standard output."""
 
@@ -35,19 +44,45 @@ def dataset(grid: Grid) -> xarray.Dataset:
     """One variable a quantity, along every axis; labels are texts, empty where there is none. Attributes are texts: a list or a mapping is JSON.
 
     Raises:
-        InputError: xarray is not installed.
+        InputError: a package is not installed.
     """
     require("a sweep as a dataset", "xarray")
     import xarray
 
+    values: list[Any]
+    if _in_memory(grid):
+        values = grid.whole()
+    else:
+        require(f"a sweep of {grid.points:,} points", "dask")
+        import dask.array
+
+        of_chunks = partial(dask.array.from_array, chunks=CHUNK, name=False, lock=True, fancy=False)
+        values = [of_chunks(Uncomputed(grid, variable)) for variable in grid.variables]
     return xarray.Dataset(
         {
             variable.name: (grid.dims, array, variable.attributes)
-            for variable, array in zip(grid.variables, grid.values, strict=True)
+            for variable, array in zip(grid.variables, values, strict=True)
         },
         {axis.name: (axis.name, axis.values, axis.attributes) for axis in grid.axes},
         attributes(grid),
     )
+
+
+def _in_memory(grid: Grid) -> bool:
+    return grid.points * len(grid.variables) <= IN_MEMORY
+
+
+class Uncomputed:
+    """A variable as an array whose parts are computed when they are looked at, one at a time: cases store what they have computed."""
+
+    def __init__(self, grid: Grid, variable: Variable) -> None:
+        self.grid, self.variable = grid, variable
+        self.shape, self.ndim, self.dtype = grid.shape, len(grid.shape), variable.dtype
+
+    def __getitem__(self, place: tuple[int | slice, ...]) -> Array:
+        single = tuple(axis for axis, at in enumerate(place) if not isinstance(at, slice))
+        parts = [at if isinstance(at, slice) else slice(at, at + 1) for at in place]
+        return self.grid.at(parts, [self.variable])[0].squeeze(single)
 
 
 def as_json(grid: Grid) -> dict[str, Any]:
@@ -58,7 +93,7 @@ def as_json(grid: Grid) -> dict[str, Any]:
     """
     if grid.points * len(grid.quantities) > MOST_SHOWN:
         sizes = f"{grid.points:,} points of {len(grid.quantities)} quantities"
-        hint = "write them to a file: -o FILE.csv (or .parquet, .nc, .zarr)"
+        hint = "write them to a file: -o FILE.parquet (or .zarr, .nc, .csv)"
         raise InputError(Problem("sweep", f"{sizes} are too many for standard output", hint=hint))
     named: list[Any] = [*(axis for axis in grid.axes if axis.symbol), *grid.variables]
     return {
@@ -67,7 +102,7 @@ def as_json(grid: Grid) -> dict[str, Any]:
         "coords": {axis.name: _listed(axis.values.tolist()) for axis in grid.axes},
         "data": {
             variable.name: _listed(array.tolist())
-            for variable, array in zip(grid.variables, grid.values, strict=True)
+            for variable, array in zip(grid.variables, grid.whole(), strict=True)
         },
         "units": {each.name: each.symbol.unit for each in named},
         **about(grid),
@@ -137,9 +172,9 @@ def ledger(grid: Grid) -> dict[str, dict[str, Any]]:
 
 
 def warnings(grid: Grid) -> list[str]:
-    """Everything that limits the use of its numbers."""
+    """Everything that limits the use of its numbers; what does not fit is not counted where that may take as long as the sweep."""
     lines = []
-    if grid.unfit:
+    if _in_memory(grid) and grid.unfit:
         lines.append(
             f"{grid.unfit:,} of {grid.points:,} points do not fit in memory: no latency, rate or cost of them can be reached (`fits`)"
         )
@@ -172,12 +207,12 @@ def missing_values(grid: Grid) -> list[str]:
 
 def write_csv(grid: Grid, path: Path) -> None:
     """A point a row, a column an axis or a quantity, in base units; an empty place is no value."""
-    points = np.meshgrid(*(axis.values for axis in grid.axes), indexing="ij")
     with path.open("w", encoding="utf-8", newline="") as stream:
         written = csv.writer(stream, lineterminator="\n")
         written.writerow([*grid.dims, *(variable.name for variable in grid.variables)])
-        cells = (map(_cell, column.ravel().tolist()) for column in (*points, *grid.values))
-        written.writerows(zip(*cells, strict=True))
+        for columns in grid.blocks():
+            cells = (map(_cell, column.ravel().tolist()) for column in columns.values())
+            written.writerows(zip(*cells, strict=True))
 
 
 def _cell(value: Any) -> str:
@@ -190,22 +225,43 @@ def _cell(value: Any) -> str:
 
 
 def write_parquet(grid: Grid, path: Path) -> None:
-    """The same rows; what a dataset says of the whole, and the units, are attributes that pandas reads."""
-    made = dataset(grid)
-    units = {name: made[name].units for name in made.variables if "units" in made[name].attrs}
-    rows = made.to_dataframe(dim_order=grid.dims).reset_index()
-    rows.attrs = {**attributes(grid), "units": units}
-    rows.to_parquet(path, compression="zstd")
+    """The same rows; units and meanings are metadata of the columns, the rest of the file."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    def table(columns: dict[str, Array]) -> Any:
+        flat = [column.ravel() for column in columns.values()]
+        masks = [column == "" if column.dtype.kind == "U" else np.isnan(column) for column in flat]
+        arrays = [pa.array(x, mask=no) for x, no in zip(flat, masks, strict=True)]
+        return pa.table(arrays, list(columns))
+
+    named: list[Any] = [*grid.axes, *grid.variables]
+    first = table(next(grid.blocks())).schema
+    fields = [each.with_metadata(own.attributes) for each, own in zip(first, named, strict=True)]
+    schema = pa.schema(fields, metadata=attributes(grid))
+    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for columns in grid.blocks():
+            writer.write_table(table(columns).cast(schema))
 
 
-FORMATS: dict[str, tuple[Callable[[Grid, Path], Any], tuple[str, ...]]] = {
+def write_netcdf(grid: Grid, path: Path) -> None:
+    """A NetCDF-4 file."""
+    try:
+        dataset(grid).to_netcdf(path, engine="netcdf4")
+    except RuntimeError as error:  # how the library tells of a full disk
+        raise OSError(f"{error}") from error
+
+
+def write_zarr(grid: Grid, path: Path) -> None:
+    """A Zarr store of format 2, which every reader knows, with its metadata in one place."""
+    dataset(grid).to_zarr(path, mode="w", zarr_format=2, consolidated=True)
+
+
+FORMATS: dict[str, tuple[Callable[[Grid, Path], None], tuple[str, ...]]] = {
     ".csv": (write_csv, ()),
-    ".parquet": (write_parquet, ("xarray", "pyarrow")),
-    ".nc": (
-        lambda grid, path: dataset(grid).to_netcdf(path, engine="netcdf4"),
-        ("xarray", "netCDF4"),
-    ),
-    ".zarr": (lambda grid, path: dataset(grid).to_zarr(path, zarr_format=2), ("xarray", "zarr")),
+    ".parquet": (write_parquet, ("pyarrow",)),
+    ".nc": (write_netcdf, ("xarray", "netCDF4")),
+    ".zarr": (write_zarr, ("xarray", "zarr")),
 }
 """What writes a file of an ending, and the packages of an extra that it needs."""
 
@@ -219,19 +275,36 @@ def write(grid: Grid, out: str | os.PathLike[str]) -> None:
         InputError: a path that cannot be written, a full disk, a package that is not installed.
     """
     path = Path(out)
-    ending, store = path.suffix.lower(), path.suffix.lower() == ".zarr"
-    if ending not in FORMATS:
-        fault = f"the ending {ending!r} names no format" if ending else "has no ending"
-        raise InputError(Problem(str(path), fault, hint=nearest(ending, FORMATS)))
-    writer, packages = FORMATS[ending]
-    require(str(path), *packages)
+    ending = path.suffix.lower()
     try:
-        goal = path if store else destination(path)
-        if goal is None or (store and path.exists()):
-            fault = "exists, and a Zarr store is not replaced" if store else "is no regular file"
-            raise InputError(Problem(str(path), fault, hint="another name"))
+        goal = _goal(path, ending)
+        writer, packages = FORMATS[ending]
+        require(str(path), *packages)
         with replacing(goal) as temporary:
             writer(grid, temporary)
-    except (OSError, RuntimeError) as error:  # RuntimeError: a full disk, of NetCDF
-        reason = getattr(error, "strerror", None) or str(error)
+    except OSError as error:
+        reason = error.strerror or str(error)
         raise InputError(Problem(str(path), f"cannot be written: {reason[:200]}")) from None
+
+
+def _goal(path: Path, ending: str) -> Path:
+    """Where the output goes; a path that could not be written in the end is refused at once."""
+    file = path if ending == ".zarr" else destination(path)
+    parent = (file or path).parent
+    fault = hint = ""
+    if ending not in FORMATS:
+        fault = (
+            f"the ending {ending!r} names no format" if ending else "has no ending, so no format"
+        )
+        hint = nearest(ending, FORMATS)
+        if path.parts[:2] == ("/", "dev"):
+            hint = "without -o, or with -o -, JSON goes to standard output"
+    elif file is None:
+        fault = "is no regular file"
+    elif not parent.is_dir():
+        fault, hint = f"there is no folder {parent}", f"mkdir -p {parent}"
+    elif ending == ".zarr" and path.exists():
+        fault, hint = "exists already, and a Zarr store is not replaced", "another name"
+    if fault or file is None:
+        raise InputError(Problem(str(path), fault, hint=hint))
+    return file

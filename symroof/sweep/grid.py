@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -69,16 +69,6 @@ class Variable:
         long_name = f"{self.symbol.meaning}, {self.end} end" if self.end else self.symbol.meaning
         return {"units": self.symbol.unit or "1", "long_name": long_name}
 
-    def of(self, output: Output | None, case: Case, axes: int) -> Any:
-        """The values of one case along its numeric axes; in front of these may be scenarios."""
-        if output is None:
-            return "" if self.dtype.kind == "U" else np.nan
-        value = np.asarray(output.of(case))
-        if value.ndim > axes:
-            value = ENDS[self.end](value)
-        words = output.truth and self.dtype.kind == "U"
-        return np.where(value, "true", "false") if words else value
-
 
 @dataclass(frozen=True)
 class Grid:
@@ -96,70 +86,121 @@ class Grid:
         return tuple(axis.name for axis in self.axes)
 
     @property
-    def points(self) -> int:
-        return math.prod(map(len, self.axes))
+    def shape(self) -> tuple[int, ...]:
+        return tuple(map(len, self.axes))
 
     @property
+    def points(self) -> int:
+        return math.prod(self.shape)
+
+    @cached_property
     def labelled(self) -> tuple[Axis, ...]:
         return tuple(axis for axis in self.axes if axis.labelled)
 
-    @property
-    def numeric(self) -> dict[str, Array]:
-        """The values of the inputs that move along an axis."""
-        return {axis.name: axis.values for axis in self.axes if not axis.labelled}
+    @cached_property
+    def moved(self) -> frozenset[str]:
+        """The inputs that move along an axis."""
+        return frozenset(axis.name for axis in self.axes if not axis.labelled)
+
+    # ---------------------------------------------------------------------------- what there is
+
+    @cached_property
+    def _open(self) -> list[Case]:
+        """The cases, for any values of the numeric axes."""
+        return [opened(each, self.moved) for each in self.cases]
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """The quantities in order; behind times, rates and costs the ends of what is expected."""
         made: list[Variable] = []
         for name in self.quantities:
-            having = [outputs[name].dtype for outputs in self.outputs if name in outputs]
-            dtype = np.result_type(*having)
-            if dtype.kind == "b" and len(having) < len(self.cases):
-                dtype = np.dtype("U5")  # only a text can say that there is no value
+            own = self._variable(name)
             timed = any(each.measured_box and each.case.theory.timed(name) for each in self.cases)
-            priced = PRICE not in self.dims and any(each.priced(name) for each in self.cases)
-            ends = ENDS if (timed or priced) and dtype.kind == "f" else ("",)
-            symbol = self.cases[0].case.theory.symbol(name)
-            made += [Variable(symbol, dtype, end) for end in ends]
+            priced = PRICE not in self.moved and any(each.priced(name) for each in self.cases)
+            ended = (timed or priced) and own.dtype == float
+            made += [replace(own, end=end) for end in (ENDS if ended else ("",))]
         return tuple(made)
 
-    @cached_property
-    def values(self) -> list[Array]:
-        """Every variable at all points: a case at a time, and of each a block of its numeric axes."""
-        moved, labels = self.numeric, tuple(map(len, self.labelled))
-        shape = tuple(map(len, moved.values()))
-        found = [np.empty((len(self.cases), *shape), each.dtype) for each in self.variables]
-        for i, (case, outputs) in enumerate(zip(self.cases, self.outputs, strict=True)):
-            scenarios = opened(case, moved).changed(_scenarios(case, len(shape)))
-            for place in blocks(shape):
-                parts = (x[part] for x, part in zip(moved.values(), place, strict=True))
-                here = scenarios.changed(dict(zip(moved, np.ix_(*parts), strict=True)))
-                with np.errstate(all="ignore"):
-                    for array, each in zip(found, self.variables, strict=True):
-                        array[i, ...][place] = each.of(
-                            outputs.get(each.symbol.name), here, len(shape)
-                        )
-        return [array.reshape(*labels, *shape) for array in found]
+    def _variable(self, name: str) -> Variable:
+        """A truth that some cases do not have is a text, as a label is: only texts can say that there is no value."""
+        symbol = self.cases[0].case.theory.symbol(name)
+        having = [outputs[name] for outputs in self.outputs if name in outputs]
+        truth, words = any(each.truth for each in having), {w for x in having for w in x.labels}
+        dtype = np.dtype(bool if truth else float)
+        if words or (truth and len(having) < len(self.cases)):
+            dtype = np.array([*words, "false"]).dtype
+        return Variable(symbol, dtype)
 
-    @property
+    # ---------------------------------------------------------------------------- values
+
+    def blocks(self) -> Iterator[dict[str, Array]]:
+        """The points in order, a block at a time: each axis and variable at all of its points."""
+        for place in blocks(self.shape):
+            parts = (axis.values[part] for axis, part in zip(self.axes, place, strict=True))
+            columns = np.meshgrid(*parts, indexing="ij")
+            names = (*self.dims, *(variable.name for variable in self.variables))
+            yield dict(zip(names, (*columns, *self.at(place)), strict=True))
+
+    def whole(self) -> list[Array]:
+        """Every variable at all points."""
+        found = [np.empty(self.shape, variable.dtype) for variable in self.variables]
+        for place in blocks(self.shape):
+            for array, values in zip(found, self.at(place), strict=True):
+                array[place] = values
+        return found
+
+    def at(self, place: Sequence[slice], only: Sequence[Variable] = ()) -> list[Array]:
+        """The variables at the points of a block."""
+        asked, count = only or self.variables, len(self.labelled)
+        ranges = [range(length)[part] for length, part in zip(self.shape, place, strict=True)]
+        found = [np.empty([*map(len, ranges)], each.dtype) for each in asked]
+        moved = [axis.values[part] for axis, part in zip(self.axes, place, strict=True)][count:]
+        ticks = dict(zip(self.dims[count:], np.ix_(*moved), strict=True))
+        for corner in np.ndindex(*map(len, ranges[:count])):
+            labels = [each[i] for each, i in zip(ranges, corner, strict=False)]
+            case = int(np.ravel_multi_index(labels, self.shape[:count])) if count else 0
+            for array, value in zip(found, self._at(case, asked, ticks), strict=True):
+                array[corner] = value
+        return found
+
+    def _at(
+        self, number: int, asked: Sequence[Variable], ticks: Mapping[str, Array]
+    ) -> Iterator[Any]:
+        """Variables of one case at arrays of the numeric axes, in each scenario of its prices and its measured efficiencies."""
+        here = self._open[number].changed({**self._scenarios(number, len(ticks)), **ticks})
+        for variable in asked:
+            own = self.outputs[number].get(variable.symbol.name)
+            if own is None:
+                yield "" if variable.dtype.kind == "U" else np.nan
+                continue
+            with np.errstate(all="ignore"):
+                value = np.asarray(own.of(here))
+            if value.ndim > len(ticks):
+                value = ENDS[variable.end](value)
+            if own.truth and variable.dtype.kind == "U":
+                value = np.where(value, "true", "false")
+            yield value
+
+    def _scenarios(self, number: int, axes: int) -> dict[str, Array]:
+        """The inputs of a case that are uncertain: list prices along a first axis, efficiencies along a second, each at what is expected and at its ends."""
+        case = self.cases[number]
+        prices = [{PRICE: price} for price in case.list_prices]
+        found = {}
+        for axis, ends in enumerate((prices, case.measured_corners)):
+            shape = np.insert(np.ones(axes + 1, int), axis, len(ends) + 1)
+            for name in ends[0] if ends else ():
+                values = [case.case.value(name), *(each[name] for each in ends)]
+                found[name] = np.reshape(np.array(values, float), shape)
+        return found
+
+    @cached_property
     def unfit(self) -> int:
         """Points that do not fit in memory."""
-        pairs = zip(self.variables, self.values, strict=True)
-        fits = next((values for each, values in pairs if each.name == FITS), np.array(True))
-        return int(np.isin(fits, "false" if fits.dtype.kind == "U" else False).sum())
-
-
-def _scenarios(case: BoundCase, axes: int) -> dict[str, Array]:
-    """The inputs of a case that are uncertain: list prices along a first axis, efficiencies along a second, each at what is expected and at its ends."""
-    found = {}
-    prices = [{PRICE: price} for price in case.list_prices]
-    for axis, ends in enumerate((prices, case.measured_corners)):
-        shape = np.insert(np.ones(axes + 1, int), axis, len(ends) + 1)
-        for name in ends[0] if ends else ():
-            values = [case.case.value(name), *(each[name] for each in ends)]
-            found[name] = np.reshape(np.array(values, float), shape)
-    return found
+        fits = [variable for variable in self.variables if variable.name == FITS]
+        if not fits:
+            return 0
+        no = False if fits[0].dtype == bool else "false"
+        return sum(int((self.at(place, fits)[0] == no).sum()) for place in blocks(self.shape))
 
 
 FIRST = listed("shown", "sweep")  # the quantities of a sweep that requests none
@@ -209,7 +250,7 @@ def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[s
     return {name: formula for name, formula in columns.items() if names_of(formula)}
 
 
-def opened(case: BoundCase, moved: Collection[str]) -> Case:
+def opened(case: BoundCase, moved: frozenset[str]) -> Case:
     """A case for any values of the inputs that move."""
     return case.case.without_values(moved, rounded=True)
 

@@ -81,11 +81,11 @@ def test_a_file(tmp_path):
 
 REFUSED = """
 # after the case | what the message must hold
---over batch=1:1000 --over prompt=1:1000 | -o FILE.csv
+--over batch=1:1000 --over prompt=1:1000 --over output=1:1000 | -o FILE.parquet
 --over batch=1:1000000 --over prompt=1:1000000 -o grid.nc | 1,000,000,000,000 points
 --over batch=1:8 --over bs=9 | is an axis twice
 --over batch=1:8 -o grid.xls | there are: .csv
---over batch=1:8 -o no/such/grid.csv | no/such/grid.csv: cannot be written
+--over batch=1:8 -o no/such/grid.csv | there is no folder no/such
 --json | nothing to sweep over
 """
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from symroof.errors import EXTRAS
+
 from ..tables import words
 
 pytestmark = pytest.mark.full
@@ -21,7 +23,7 @@ WITHOUT = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"xarray", "netCDF4", "zarr", "pyarrow", "pandas", "latex2mathml"}:
+        if name.partition(".")[0] in {"xarray", "netCDF4", "zarr", "pyarrow", "dask", "distributed", "pandas", "latex2mathml"}:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Absent())
 """
@@ -68,8 +70,9 @@ def test_the_base_is_small_and_every_package_of_an_extra_is_declared_there():
     base = words("click jinja2 markdown-it-py matplotlib numpy pydantic pyyaml sympy")
     assert sorted(named(r) for r in DECLARED["dependencies"]) == base
     extras = DECLARED["optional-dependencies"]
-    assert [named(r) for r in extras["sweep"]] == words("xarray netCDF4 zarr pyarrow")
-    assert extras["all"] == ["symroof[sweep]"]
+    for module, extra in EXTRAS.items():
+        assert module in {named(r) for r in extras[extra]}
+    assert extras["all"] == ["symroof[sweep,dask]"]
     assert "symroof[all]" in extras["test"]
 
 
@@ -100,6 +103,7 @@ def test_what_needs_no_extra(name, ran):
 LACKING = {
     "NetCDF": (("sweep", *CASE, "-o", "grid.nc"), "xarray", "sweep"),
     "Zarr": (("sweep", *CASE, "-o", "grid.zarr"), "xarray", "sweep"),
+    "Parquet": (("sweep", *CASE, "-o", "grid.parquet"), "pyarrow", "sweep"),
 }
 
 

@@ -56,7 +56,7 @@ assert symroof.__file__.startswith(sys.argv[1]), symroof.__file__
 from symroof.cli.main import main
 sys.exit(main(sys.argv[3:]))
 """
-EXTRAS = "xarray,netCDF4,zarr,pyarrow,torch,scipy,pandas,sphinx,myst_parser,transformers,hypothesis,pytest"
+EXTRAS = "xarray,netCDF4,zarr,pyarrow,torch,dask,distributed,scipy,pandas,sphinx,myst_parser,transformers,hypothesis,pytest"
 """What a plain installation lacks, and what comes with it."""
 
 

@@ -29,8 +29,7 @@ def _read(text):
 def _parquet(path):
     import pyarrow.parquet
 
-    rows = pyarrow.parquet.read_table(path).to_pylist()
-    return [{name: _plain(value) for name, value in row.items()} for row in rows]
+    return pyarrow.parquet.read_table(path).to_pylist()
 
 
 def _grid(path):

@@ -4,15 +4,18 @@ import json
 import os
 import random
 import socket
+from functools import partial
 
 import numpy as np
 import pytest
 
 import symroof as sr
 from symroof.errors import InputError
+from symroof.sweep import dataset as sweep_dataset
+from symroof.sweep import grid as sweep_grid
 from symroof.sweep.axes import axes_of
 from symroof.sweep.dataset import write
-from symroof.sweep.grid import Grid
+from symroof.symbolic.evaluation import blocks
 
 from ..tables import fields
 from . import FORMATS, points
@@ -30,6 +33,14 @@ def planned():
     return sr.Study(**CASE).planned_sweep(axes_of(OVER.items()), QUANTITIES)
 
 
+@pytest.fixture
+def in_parts(monkeypatch):
+    """What is larger than memory, or than a block of rows, is so at once."""
+    monkeypatch.setattr(sweep_dataset, "IN_MEMORY", 10)
+    monkeypatch.setattr(sweep_dataset, "CHUNK", "40 B")
+    monkeypatch.setattr(sweep_grid, "blocks", partial(blocks, most=5))
+
+
 def opened(path):
     import xarray
 
@@ -39,8 +50,8 @@ def opened(path):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_points_read_back_are_those_of_cases_of_their_own(planned, kind, tmp_path):
-    """48 points, where 30 requests a second are too many at an MFU of 0.3, and an H200 NVL has no price."""
+def test_points_read_back_are_those_of_cases_of_their_own(planned, kind, tmp_path, in_parts):
+    """48 points in parts, where 30 requests a second are too many at an MFU of 0.3, and an H200 NVL has no price."""
     path = tmp_path / f"grid.{kind}"
     write(planned, path)
     assert os.listdir(tmp_path) == [path.name]
@@ -65,12 +76,16 @@ def test_points_read_back_are_those_of_cases_of_their_own(planned, kind, tmp_pat
 
 
 @pytest.mark.parametrize("kind", ["nc", "zarr"])
-def test_grids_say_units(planned, kind, tmp_path):
+@pytest.mark.parametrize("parts", [False, True], ids=["whole", "in parts"])
+def test_grids_say_units(planned, kind, parts, tmp_path, request):
     memory = sr.Study(**CASE).sweep(QUANTITIES, **OVER)
+    if parts:
+        request.getfixturevalue("in_parts")
     write(planned, tmp_path / f"grid.{kind}")
     with opened(tmp_path / f"grid.{kind}") as found:
-        assert found.attrs == memory.attrs
-        assert "12 of 48 points do not fit in memory" in found.warnings
+        counted = "12 of 48 points do not fit in memory"
+        assert found.attrs.keys() == memory.attrs.keys() and found.inputs == memory.inputs
+        assert (counted in found.warnings) != parts  # which may take as long as the sweep
         for name in ("itl", "ttft", "queue_wait", "kv_bytes_per_token", "fits"):
             assert found[name].dims == memory[name].dims
             np.testing.assert_allclose(found[name].values, memory[name].values, rtol=1e-15)
@@ -83,15 +98,17 @@ def test_grids_say_units(planned, kind, tmp_path):
 
 
 def test_parquet_says_units_and_assumptions(planned, tmp_path):
-    import pandas
+    import pyarrow as pa
+    import pyarrow.parquet
 
     write(planned, tmp_path / "grid.parquet")
-    found = pandas.read_parquet(tmp_path / "grid.parquet")
-    assert found.attrs["units"]["itl"] == "s" and found.batch.dtype == np.int64
+    schema = pyarrow.parquet.read_schema(tmp_path / "grid.parquet")
+    assert schema.field("itl").metadata[b"units"] == b"s"
+    assert schema.field("batch").type == pa.int64()
     attention = {"value": "causal", "defaulted": True}
-    assert json.loads(found.attrs["assumptions"])["attention"] == attention
-    assert "h200" in found.attrs["inputs"]
-    assert "points do not fit in memory" in found.attrs["warnings"]
+    assert json.loads(schema.metadata[b"assumptions"])["attention"] == attention
+    assert b"h200" in schema.metadata[b"inputs"]
+    assert b"points do not fit in memory" in schema.metadata[b"warnings"]
 
 
 def test_csv_has_a_header_of_names_and_plain_numbers(tmp_path):
@@ -99,6 +116,13 @@ def test_csv_has_a_header_of_names_and_plain_numbers(tmp_path):
     study = sr.Study(model="llama-3-8b", prompt=1)
     write(study.planned_sweep(axes_of([("batch", [1, 2])]), ["kv_cache_bytes"]), tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text() == "batch,kv_cache_bytes\n1,131072\n2,262144\n"
+
+
+def test_points_that_do_not_fit_are_counted(in_parts):
+    """Of batches of 1, 7, 64 and 100,000 only the last does not fit on the device, for each of three efficiencies."""
+    over = axes_of([("batch", [1, 7, 64, 100_000]), ("mfu", [0.3, 0.6, 0.9])])
+    grid = sr.Study(**CASE | {"hardware": "h100-sxm"}).planned_sweep(over, ["itl"])
+    assert (grid.unfit, grid.points) == (3, 12)
 
 
 # ---------------------------------------------------------------- whole or not at all
@@ -124,7 +148,7 @@ def test_a_sweep_that_stops_leaves_the_old_file_and_nothing_else(
     def stop(*_):
         raise stopped
 
-    monkeypatch.setattr(Grid, "values", property(stop))
+    monkeypatch.setattr(sweep_grid.Grid, "at", stop)
     with pytest.raises((KeyboardInterrupt, InputError)) as caught:
         write(planned, goal)
     if isinstance(stopped, OSError):
@@ -136,19 +160,20 @@ GOALS = {
     "no ending": ("grid", "has no ending"),
     "no format": ("grid.txt", "there are: .csv, .nc, .parquet, .zarr"),
     "near": ("grid.parqet", "did you mean '.parquet'?"),
-    "no folder": ("nowhere/grid.csv", "No such file or directory"),
+    "no folder": ("nowhere/grid.csv", "there is no folder"),
     "a folder": ("folder.csv", "is a folder"),
     "a store": ("folder.zarr", "a Zarr store is not replaced"),
     "below a file": ("file.zarr/grid.csv", "Not a directory"),
     "a pipe": ("fifo.csv", "is no regular file"),
     "a circle": ("circle.csv", "symbolic links"),
     "a socket": ("socket.csv", "socket"),
+    "standard output": ("/dev/stdout", "JSON goes to standard output"),
 }
 
 
 @pytest.mark.parametrize("name", GOALS)
 def test_goals_that_cannot_be_written_are_refused_at_once(planned, name, tmp_path, monkeypatch):
-    monkeypatch.setattr(Grid, "values", None)  # nothing is worked out
+    monkeypatch.setattr(sweep_grid.Grid, "at", None)  # nothing is worked out
     for folder in ("folder.csv", "folder.zarr"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "mine").write_text("mine", encoding="utf-8")

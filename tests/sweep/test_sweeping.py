@@ -168,7 +168,7 @@ MANY = {"batch": range(1, 10**5), "prompt": range(1, 10**5), "output": range(1, 
 REFUSED = [
     ({}, None, "nothing to sweep over"),
     ({"tp": [1, 2], **EVERY_SWITCH}, None, "cases; at most 1,000"),
-    (MANY, None, "points; at most 10,000,000"),
+    (MANY, None, "points; at most 10,000,000,000"),
     ({"batch": [1]}, ["ttf"], "did you mean 'ttft'?"),
     ({"batch": [1]}, ["batch_to_ridge"], "is a threshold"),
     ({"batch": [1]}, ["queue_wait"], "needs arrival_rate"),
