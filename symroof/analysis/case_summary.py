@@ -10,6 +10,7 @@ from symroof.analysis.verdict import (
     LOAD,
     MEMORY,
     MEMORY_OF_A_DEVICE,
+    is_per_replica,
     target_checks,
     unjudged,
     waits_without_end,
@@ -192,6 +193,7 @@ ROWS = listed("shown", "screen")
 WORDS, LIMITS = column("shown", "words"), column("shown", "limit")
 INSTEAD: dict[str, str] = column("shown", "instead")
 """Rows that another one replaces where it has a value."""
+MEMORY_SHARE = "memory_utilization"
 
 
 def summary_rows(case: BoundCase) -> list[list[str]]:
@@ -202,7 +204,7 @@ def summary_rows(case: BoundCase) -> list[list[str]]:
     known = [name for name in shown_first(case) if case.get(name) and name != left_out]
     return [
         [
-            words_for(WORDS, name, rate),
+            words_for(WORDS, name, rate) + " per replica" * is_per_replica(case, name),
             *(_memory(case) if name == MEMORY_SHARE else both(case, name)),
             _limited_by(case, name, LIMITS.get(name, "")),
             name,
@@ -239,9 +241,6 @@ def headed(case: BoundCase, rows: list[list[str]]) -> tuple[list[str], list[int]
         rows = [[row[0], " ".join(filter(None, row[1:3])), "", *row[3:]] for row in rows]
         header = ["", "theoretical minimum", "", "limited by"]
     return header, [i for i in range(len(header)) if any(row[i] for row in rows)], rows
-
-
-MEMORY_SHARE = "memory_utilization"
 
 
 def _memory(case: BoundCase) -> tuple[str, str]:

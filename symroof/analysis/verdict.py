@@ -136,6 +136,13 @@ def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
 MEMORY_OF_A_DEVICE = ("memory_bytes_per_device", "usable_memory_per_device")
 MEMORY, LOAD = "memory", "load"
 """The constraints besides the targets: that it fits, and that requests are served as fast as they come."""
+PER_REPLICA = {"memory_bytes", "concurrency", "sustained_throughput", "decode_throughput"}
+"""Quantities of a single replica."""
+
+
+def is_per_replica(case: BoundCase, name: str) -> bool:
+    """Whether a quantity is that of one of several replicas."""
+    return name in PER_REPLICA and case.case.has_value("dp") and case.case.value("dp") > 1
 
 
 def waits_without_end(name: str, case: Case) -> bool:

@@ -1,6 +1,7 @@
 """Readable names of cases, inputs, quantities and operators for the first pages of a review and of the command line."""
 
 from symroof.analysis.case_summary import case_title, degrees
+from symroof.analysis.verdict import is_per_replica
 from symroof.cases.bound_case import BoundCase
 from symroof.specs.catalogue import has_entry
 from symroof.specs.hardware import HardwareSpec
@@ -11,10 +12,6 @@ INPUTS_BY_NAME, QUANTITIES_BY_NAME, OPERATORS_BY_NAME = (
     {entry.name: entry.fields for entry in section(f"{kind}_words")}
     for kind in ("input", "quantity", "operator")
 )
-PER_REPLICA = frozenset(
-    {"memory_bytes", "concurrency", "sustained_throughput", "decode_throughput"}
-)
-"""Quantities of a single replica."""
 
 
 def short_device(device: HardwareSpec | None) -> str:
@@ -88,5 +85,4 @@ def quantity_name(name: str, answers: BoundCase) -> str:
     words = QUANTITIES_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning
     if name == "sustained_itl" and "arrival_rate" in answers.given:
         words = "ITL at full load"
-    several = name in PER_REPLICA and answers.case.value("dp") > 1
-    return f"{words}, per replica" if several else words
+    return f"{words}, per replica" if is_per_replica(answers, name) else words

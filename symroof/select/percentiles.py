@@ -14,7 +14,7 @@ from symroof.errors import InputError
 from symroof.select.candidates import Candidate, finer
 from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
-from symroof.simulate.run_simulation import REQUESTS, simulate
+from symroof.simulate.run_simulation import FEWEST, REQUESTS, WRITTEN, simulate
 from symroof.theory.switches import SWITCHES
 
 MORE_COPIES = (1.1, 1.25, 1.5, 2, 3)
@@ -31,6 +31,9 @@ TRIED = 8
 """Candidates of one combination and one kind of scheduling that are simulated at most."""
 NEAR = 4
 """So many of the best with instances that only prefill are looked at with other numbers of these."""
+
+ROOMY, LONGEST = 0.3, 10
+"""With so much room in the capacity a run of the usual length shows the waits; with less longer ones, up to so many times."""
 
 Key = Callable[[Purchase], Any]
 """The smaller, the better."""
@@ -177,7 +180,13 @@ def _simulated(one: Purchase, percentiles: Mapping[str, str]) -> Purchase:
 
 def _figures(case: BoundCase, percentiles: Mapping[str, str]) -> dict[str, Fraction]:
     """Target -> the statistic in seconds; infinite where requests are refused or nothing could be simulated."""
-    count = None if "arrival_rate" in case.given else max(REQUESTS, 20 * int(case.number("batch")))
+    if "arrival_rate" in case.given:
+        # a queue takes longer to grow near the capacity, as the square of what is left of it
+        left = max(1 - float(case.case.value("load")), 1e-9)
+        most = max(FEWEST, int(WRITTEN / case.number("output")))
+        count = min(int(REQUESTS * min(max(ROOMY / left, 1) ** 2, LONGEST)), most)
+    else:
+        count = max(REQUESTS, 20 * int(case.number("batch")))
     try:
         found = simulate(case, requests=count)
     except InputError:

@@ -163,10 +163,12 @@ def _shape(candidate: Candidate, relevant: dict[Any, frozenset[str]]) -> tuple[A
 def _between(answers: Sequence[Answer]) -> list[Candidate]:
     """The best layouts of a case with chunks and numbers of prefill instances between those that are tried."""
     ranked = sorted(answers, key=lambda one: one[0])
+    last = ranked[:FINER_LAYOUTS][-1][0][:2]  # and what costs the same
     return [
         each
-        for (missed, price, _), point, group in ranked[:FINER_LAYOUTS]
-        if not (missed and group.apart) and price <= _nearby(ranked[0][0][1])
+        for (missed, price, _), point, group in ranked
+        if (missed, price) <= last and price <= _nearby(ranked[0][0][1])
+        if not (missed and group.apart)
         for each in finer(group.candidates[point.rows[0]], int(point.copies[0]), group.open_copies)
     ]
 

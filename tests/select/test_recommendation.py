@@ -223,6 +223,15 @@ def test_any_numbers_of_instances_that_decode_and_that_prefill_are_tried(case, d
     assert recommend(Study("llama-3.3-70b", **load, **case_of(case))).pick.devices == int(devices)
 
 
+@pytest.mark.parametrize("others", [(), ("b300",), ("h200", "mi325x")])
+def test_what_would_do_at_the_predicted_values_is_the_same_beside_other_devices(others):
+    """Two instances that prefill cost the same: both are looked at with other numbers of them."""
+    load = {"prompt": 2000, "output": 300, "arrival_rate": 20}
+    targets = {"ttft": "1 s", "itl": "50 ms"}
+    found = recommend(Study("llama-3.3-70b", ["b200", *others], **load, targets=targets))
+    assert found.pick.hardware == "b200" and found.as_predicted(found.pick).devices == 7
+
+
 def test_a_given_number_of_prefill_instances_is_the_one_that_is_said():
     case = {"weights": "fp8", "prompt": 1500, "output": 300, "arrival_rate": 40, "targets": TARGETS}
     apart = {"tp": 4, "dp": 3, "prefill": {"tp": 1, "instances": 16}}
