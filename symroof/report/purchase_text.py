@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 DIGITS = MOST_NAMED = 3
 APART = "no public measurement of prefill on separate GPUs is known; its times rest on those of ordinary servers"
+SLOWER = {
+    "cdna3": "measured servers (vLLM 0.9 and 0.10) reached two thirds to three quarters of the predicted rate"
+}
+"""What measured servers of a generation say against predictions from single steps (docs/serving.md)."""
 FORMATS = {"fp8": "FP8", "nvfp4": "FP4"}
 
 
@@ -229,7 +233,9 @@ def not_measured(ones: Sequence[Purchase]) -> list[str]:
     """Of which devices the intervals are those of other measurements, and of which."""
     by_text: dict[str, list[str]] = {}
     for one in ones:
-        for text in filter(None, (beyond_measurements(one.case), APART * (len(one.group) > 1))):
+        device, apart = one.case.hardware, APART * (len(one.group) > 1)
+        slower = SLOWER.get(device.generation, "") if device else ""
+        for text in filter(None, (beyond_measurements(one.case), apart, slower)):
             by_text.setdefault(text, []).append(device_word(one))
     return [f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in by_text.items()]
 

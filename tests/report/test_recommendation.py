@@ -5,7 +5,7 @@ import pytest
 from symroof.api import Study
 from symroof.cases.request import request_of
 from symroof.report.page_one import page_one
-from symroof.report.purchase_text import usd
+from symroof.report.purchase_text import not_measured, usd
 from symroof.report.recommendation import reviewed
 from symroof.select.recommend import recommend
 
@@ -132,3 +132,11 @@ def test_a_rate_without_the_length_of_responses_is_no_load():
     line = ["--model", "llama-3.1-8b", "--prompt", "512", "--set", "arrival_rate=5/s"]
     for command in ("select", "report"):
         assert "hint: --output 300" in refused(command, *line, "--hardware", "h100")
+
+
+def test_measured_servers_below_the_prediction_are_told():
+    """Of each generation once, beside what else nobody measured."""
+    case = {"prompt": 2000, "output": 300, "arrival_rate": 20, "targets": {"itl": "50 ms"}}
+    found = recommend(Study("llama-3.1-8b", ["mi300x", "h100-sxm"], **case))
+    (told,) = (line for line in not_measured(found.best) if "two thirds" in line)
+    assert told.startswith("MI300X: measured servers")
