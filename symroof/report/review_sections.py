@@ -157,7 +157,9 @@ def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         ends = cell(case.result("memory_bytes")), shown(case.get("usable_memory")), shown(case.fits)
         rows.append([marked(short_label(case), case), *sizes, *ends])
     reserve, share = (subject.case.value(f"memory_{name}") for name in ("reserve", "share"))
+    apart = subject.prefills and subject.prefills.get("weight_bytes_per_device")
     return {
+        "apart": apart.plain() if apart else "",
         "concurrency": held.plain() if (held := subject.get("concurrency")) else UNKNOWN,
         "header": [word.capitalize() for word in parts.values()],
         "rows": rows,

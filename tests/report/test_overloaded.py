@@ -8,6 +8,7 @@ from symroof.api import Study
 from symroof.report.page_one import page_one
 from symroof.report.recommendation import Reviewed, as_they_stand, reviewed
 from symroof.report.render import render
+from symroof.report.review_sections import memory
 from symroof.report.view import view
 from symroof.select.recommend import Recommendation
 from symroof.select.selection import select_from
@@ -120,3 +121,11 @@ def test_prompts_of_more_replicas_do_not_get_more_instances_that_prefill():
     study = Study(**SEPARATE, tp=1, prefill={"instances": 1}, arrival_rate="200 request/s")
     assert not select_from(study).passing
     assert not page_one(reviewed(study))["heading"].startswith("Use")
+
+
+def test_the_memory_of_instances_that_only_prefill_is_told():
+    """A whole 8B model in 16 bits on each, beside decode instances that share it among two."""
+    study = Study(**SEPARATE | {"tp": 2}, prefill={"tp": 1, "instances": 2})
+    told = memory(study, study.first)
+    assert told["apart"] == "16.06 GB"
+    assert memory(Study(**SERVER), Study(**SERVER).first)["apart"] == ""
