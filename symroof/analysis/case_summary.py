@@ -104,8 +104,11 @@ def case_warnings(bound_case: BoundCase, *but: str) -> list[str]:
     found: dict[str, list[str]] = {MEMORY: [], UNKNOWN_FIT: []}
     if bound_case.does_not_fit:
         word = "does not fit" if bound_case.never_fits else "does not fit in part of the range"
+        needed, usable = (bound_case.result(name).plain() for name in MEMORY_OF_A_DEVICE)
+        count = case.value("instance_devices")
+        who = f"the most loaded of {count:.0f} GPUs needs" if count > 1 else "needs"
         reach = "its times, rates and costs cannot be reached"
-        found[MEMORY] = [f"{word}: {memory_needed(bound_case)}; {reach}"]
+        found[MEMORY] = [f"{word}: {who} {needed}, and {usable} of memory are usable; {reach}"]
     elif bound_case.fits is None and bound_case.model and bound_case.hardware:
         why = bound_case.why_unknown("fits")
         found[UNKNOWN_FIT] = [f"whether this fits in memory is not known: {why}"]
@@ -159,14 +162,6 @@ def _set_by_hand(bound_case: BoundCase, *tools: str) -> Iterator[tuple[str, bool
 ACHIEVED = ("prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu")
 ROOF = 1 + 1e-9
 """A share above it is above the roof, and not rounded there."""
-
-
-def memory_needed(bound_case: BoundCase) -> str:
-    """The memory that the most loaded device needs, of the memory it may use."""
-    needed, usable = map(bound_case.result, MEMORY_OF_A_DEVICE)
-    count = bound_case.case.value("instance_devices")
-    who = f"the most loaded of {count:.0f} GPUs needs" if count > 1 else "needs"
-    return f"{who} {needed.plain()}, and {usable.plain()} of memory are usable"
 
 
 def published_mismatch(bound_case: BoundCase) -> str | None:

@@ -190,7 +190,10 @@ def _alone(specs: BoundCase, request: Request) -> BoundCase:
         for name in [name for name in case.given if name.startswith(f"{WIDTH}.")]:
             del case.given[name]
     _add_what_follows(case)
-    _check(case, values)
+    check_split(values, case.given)
+    case.warn(*check_together(case.given))
+    check_engine(case)
+    case.warn(*beyond_context(case.model, lengths(case.given)))
     own_size = "weights" not in request.precision and values.keys().isdisjoint(STORAGE)
     if case.model and case.model.stored_bytes and own_size:
         size, more = stored_size(case.model, case.case.value("weight_bytes"))
@@ -208,14 +211,6 @@ def _set_values(case: BoundCase, values: Mapping[str, Setting]) -> None:
         device, _, own = name.rpartition(".")
         if case.hardware and case.hardware.name == device:
             case.given[own] = Input(value, f"{origin.get(name, 'given')}: {name}")
-
-
-def _check(case: BoundCase, values: Mapping[str, Setting]) -> None:
-    """Warn of what has no effect, and check that the values may be together."""
-    check_split(values, case.given)
-    case.warn(*check_together(case.given))
-    check_engine(case)
-    case.warn(*beyond_context(case.model, lengths(case.given)))
 
 
 def _with_draft(made: BoundCase, request: Request, name: str) -> BoundCase:

@@ -18,7 +18,7 @@ from symroof.symbolic.expressions import Expr, number
 from symroof.symbolic.printing import shortened_formula, text
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
-from symroof.theory.symbols import base_name
+from symroof.theory.symbols import TARGET_SYMBOLS, base_name
 from symroof.units import is_whole
 
 LENGTHS = (("prompt", "output"), ("context",))
@@ -26,6 +26,8 @@ LENGTHS = (("prompt", "output"), ("context",))
 LONGEST = 60
 """Characters of a value that a message holds."""
 MOST_DEVICES = 2**16
+SLOWEST = {"itl": 5, "ttft": 600}
+"""Seconds above which a target is probably a slip: milliseconds were meant."""
 MOST_RANGES = 8
 """Ranges of a case: all of their corners are looked at."""
 MOST_POINTS = 64
@@ -98,10 +100,10 @@ def check_together(given: Given) -> list[str]:
     tp = known.get("tp", 1.0)
     for heads in _whole_heads(given, "n_kv_heads"):  # dealt whole, or copied evenly
         if heads % tp and tp % heads:
-            message = f"tp {tp:g} cannot share out {heads} key and value heads"
+            message = f"tp {tp:g} does not divide {heads} key/value heads"
             hint = f"{_divisors(heads)}, or a multiple of {heads}"
             raise InputError(Problem(given["tp"].source, message, path="tp", hint=hint))
-    return _idle_degrees(given, known)
+    return _remarks(given, known)
 
 
 def check_changed(case: BoundCase, values: Mapping[str, Any], source: str) -> None:
@@ -137,8 +139,8 @@ def _divisors(heads: int) -> str:
     return ", ".join(str(n) for n in range(1, heads + 1) if not heads % n)
 
 
-def _idle_degrees(given: Given, degrees: Mapping[str, float]) -> list[str]:
-    """Degrees that leave devices idle, or do nothing."""
+def _remarks(given: Given, degrees: Mapping[str, float]) -> list[str]:
+    """Degrees that leave devices idle, or do nothing; targets that are probably a slip."""
     found = []
     batch, pp, ep = number_of(given, "batch") or 1.0, degrees.get("pp", 1.0), degrees.get("ep", 1.0)
     layers = sum(number_of(given, name) or 0 for name in given if base_name(name) == "n_layers")
@@ -149,6 +151,9 @@ def _idle_degrees(given: Given, degrees: Mapping[str, float]) -> list[str]:
         found.append(f"{more}: a stage needs at least one")
     if layers and ep > 1 and "n_experts" not in map(base_name, given):
         found.append(f"ep {ep:g} has no effect: the model has no experts")
+    for name, most in SLOWEST.items():
+        if (limit := number_of(given, TARGET_SYMBOLS[name]) or 0) > most:
+            found.append(f"target {name.upper()} {limit:,g} s: was {limit:,g} ms meant?")
     return found
 
 

@@ -30,6 +30,7 @@ LONGEST_SHOWN = 400
 """Characters of an equation that its report repeats."""
 BUDGET = 60.0
 """Seconds for the claims of one file: about a hundred times what the longest of the sources takes."""
+TEXT_HINT = "write the text to a file such as note.md, with a comment such as <!-- symroof: weight_bytes model=llama-3-70b --> after each number"
 TOO_LATE = f"not reached in {BUDGET:.0f} s, which is all the claims of one file get"
 TOO_MANY = "this and the claims behind it are not checked: write them in smaller files"
 
@@ -99,7 +100,8 @@ def _of_files(
             content = read_text(path) if known else ""
             sources.append(read_claims(content, os.fspath(path), defaults))
         except InputError as error:
-            problems += error.problems
+            words = " " in os.fspath(path) and Path(path).suffix.lower() not in HOLD_CLAIMS[:-1]
+            problems += [replace(p, hint=p.hint or TEXT_HINT * words) for p in error.problems]
     report = _judged(sources, problems, track)
     return report if read_past_errors else _without_problems(report)
 

@@ -33,6 +33,8 @@ from symroof.units import Dimension, describe, parse_unit, strict
 UNSTATED = {"prompt": (1, 4096, 131072)}
 """Inputs that texts leave out because they hardly matter, and the values over which that is tried, the least first."""
 
+RATE_ALONE = "; decode_throughput, the rate of decoding alone, needs none"
+
 
 def judge(claim: ClaimSpec, shared: Collection[str] = (), folder: Path | None = None) -> Checked:
     """Judge one claim; ``shared`` are the settings that are defaults of its file, in whose ``folder`` paths begin.
@@ -81,7 +83,9 @@ def _why(error: Exception) -> str:
     """Why something cannot be derived, in a phrase."""
     if not isinstance(error, InputError):
         return str(error)
-    return ": ".join(filter(None, (error.problems[0].path, error.problems[0].message)))
+    said = ": ".join(filter(None, (error.problems[0].path, error.problems[0].message)))
+    asked = isinstance(error, NoValueHere) and (error.problems[0].file, error.missing)
+    return said + RATE_ALONE * (asked == ("sustained_throughput", "output"))
 
 
 def _formula_and_value(claim: ClaimSpec) -> Checked:

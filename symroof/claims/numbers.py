@@ -186,7 +186,10 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     first = start
     money = MONEY.search(text[max(start - 4, 0) : start])
     if money and (not unit or text[place : place + 1] == "/"):
-        (unit, unit_end), own, first = _money_unit(text, place), place, start - len(money[0])
+        own, first, behind = place, start - len(money[0]), SEPARATOR.match(text, place)
+        unit, unit_end = unit_at(text, behind.end()) if behind else ("", place)
+        timed = bool(unit) and parse_unit(unit).dimension == TIME  # an hour, /GPU-hour
+        unit, unit_end = (f"USD/{unit}", unit_end) if timed else ("USD", place)
     qualifier, first = _qualifier(text, first)
     digits = match["number"].replace("−", "-")
     shown = text[first:start] + digits + text[end:unit_end]
@@ -258,14 +261,6 @@ def unit_at(text: str, place: int) -> tuple[str, int]:
         if all(name in UNITS for piece in pieces for name in piece.split("/")):
             return "/".join(pieces), after
     return "", place
-
-
-def _money_unit(text: str, place: int) -> tuple[str, int]:
-    """The unit of a price behind its number: ``an hour`` or ``/GPU-hour``, else just dollars."""
-    behind = SEPARATOR.match(text, place)
-    unit, after = unit_at(text, behind.end()) if behind else ("", place)
-    timed = bool(unit) and parse_unit(unit).dimension == TIME
-    return (f"USD/{unit}", after) if timed else ("USD", place)
 
 
 def without_marks(text: str) -> str:

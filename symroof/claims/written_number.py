@@ -89,17 +89,13 @@ class WrittenNumber:
         off = self._off(derived)
         rounded = off <= self.half_unit + abs(derived) * ROUNDING
         hedged = off <= min(self.margin, abs(derived) * CLOSE_ENOUGH)
-        return rounded or hedged or self.truncated(derived)
+        over = (derived - self.number) * (1 if self.number >= 0 else -1)
+        cut = 0 <= over < 2 * self.half_unit and not self.is_range  # digits cut off
+        return rounded or hedged or (cut and over <= abs(derived) * CLOSE_ENOUGH)
 
     def _off(self, derived: Fraction) -> Fraction:
         """How far a derived value is from the number, or from the range."""
         return max(self.low - derived, derived - self.high, Fraction(0))
-
-    def truncated(self, derived: Fraction) -> bool:
-        """Whether the number is the derived one with digits cut off, and no further off than 5 %."""
-        off = (derived - self.number) * (1 if self.number >= 0 else -1)
-        cut = 0 <= off < 2 * self.half_unit and not self.is_range
-        return cut and off <= abs(derived) * CLOSE_ENOUGH
 
     def rounded_limit(self, derived: Fraction) -> bool:
         """Whether a bound that may be reached is the derived limit, rounded as it was written:

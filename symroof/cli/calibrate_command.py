@@ -16,6 +16,7 @@ from symroof.cli.terminal import (
     wrapped,
     write_file,
 )
+from symroof.units import format_quantity
 
 if TYPE_CHECKING:
     from symroof.calibrate.calibration_result import Calibration, Parameter
@@ -139,7 +140,6 @@ def calibration_lines(fit: Calibration, everything: bool) -> list[str]:
 
 def _shown(p: Parameter) -> list[str]:
     from symroof.calibrate.calibration_result import to_four_digits
-    from symroof.units import format_quantity
 
     if p.value is None:
         return [p.name, "not determined by these rows", "", p.note]
@@ -153,7 +153,6 @@ def _shown(p: Parameter) -> list[str]:
 
 def _row(r: Any) -> list[str]:
     from symroof.calibrate.calibration_result import to_four_digits
-    from symroof.units import format_quantity
 
     m = r.measurement
     times = [format_quantity(time, "s") for time in (m.seconds, to_four_digits(r.fitted))]

@@ -122,19 +122,14 @@ def fitted_table(
     lines: list[list[str]] = []
     for row in rows:
         cells = [
-            [clipped(cell, widths[i])] if clip and i == kept else _folded(cell, widths[i])
-            for i, cell in enumerate(row)
+            [clipped(cell, room)]
+            if width(cell) <= room or (clip and i == kept)
+            else _broken(cell, room, subsequent_indent="  " * (room > 2 * SLIMMEST))
+            for i, (cell, room) in enumerate(zip(row, widths, strict=False))
         ]
         lines += map(list, itertools.zip_longest(*cells, fillvalue=""))
     head = [clipped(cell, widths[i]) for i, cell in enumerate(header)]
     return text_table(lines, head, indent, left)
-
-
-def _folded(cell: str, room: int) -> list[str]:
-    """A cell in lines of so many columns; a formula or an address that is longer goes on in the next."""
-    if width(cell) <= room:
-        return [cell]
-    return _broken(cell, room, subsequent_indent="  " * (room > 2 * SLIMMEST)) or [""]
 
 
 def _broken(text: str, room: int, **options: Any) -> list[str]:

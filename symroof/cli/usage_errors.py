@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import click
 
+from symroof.cli.options import COMMAND_LINE, OPTIONS, OWN_OPTIONS
 from symroof.errors import Problem, meant_by, nearest
 
 NEAR, VERY_NEAR = 0.6, 0.8
 """How alike two names are for one to be suggested: a command of few, an option of many."""
-OPTIONS_OF_FILES = {"targets": "--target"}  # places of problems that are options of another name
 
 
 def problem(
@@ -51,8 +51,6 @@ def on_the_line(
     problem: Problem, arguments: Sequence[str], command: click.Command | None
 ) -> Problem:
     """A problem of the command line with the option as its place: ``--mfu``, ``--set: mem_bandwidth``, ``--target: itl``, ``--among: tp``."""
-    from symroof.cli.options import COMMAND_LINE, OWN_OPTIONS
-
     if problem.message.startswith("no such threshold"):
         return problem
     if problem.file == "vllm line" and command and command.name == "server":
@@ -60,9 +58,9 @@ def on_the_line(
     options = {param.name: param.opts for param in command.params} if command else {}
     first, _, rest = problem.path.partition(".")
     if problem.file not in (COMMAND_LINE, "simulate"):
-        flags = [flag for flag in options.get(problem.file, ()) if flag.startswith("-")]
-        named = max(flags, key=len, default=problem.file)
-        return replace(problem, file=OPTIONS_OF_FILES.get(problem.file, named))
+        option = problem.file if problem.file != "targets" else "target"
+        flags = [flag for flag in options.get(option, ()) if flag.startswith("-")]
+        return replace(problem, file=max(flags, key=len, default=problem.file))
     unknown = problem.message.startswith("unknown name")
     if first in options or first in OWN_OPTIONS:
         flags = options.get(first) or [OWN_OPTIONS[first]]
@@ -70,7 +68,10 @@ def on_the_line(
         number = "write a number" if unknown else ""
         return replace(problem, file=typed, path=rest, hint=problem.hint or number)
     names = "`symroof list inputs` shows the names" if unknown else ""
-    return replace(problem, file="--set", hint=problem.hint or names)
+    words = (word.partition("=")[0] for word in arguments if word.startswith("--"))
+    typed = next((flag for flag in words if _meant(flag, options) == [first]), "")
+    path = rest if typed else problem.path
+    return replace(problem, file=typed or "--set", path=path, hint=problem.hint or names)
 
 
 def _lower(message: str) -> str:
@@ -109,7 +110,7 @@ def in_our_words(args: Sequence[str], command: click.Command) -> list[str]:
     return made
 
 
-def _meant(flag: str, own: Mapping[str, str]) -> list[str]:
+def _meant(flag: str, own: Collection[str]) -> list[str]:
     """The options, or else the inputs, that people mean by an option of another tool."""
     from symroof.theory.symbols import INPUTS
 
@@ -128,6 +129,8 @@ def _option_hint(error: click.NoSuchOption) -> str:
     params = error.ctx.command.params if error.ctx else []
     own = {p.name or "": max(p.opts, key=len) for p in params if isinstance(p, click.Option)}
     flag = error.option_name.lstrip("-").replace("_", "-").partition("=")[0]
+    if error.ctx and error.ctx.command.name == "check" and flag in OPTIONS:
+        return f"a comment in the file sets it: <!-- symroof: given {flag}=… -->"
     line = f"`symroof vllm 'vllm serve … --{flag} …'` reads it" if flag in VLLM.flags else ""
     if meant := _meant(error.option_name.partition("=")[0], own):
         shown = (repr(own.get(each, f"--set {each}=…")) for each in meant)

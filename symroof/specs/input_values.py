@@ -50,7 +50,9 @@ def symbol_of(name: str, own: Declarations = NONE) -> Symbol:
 
 def needs_unit(symbol: Symbol) -> bool:
     """Whether a bare number has no one unit: everything but counts, shares, and bytes of a parameter or an element (2, 1, 0.5)."""
-    width = symbol.unit == "byte/parameter" or symbol.name.endswith("_bytes_per_element")
+    width = symbol.unit == "byte/parameter" or symbol.name.endswith(
+        ("_bytes_per_element", "elementwise_bytes")
+    )
     return bool(strict(symbol.dimension)) and not width
 
 

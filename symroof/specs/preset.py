@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import Annotated, Any
 
 import sympy
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from symroof.errors import nearest
 from symroof.specs.fields import NAME, Spec, read_at, read_each
@@ -82,12 +82,11 @@ class Definition:
         return sympy.Add(self.base, *(term for _, term in self.terms)) if self.terms else self.base
 
 
-def _per_entry(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    """Names and values by entry of the catalogue."""
-    return read_each(value.items(), lambda _, item: any_names(item, info))
-
-
-PerEntry = Annotated[dict[str, Any], AfterValidator(_per_entry)]
+PerEntry = Annotated[
+    dict[str, Any],
+    AfterValidator(lambda value, info: read_each(value.items(), lambda _, x: any_names(x, info))),
+]
+"""Names and values by entry of the catalogue."""
 
 
 class PresetSpec(Spec):

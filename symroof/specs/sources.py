@@ -19,10 +19,6 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _titled(value: object) -> object:
-    return {"title": value} if isinstance(value, str) else value
-
-
 Text = Annotated[str, Read(_text, "string number")]
 """A text that a file may write as a number: the year of a date."""
 
@@ -42,7 +38,9 @@ class Source(Spec):
 
 
 AnySource = Annotated[
-    Source | None, BeforeValidator(_titled), WithJsonSchema({"type": ["string", "object"]})
+    Source | None,
+    BeforeValidator(lambda value: {"title": value} if isinstance(value, str) else value),
+    WithJsonSchema({"type": ["string", "object"]}),
 ]
 """A source, which may be given as its title alone."""
 

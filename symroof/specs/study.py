@@ -67,6 +67,8 @@ def split_statistic(value: object) -> tuple[str, object]:
         text = value.strip() if isinstance(value, str) else ""
         found = re.fullmatch(r"(mean|p\d+)[\s:]+(\S.*)", text)
         if not found:
+            if behind := re.fullmatch(r"(\S.*?)[\s:]+(mean|p\d+)", text):
+                raise ValueError(f"the statistic comes first; write '{behind[2]} {behind[1]}'")
             return "mean", value
         name, limit = found.groups()
     if name not in STATISTICS:
@@ -91,7 +93,6 @@ def _limit(target: str, example: str) -> Read:
     if timed:
         more["properties"] = {name: {"type": "string"} for name in STATISTICS}
         more |= {"minProperties": 1, "maxProperties": 1, "additionalProperties": False}
-
     return Read(partial(read_limit, symbol), "string object" if timed else "string", more)
 
 

@@ -17,7 +17,7 @@ batch: prompt - 3000 | prompt - 3000 is -952 requests, but batch must be positiv
 batch: prompt/1000 | counts requests: write a whole number
 tp: n_layers/5 | tp counts devices
 pp: floor(prefill_devices/2) | pp: its formula has no value here: needs prefill_devices
-tp: 3*pp | tp 3 cannot share out 8 key and value heads
+tp: 3*pp | tp 3 does not divide 8 key/value heads
 mfu: 2*mbu | mfu must be between 0 and 1
 cached_prefix: 2*prompt | 4,096 cached tokens are more than the 2,048 of the prompt
 prompt: 1000..4000, batch: prompt - 1500 | prompt - 1500 is -500 requests where prompt is 1,000
@@ -48,6 +48,9 @@ def test_values_without_effect_or_meaning_are_warned_of():
         "ep 4 has no effect: the model has no experts",
         "window has no effect: no formula of this case uses it",
     ]
+    slow = Study(**CASE, itl_target="50 s", ttft_target="500 s").first
+    assert "target ITL 50 s: was 50 ms meant?" in case_warnings(slow)
+    assert not any("500" in each for each in case_warnings(slow))
     stages = "pp 64 is more than the 32 layers of the model: a stage needs at least one"
     assert case_warnings(Study(**CASE | {"pp": 64, "batch": 64}).first) == [stages]
 

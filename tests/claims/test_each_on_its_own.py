@@ -90,6 +90,11 @@ def test_what_lacks_an_input_or_a_value_is_no_fault(tmp_path):
     ]
     assert report.claims[0].reason.startswith("has no value here: needs ")
     assert call("check", str(file)).code == 0
+    file.write_text(
+        f"claims:\n- {{id: a, quantity: output_throughput, given: {{{CASE}}}, value: 1 token/s}}\n",
+        encoding="utf-8",
+    )
+    assert "needs output; decode_throughput" in check(file).claims[0].reason
 
 
 def test_a_failure_of_symroof_stays_in_its_claim(tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ COUNTED_OR_NONE = {"", "token", "request", "device", "parameter", "request/devic
 WIDTHS = words(
     "weight_bytes_per_param unquantized_bytes_per_param quantized_bytes_per_param "
     "kv_bytes_per_element state_bytes_per_element act_bytes_per_element link_bytes_per_element "
-    "dispatch_bytes_per_element index_bytes_per_element"
+    "dispatch_bytes_per_element index_bytes_per_element elementwise_bytes"
 )
 
 
