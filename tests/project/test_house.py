@@ -34,21 +34,21 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1759,
+    "top level": 1757,
     "symbolic": 4625,
     "theory": 4498,
     "specs": 4265,
     "checkpoints": 3211,
-    "study": 6454,
+    "study": 6453,
     "select": 2411,
     "simulate": 1765,
     "servers": 1516,
     "sweep": 962,
     "calibrate": 1229,
-    "check": 4275,
+    "check": 4272,
     "report": 4800,
-    "cli": 3448,
-    "tests": 29893,
+    "cli": 3445,
+    "tests": 29879,
     "other": 2672,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
