@@ -65,7 +65,8 @@ def _is_in(shown: str, said: str, unit: str | None) -> bool:
     of_unit = re.compile(alone.get(unit, rf"(?<![A-Za-z/]){unit}(?!\w)"))
     for line in filter(of_unit.search, shown.splitlines()):
         numbers = [float(n.replace(",", "")) for n in re.findall(r"\d[\d,]*\.?\d*", line)]
-        shares = [100 * number for number in numbers] if unit == "%" else []
+        shares = [100 * number for number in numbers if number <= 1] if unit == "%" else []
+        numbers = numbers if unit != "%" else list(map(float, re.findall(r"([\d.]+) ?%", line)))
         if any(abs(number - value) <= near for number in numbers + shares):
             return True
     return False
