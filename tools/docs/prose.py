@@ -8,19 +8,7 @@ from symroof.claims.slips import CATALOGUE
 from tools.docs import DOCS, ROOT, found
 from tools.docs.examples import BLOCK
 
-NUMBERS = [
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-]
+NUMBERS = "two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
 WORDS = {word: str(number) for number, word in enumerate(NUMBERS, 2)}
 UNITS = "%|ms|µs|s|GB|MB|kB|TB/s|TFLOP/s|FLOP/byte|USD"
 SAID = re.compile(
