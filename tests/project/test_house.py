@@ -49,7 +49,7 @@ BUDGETS = {
     "report": 4800,
     "cli": 3445,
     "tests": 29879,
-    "other": 2672,
+    "other": 2661,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02
