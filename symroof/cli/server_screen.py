@@ -57,14 +57,14 @@ def review_json(advised: Review, idle: list[str]) -> dict[str, Any]:
 
 
 WORDS = column("shown", "words")
-NO_TARGET = "no target, so only memory limits the batch: add --target itl='50 ms'"
 DETAILS = "--details shows every flag, all quantities, each limit with its formula, and sources."
 
 
 def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
     """The recommended line, why, what it gives against now, and warnings; with ``everything`` each flag, quantity and limit."""
     served, case = advised.served, advised.served.study.first
-    lines = ["Recommended:", advised.line, ""] if advised.line else []
+    lines = [*warning_lines([served.assumed]), ""] if served.assumed else []
+    lines += ["Recommended:", advised.line, ""] if advised.line else []
     for advice in advised.advice:  # a reason for each flag
         flag = f"{served.line.engine.spelled(advice.flag) or advice.flag} {advice.value}".rstrip()
         lines += wrapped(f"{flag}: {advice.because}", "    ", "  ", None if everything else 2)
@@ -74,12 +74,11 @@ def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
     lines += [fitted_table(rows, head, "  ", flexible=0, left=True)] if rows else []
     lines += wrapped(_replicas(advised))
     warnings = [
-        *advised.warnings,
+        *(text for text in advised.warnings if text != served.assumed),
         *marked(case),
         *(f"as given: {text}" for text in target_warnings(case)),
         *idle,
     ]
-    warnings += [NO_TARGET] if advised.line and not case.targets else []
     lines += warning_lines(warnings, len(warnings) if everything else 4)
     if served.line.others:
         lines += wrapped(

@@ -144,15 +144,19 @@ RATIOS = tuple(map(Fraction, ["1/4", "1/3", "1/2", "2/3", "1", "3/2", "2", "3", 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A case with numbers of its own, the columns: a chunk, prefill devices; there are copies in multiples of ``copies_of``."""
+    """A case with numbers of its own, the columns: a chunk, prefill devices; there are copies in multiples of ``copies_of``.
+
+    ``as_given``: a layout of a command line, whose ``chunk`` of a rank and ``batch`` are tried as well.
+    """
 
     bound_case: BoundCase
     columns: Mapping[str, Fraction] = field(default_factory=dict)
     copies_of: int = 1
+    as_given: Mapping[str, int] = field(default_factory=dict)
 
 
 Layouts = Sequence[Mapping[str, int]]
-"""What one command line can start instead: the degrees of a group, with its copies in ``dp``."""
+"""What one command line can start instead: the degrees of a group, with its copies in ``dp``; of its own layout also its ``batch`` and ``chunk``."""
 
 
 def candidates_of(bound_case: BoundCase, layouts: Layouts = ()) -> list[Candidate]:
@@ -173,7 +177,8 @@ def candidates_of(bound_case: BoundCase, layouts: Layouts = ()) -> list[Candidat
         apart = [*_disaggregated(bound_case, degrees)]
         if not (apart and only):
             with suppress(InputError):  # the engine does not start it
-                made += _chunked(variant(bound_case, degrees) if degrees else bound_case)
+                own = variant(bound_case, degrees) if degrees else bound_case
+                made += _chunked(Candidate(own))
         made += apart
     return made or [Candidate(bound_case)]
 
@@ -181,21 +186,14 @@ def candidates_of(bound_case: BoundCase, layouts: Layouts = ()) -> list[Candidat
 def _lines(bound_case: BoundCase, layouts: Layouts) -> Iterator[Candidate]:
     """The layouts of a command line, prompts read as it is."""
     often = queues(bound_case.case)
-    for degrees in layouts:
-        changes = {name: Fraction(n) for name, n in degrees.items() if name != "dp" or not often}
+    for layout in layouts:
+        degrees = {name: Fraction(n) for name, n in layout.items() if name in (*DEGREES, "dp")}
+        copies = int(degrees.pop("dp")) if often else 1
         try:
-            made = variant(bound_case, changes)
+            made = variant(bound_case, degrees)
         except InputError:
             continue  # the engine does not start it
-        for candidate in _chunked(made):
-            yield replace(candidate, copies_of=degrees["dp"] if often else 1)
-
-
-def _size(bound_case: BoundCase, degrees: Mapping[str, Fraction]) -> Fraction:
-    """The devices of a group."""
-    own = bound_case.case
-    sizes = [degrees.get(name, 1) for name in ("tp", "attention_dp")]
-    return Fraction(math.prod(sizes) if degrees else own.value("instance_devices"))
+        yield from _chunked(Candidate(made, copies_of=copies, as_given=layout))
 
 
 def domain(bound_case: BoundCase) -> int:
@@ -295,27 +293,28 @@ def _sizes(most: int) -> list[int]:
     return sorted({2**i for i in range(most.bit_length())} | {most})
 
 
-def _chunked(bound_case: BoundCase) -> list[Candidate]:
+def _chunked(one: Candidate) -> list[Candidate]:
     """The layout as the engine schedules it, with every chunk below its own budget where none is set."""
-    fixed = bound_case.request.values.keys() & {"chunk", "token_budget"}
+    bound_case = one.bound_case
     budget = bound_case.given.get("token_budget")
     if (
-        fixed
+        bound_case.request.values.keys() & {"chunk", "token_budget"}
         or bound_case.preset
         or budget is None
         or not is_number(budget.setting)
         or "chunk" not in bound_case.given
         or not under_load(bound_case.case)
     ):
-        return [Candidate(bound_case)]
-    return _at_chunks(Candidate(bound_case), CHUNKS)
+        return [one]
+    return _at_chunks(one, CHUNKS)
 
 
 def _at_chunks(one: Candidate, chunks: Iterable[int]) -> list[Candidate]:
-    """A layout with each of some chunks that is below its budget."""
+    """A layout with each of some chunks that is below its budget, and with that of the command line."""
     ranks = int(one.bound_case.case.value("attention_dp"))
     most = fraction(one.bound_case.given["token_budget"].setting)
-    return [replace(one, columns={"chunk": Fraction(n * ranks)}) for n in chunks if n < most]
+    tried = sorted({one.as_given.get("chunk", 0), *(n for n in chunks if n < most)})
+    return [replace(one, columns={"chunk": Fraction(n * ranks)}) for n in tried if n]
 
 
 def _disaggregated(bound_case: BoundCase, degrees: dict[str, Fraction]) -> Iterator[Candidate]:
@@ -338,8 +337,9 @@ def _disaggregated(bound_case: BoundCase, degrees: dict[str, Fraction]) -> Itera
         or "arrival_rate" not in bound_case.given  # one instance is judged
     ):
         return
-    size = _size(bound_case, degrees)
-    for made in _apart(bound_case, degrees):
+    sizes = [degrees.get(name, 1) for name in ("tp", "attention_dp")]
+    size = Fraction(math.prod(sizes) if degrees else case.value("instance_devices"))
+    for made in _apart(bound_case, degrees, size):
         group = Fraction(made.case.value("prefill_instance_devices"))
         # else as the rate asks
         own = Fraction(made.case.value("dp")) if "dp" in made.given else None
@@ -349,14 +349,15 @@ def _disaggregated(bound_case: BoundCase, degrees: dict[str, Fraction]) -> Itera
                 yield Candidate(made, {"prefill_devices": size * share}, ratio.denominator)
 
 
-def _apart(bound_case: BoundCase, degrees: Mapping[str, Fraction]) -> Iterator[BoundCase]:
+def _apart(
+    bound_case: BoundCase, degrees: Mapping[str, Fraction], size: Fraction
+) -> Iterator[BoundCase]:
     """A layout beside instances that only prefill: as the study lays these out, or else in the same layout, and in the fewest devices that hold the model and a
     prompt."""
     if bound_case.request.prefill:
         with suppress(InputError):
             yield variant(bound_case, degrees, scheduling="disaggregated")
         return
-    size = _size(bound_case, degrees)
     with suppress(InputError):
         changes = {**degrees, "prefill_devices": size}
         yield variant(bound_case, changes, scheduling="disaggregated")
@@ -377,7 +378,7 @@ def finer(one: Candidate, copies: int, open_copies: bool) -> list[Candidate]:
     devices in all."""
     case = one.bound_case.case
     if "chunk" in one.columns:
-        return _at_chunks(one, (n for chunk in CHUNKS for n in (chunk * 3 // 4, chunk)))
+        return _at_chunks(one, (n * part // 32 for n in CHUNKS for part in range(17, 33)))
     if "prefill_devices" not in one.columns:
         return []
     size, apart = (int(case.value(f"{kind}instance_devices")) for kind in ("", "prefill_"))

@@ -93,6 +93,7 @@ class Group:
         self.chosen_batch = self.cases[0].chosen("batch")
         self.open_copies = self.rate and "dp" not in first.given
         self.copies_of = np.array([candidate.copies_of for candidate in candidates])
+        self.as_given = np.array([float(x.as_given.get("batch", 1)) for x in candidates])
         self.own_batch = np.array([float(case.case.value("batch")) for case in self.cases])
         self.ranks = np.array([int(case.case.value("attention_dp")) for case in self.cases])
         ranged = {} if self.cases[0].changed_case else self.cases[0].box

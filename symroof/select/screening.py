@@ -37,7 +37,7 @@ Rank = tuple[int, float, float]
 Answer = tuple[Rank, Points, Group]
 """A candidate of a group at its batch and copies."""
 Place = tuple[int, int]
-"""A case and one of its layouts."""
+"""A case and one of its layouts, or where nothing passes one of its groups."""
 MOST_COPIES = 1 << 16
 FEW = np.array([0.0, 1.0, 2.0, 4.0])
 """More copies that are tried first: as many as the load asks for mostly do."""
@@ -48,7 +48,7 @@ BATCHES = np.array([1, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 BEYOND = np.array([1.25, 2, 4])
 """At a rate larger ones as well: not all slots are taken then, and the ITL of full ones decides nothing."""
 NEAR = 0.05
-"""Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner."""
+"""Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner; TTFTs that differ by less are equal."""
 FINER_LAYOUTS = 3
 """Layouts of a case of which chunks and numbers of prefill instances between are tried."""
 ARGUMENTS = SHARED | {"batch"}
@@ -84,14 +84,15 @@ def screen(
     """
     every = [(one, i) for i, candidates in enumerate(cases) for one in candidates]
     groups = list(_groups(every, intervals))
-    each: dict[int, list[Answer]] = defaultdict(list)
+    each: dict[int, dict[int, Answer]] = defaultdict(dict)
 
     def add(group: Group, found: Mapping[Place, tuple[Points, Rank]]) -> None:
-        for (i, _), (point, rank) in found.items():
-            each[i].append((rank, point, group))
+        for (i, layout), (point, rank) in found.items():
+            if not (group.rate and layout in each[i] and each[i][layout][0] < rank):
+                each[i][layout] = rank, point, group
 
     def most(near: Callable[[float], float]) -> dict[int, float]:
-        ranks = {i: min(rank for rank, *_ in answers) for i, answers in each.items()}
+        ranks = {i: min(rank for rank, *_ in answers.values()) for i, answers in each.items()}
         return {**below, **{i: near(price) for i, (_, price, _) in ranks.items()}}
 
     for group, tried in sorted(_tried(groups, False), key=lambda one: one[1].bound.min()):
@@ -99,12 +100,14 @@ def screen(
     failing = [i for i in range(len(cases)) if i not in each and i not in below]
     for group in groups:
         add(group, _nearest(group, failing))
-    others = [(one, i) for i, answers in each.items() if between for one in _between(answers)]
+    found = {i: _between(answers.values()) for i, answers in each.items() if between}
+    others = [(one, i) for i, candidates in found.items() for one in candidates]
     for group, tried in _tried(_groups(others, intervals), True):
-        add(group, _cheapest(group, tried, most(float)))
+        # without a rate the soonest of all chunks, which may cost more than that of the first ones
+        add(group, _cheapest(group, tried, most(float) if group.rate else below))
     best: dict[Group, dict[int, tuple[Points, Rank]]] = {}
     for i, answers in each.items():
-        rank, point, group = min(answers, key=lambda one: one[0])
+        rank, point, group = min(answers.values(), key=lambda one: one[0])
         best.setdefault(group, {})[i] = point, rank
     made = {i: one for group, points in best.items() for i, one in _made(group, points, listed)}
     owns = [candidates[0].bound_case for candidates in cases]
@@ -160,7 +163,7 @@ def _shape(candidate: Candidate, relevant: dict[Any, frozenset[str]]) -> tuple[A
     return id(case.theory), fixed, moved, box, tuple(columns), not case.has(PRICE), used
 
 
-def _between(answers: Sequence[Answer]) -> list[Candidate]:
+def _between(answers: Iterable[Answer]) -> list[Candidate]:
     """The best layouts of a case with chunks and numbers of prefill instances between those that are tried."""
     ranked = sorted(answers, key=lambda one: one[0])
     last = ranked[:FINER_LAYOUTS][-1][0][:2]  # and what costs the same
@@ -197,10 +200,11 @@ def _tried(groups: Iterable[Group], beyond: bool) -> Iterator[tuple[Group, Tries
             larger = group.rate and (beyond or group.apart or not group.open_copies)
             shares = np.concatenate([BEYOND, BATCHES]) if larger else BATCHES
             rows = np.flatnonzero(group.largest >= 1)
-            batch = np.maximum(np.ceil(group.largest[rows][:, None] * shares), 1)
-            batch = np.minimum(batch, group.capacity[rows][:, None])
+            batch = np.ceil(group.largest[rows][:, None] * shares)
+            batch = np.column_stack([batch, group.as_given[rows]])
+            batch = np.clip(batch, 1, group.capacity[rows][:, None])
             batch = group.shared_out(rows[:, None], batch)
-            points = points_at(np.repeat(rows, len(shares)), batch.ravel())
+            points = points_at(np.repeat(rows, batch.shape[1]), batch.ravel())
         if len(points.rows):
             yield group, _tries(group, points)
 
@@ -268,8 +272,8 @@ def _whole(group: Group, copies: Array, rows: Array) -> Array:
 
 
 def _soonest(group: Group, tried: Points, price: Array) -> Array:
-    """The chunk and the batch of each layout whose first token comes soonest, of those that pass and cost hardly more than its cheapest; all of these where
-    no TTFT is known."""
+    """The chunks and the batches of each layout whose first token comes soonest, or hardly later, of those that pass and cost hardly more than its cheapest; all of
+    these where no TTFT is known."""
     found = group.called(group.quick, tried, group.expected)
     known = found.get(group.named("loaded_ttft"), np.zeros((1, len(tried.rows))))
     ttft = np.nan_to_num(known[0], nan=np.inf)
@@ -280,7 +284,7 @@ def _soonest(group: Group, tried: Points, price: Array) -> Array:
     np.minimum.at(lowest, layout, price)
     ttft[price > (lowest + NEAR * abs(lowest))[layout]] = np.inf
     np.minimum.at(soonest, layout, ttft)
-    return np.asarray(ttft == soonest[layout])
+    return np.asarray(ttft <= soonest[layout] * (1 + NEAR))
 
 
 def _served(group: Group, at: Points) -> tuple[Points, Array | None]:
@@ -334,7 +338,7 @@ def _nearest(group: Group, owners: Sequence[int]) -> dict[Place, tuple[Points, R
     for i, row in enumerate(rows):
         miss = _rounded(each[0][i] if unfit[i] else missed[i])
         rank = (1 + int(unfit[i]), miss, _rounded(missed[i]) if unfit[i] else float(load[i]))
-        owner = int(group.owners[row]), 0
+        owner = int(group.owners[row]), id(group)
         if owner not in best or rank < best[owner][1]:
             best[owner] = at.at(np.array([i])), rank
     return best

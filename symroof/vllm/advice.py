@@ -167,29 +167,6 @@ def _quoted(word: str) -> str:
 
 OPEN = ("batch", "chunk", "token_budget", "dp")
 """What a command is searched for: its largest batch and the tokens of a step; copies, where requests arrive."""
-FACTS = (
-    "memory_bytes",
-    "usable_memory",
-    "fits",
-    "concurrency",
-    "itl",
-    "itl_last",
-    "mixed_time",
-    "ttft",
-    "chunk_steps",
-    "chunked_ttft",
-    "decode_throughput",
-    "sustained_itl",
-    "loaded_itl",
-    "loaded_ttft",
-    "worst_itl",
-    "sustained_throughput",
-    "sustained_throughput_per_device",
-    "load",
-    "cost_per_mtok",
-    "fleet_price",
-    "speculation_speedup",
-)
 RESULTS = (
     "sustained_itl",
     "loaded_itl",
@@ -202,6 +179,21 @@ RESULTS = (
     "fleet_price",
 )
 """Quantities of the recommended command, with the copies that the arrival rate needs."""
+FACTS = (
+    "memory_bytes",
+    "usable_memory",
+    "fits",
+    "concurrency",
+    "itl",
+    "itl_last",
+    "mixed_time",
+    "ttft",
+    "chunk_steps",
+    "chunked_ttft",
+    "decode_throughput",
+    *RESULTS,
+    "speculation_speedup",
+)
 UNDER_LOAD = frozenset(RESULTS) - {"load", "fleet_price"}
 """Facts that use the token budgets of all ranks; a step with one chunk uses that of its own rank."""
 
@@ -270,7 +262,7 @@ def _of_rate(name: str, case: BoundCase) -> Result | None:
 def review(served: ServedCase) -> Review:
     """Explain a command and recommend another."""
     limits = [*batch_limits(served.study), *chunk_limits(served.study)]
-    made = Review(served, limits, list(served.warnings))
+    made = Review(served, limits, [*filter(None, [served.assumed]), *served.warnings])
     first = served.study.first
     if first.hardware is None and "mem_capacity" not in first.given:
         made.warnings.append("no command line is recommended without a GPU: add --hardware")
@@ -293,6 +285,7 @@ def review(served: ServedCase) -> Review:
             made.warnings.append(f"no command line is recommended: {error.problems[0].message}")
             return made
         if made.pick:
+            made.warnings += made.found.choice.hints
             made.advice = _advice(served, made.pick, why)
             made.line = recommended_line(served, {item.flag: item.value for item in made.advice})
             return made
@@ -310,12 +303,14 @@ def _devices(served: ServedCase) -> int:
 
 
 def _layouts(served: ServedCase, devices: int) -> Iterator[dict[str, int]]:
-    """The layouts of so many devices that a line of the engine can say and that it starts: the command's own first."""
+    """The layouts of so many devices that a line of the engine can say and that it starts: the command's own first, with its batch and its chunk."""
     first = served.study.first
     engine, experts = served.line.engine, bool(served.spec.experts())
     own = {name: int(first.case.value(name)) for name in ("tp", "attention_dp", "ep", "dp")}
     if devices == _devices(served):
-        yield own if experts else {"tp": own["tp"], "dp": own["dp"]}
+        laid = own if experts else {"tp": own["tp"], "dp": own["dp"]}
+        steps = [name for name in ("batch", "chunk") if name in first.given]
+        yield laid | {name: int(first.case.value(name)) for name in steps}
     if engine is LLAMA or first.case.value("pp") > 1:
         return
     for tp in (n for n in range(1, devices + 1) if devices % n == 0):
@@ -341,9 +336,7 @@ def _advice(served: ServedCase, pick: Purchase, why: str) -> list[Advice]:
     word = f"{devices} GPUs" if devices > 1 else "one GPU"
     laid = why or f"the cheapest parallelism {'at this rate' if rate else f'on {word}'}"
     chunk = (pick.chunk or 0) // pick.parallel["attention_dp"]
-    tokens = (
-        f"a full batch plus {chunk:,} prompt tokens: the cheapest chunk that meets every target"
-    )
+    tokens = f"a full batch plus {chunk:,} prompt tokens, chosen together with the batch"
     if 0 < chunk + pick.batch // pick.parallel["attention_dp"] < served.budget:
         tokens += f"; {served.budget:,} tokens would prefill faster and stall decodes longer"
     because = {
@@ -363,7 +356,8 @@ def _batch_because(pick: Purchase) -> str:
     window = pick.window
     stopped = window.stopped_by if window else ()
     if window and pick.batch < window.most:
-        near = f"the lowest TTFT within {100 * NEAR:g} % of the lowest cost"
+        most = f"at most {100 * NEAR:g} % above"
+        near = f"costs {most} the lowest, with a TTFT {most} the lowest at such a cost"
         found = "as given" if pick.chosen else near
         return f"{found}; up to {window.most:,} pass"
     if MEMORY in stopped:

@@ -40,6 +40,7 @@ class ServedCase:
         batch: requests of all ranks that run together.
         budget: tokens of one step of a rank.
         chosen: what overrides the line.
+        assumed: the length that every request is taken to have; empty where a workload is given.
     """
 
     line: ServeCommand
@@ -50,6 +51,7 @@ class ServedCase:
     budget: int
     spec: ModelSpec
     chosen: Request
+    assumed: str
     warnings: list[str]
 
     @property
@@ -93,20 +95,26 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
     elif "micro-batch" in line.flags:  # of what is prefilled layers with a window keep as much
         add(window_chunk=line.flags["micro-batch"].value)
     longest = longest_of(note, spec, study)
-    assumed = "prompt" not in study.first.given and longest is not None
-    if assumed:
+    assumed = ""
+    if "prompt" not in study.first.given and longest is not None:
+        assumed = f"without --prompt and --output every request is taken to have the maximum length, {longest:,} tokens: give them first"
         add(prompt=longest)
     batch, budget, most = _step(note, study)
     left = budget - requests_per_rank(study, batch)
     chunked = left > 0 and study.first.assumptions["scheduling"] == "chunked"
     add(batch=batch, **({"chunk": left} if chunked else {}))
     note.switches()
-    made = ServedCase(line, study, note, longest, batch, budget, spec, chosen, list(line.said))
+    found = longest, batch, budget, spec, chosen, assumed
+    made = ServedCase(line, study, note, *found, list(line.said))
     if batch > most:
         made.warnings.append(
             f"{batch:,} users are more than the {most:,} requests that max-num-seqs lets run: the others queue, which the figures as given leave out"
         )
-    made.warnings += _warnings(made, assumed)
+    elif batch < most and "max-num-seqs" in line.flags and not study.first.does_not_fit:
+        made.warnings.append(
+            f"as given: only {batch:,} of {most:,} requests fit in memory at once; the others wait"
+        )
+    made.warnings += _warnings(made)
     return made
 
 
@@ -148,7 +156,7 @@ def _step(note: Notes, study: Study) -> tuple[int, int, int]:
     return running, budget, asked
 
 
-def _warnings(made: ServedCase, assumed: bool) -> list[str]:
+def _warnings(made: ServedCase) -> list[str]:
     """What the numbers ignore, and what the command leaves open."""
     first, found, line = made.study.first, list[str](), made.line
     method = line.flags.get("quantization")
@@ -171,10 +179,6 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
         usable = first.result("usable_memory").plain()
         found.append(
             f"not even one request of {made.requested:,} tokens fits: it needs {needs}{kept}, of {usable} usable"
-        )
-    if assumed:
-        found.append(
-            f"no workload is given: every request is assumed to have the maximum length, {made.longest:,} tokens; give --prompt and --output"
         )
     if made.longest is not None and made.requested > made.longest:
         found.append(

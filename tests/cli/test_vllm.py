@@ -52,6 +52,17 @@ def test_more_users_than_run_at_a_time_queue(users, queue):
     assert ("40 users are more than the 32 requests that max-num-seqs lets run" in said) == queue
 
 
+def test_what_limits_the_recommended_line_is_said_in_words():
+    """The assumed length above it; below it how many requests fit."""
+    line = "vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-num-seqs 512"
+    case = ("--hardware=h100", "--prompt=2000", "--output=300")
+    first, rest = good("vllm", line, case[0]).out.split("Recommended:")
+    assert "every request is taken to have the maximum length, 40,960 tokens" in first
+    assert "40,960 tokens" not in rest and "no target is set, so only memory decides" in rest
+    text = good("vllm", line, *case).out
+    assert text.startswith("Recommended:") and "only 141 of 512 requests fit in memory" in text
+
+
 def test_a_line_of_another_engine_is_no_line_of_vllm():
     line = ("llama-server -m x.gguf", "--hardware", "h100-sxm")
     assert refused("server", *line).startswith("server line:1:17: model: 'x.gguf' is neither")

@@ -214,7 +214,12 @@ def test_what_symroof_is_told_wins_over_the_line():
 def test_what_is_not_said_and_not_modelled_is_told():
     found = reviewed(f"{LINE} --swap-space 4 --enable-lora --port 80", prompt=None, output=None)
     said = "\n".join(found.warnings)
-    for word in ("no workload is given", "32,768", "--swap-space is not", "--enable-lora is not"):
+    for word in (
+        "without --prompt and --output",
+        "32,768",
+        "--swap-space is not",
+        "--enable-lora is not",
+    ):
         assert word in said
     assert "longest request" in "\n".join(reviewed(LINE, prompt=32768).warnings)
 
@@ -235,6 +240,28 @@ def test_drafted_tokens():
     assert reviewed(f"{LINE} {spec}").served.study.first.case.value("draft_tokens") == 4
     three = reviewed(f"{LINE} --speculative-config.num_speculative_tokens 3")
     assert three.served.study.first.case.value("draft_tokens") == 3
+
+
+@pytest.mark.parametrize(
+    ("targets", "as_given"),
+    [
+        ({"itl": "50 ms"}, False),
+        ({"ttft": "1 s", "itl": "50 ms"}, False),
+        ({"itl": "49.01 ms"}, True),  # which its own interval reaches, up to 49.008 ms
+    ],
+)
+def test_what_is_recommended_is_not_worse_than_a_line_that_passes(targets, as_given):
+    """Its chunk of 300 is between powers of two: with 256 tokens cost 8 % more, or the first one comes after seconds."""
+    line = "vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-num-seqs 45 --max-num-batched-tokens 345"
+    found = reviewed(line, targets, prompt=2000, output=300, efficiency="measured")
+    given, gives = (
+        [float(each[name].value) for name in ("cost_per_mtok", "loaded_ttft")]
+        for each in (found.facts, found.gives)
+    )
+    assert gives[0] <= given[0] and gives[1] < 1.05 * given[1]
+    assert (found.line == line) == as_given
+    waits = "no limit on the time to first token, so any wait passes: --target ttft='1 s'"
+    assert (waits in found.warnings) == ("ttft" not in targets)
 
 
 def test_ranks_fill_all_devices_of_the_line():
