@@ -188,7 +188,12 @@ ROWS = listed("shown", "screen")
 WORDS, LIMITS = column("shown", "words"), column("shown", "limit")
 INSTEAD: dict[str, str] = column("shown", "instead")
 """Rows that another one replaces where it has a value."""
-MEMORY_SHARE = "memory_utilization"
+MEMORY_SHARE, EACH = "memory_utilization", column("shown", "each")
+
+
+def of_each(case: BoundCase, name: str) -> dict[str, str]:
+    """The words of a quantity where it is that of one of several replicas."""
+    return EACH if is_per_replica(case, name) else {}
 
 
 def summary_rows(case: BoundCase) -> list[list[str]]:
@@ -199,7 +204,7 @@ def summary_rows(case: BoundCase) -> list[list[str]]:
     known = [name for name in shown_first(case) if case.get(name) and name != left_out]
     return [
         [
-            words_for(WORDS, name, rate) + " per replica" * is_per_replica(case, name),
+            words_for(WORDS | of_each(case, name), name, rate),
             *(_memory(case) if name == MEMORY_SHARE else both(case, name)),
             _limited_by(case, name, LIMITS.get(name, "")),
             name,

@@ -13,12 +13,13 @@ from symroof.analysis.case_summary import (
     case_title,
     case_warnings,
     headed,
+    of_each,
     shown_first,
     summary_rows,
     verdict_lines,
     words_for,
 )
-from symroof.analysis.verdict import basis_lines, is_per_replica, under_load, unjudged
+from symroof.analysis.verdict import basis_lines, under_load, unjudged
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.engine_inputs import beyond_measurements
@@ -76,8 +77,7 @@ def _table(case: BoundCase, rows: list[list[str]]) -> str:
     rate = "arrival_rate" in case.given
     brief = [
         [
-            words_for({row[-1]: row[0]} | SHORT, row[-1], rate)
-            + " per replica" * (row[-1] in SHORT and is_per_replica(case, row[-1])),
+            words_for({row[-1]: row[0]} | SHORT | of_each(case, row[-1]), row[-1], rate),
             row[1],
             row[2].removesuffix(" requests"),
             row[3].replace("memory ", ""),

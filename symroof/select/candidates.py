@@ -378,7 +378,11 @@ def finer(one: Candidate, copies: int, open_copies: bool) -> list[Candidate]:
     devices in all."""
     case = one.bound_case.case
     if "chunk" in one.columns:
-        return _at_chunks(one, (n * part // 32 for n in CHUNKS for part in range(17, 33)))
+        parts = (
+            4 if open_copies else 16
+        )  # where the number of replicas is open, few chunks save one
+        between = range(parts + 1, 2 * parts + 1)
+        return _at_chunks(one, (n * part // (2 * parts) for n in CHUNKS for part in between))
     if "prefill_devices" not in one.columns:
         return []
     size, apart = (int(case.value(f"{kind}instance_devices")) for kind in ("", "prefill_"))
