@@ -139,7 +139,7 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
         # libyaml does not say which character it is
         nested = "mapping values" in str(error.problem)
         if glued := nested and line > 1 and re.match(r"\s*(\w+:)[^\s:/]", read.lines[line - 2]):
-            place = line - 1, glued.end(1)
+            place = line - 1, glued.end(1) + 1
             raise reader.stop(place, f"a blank is missing after {glued[1]}") from None
         hint = "indent it as the lines around it, or quote a text with a colon" if nested else ""
         hint = "indent with spaces" if shown[column - 1 : column] == "\t" else hint

@@ -23,7 +23,7 @@ RATE = "write the unit of a bandwidth, such as '3.35 TB/s'; write '3 TB/s'"
     ("value", "unit", "message"),
     [
         (True, "byte", EXPECTED),
-        (1.5, "byte", EXPECTED),
+        (1.5, "byte", "write the unit of a size, such as '80 GB'; write '1.5 GB'"),
         (None, "byte", EXPECTED),
         (["80 GB"], "byte", EXPECTED),
         ([], "", "expected a quantity in a plain number, such as '1'"),

@@ -84,7 +84,7 @@ REFUSED = [
     ("a: 1\nb: [\n  x\x85, y\x01]", 4, 4, "U+0001"),
     ("a: b: c", 1, 5, "YAML"),
     ("a:b\nc: 1", 1, 3, "a blank is missing after a:"),
-    ("a:\nb\nc: 1", 3, 2, "YAML"),
+    ("a:\nb\nc: 1", 3, 1, "YAML"),
     ("a: @b", 1, 4, "YAML"),
     ("[" * 50 + "]" * 50, 1, 41, "deep"),
     ("a: " + "{b: " * 60 + "1" + "}" * 60, 1, None, "deep"),
