@@ -204,7 +204,7 @@ def recommend(study: Study, layouts: Layouts = ()) -> Recommendation:
 
     >>> found = recommend(Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, arrival_rate=40, targets={"itl": "30 ms"}))
     >>> [(one.hardware, one.devices, one.batch) for one in found.best]
-    [('h100-sxm', 6, 128), ('l40s', 48, 216)]
+    [('h100-sxm', 6, 192), ('l40s', 48, 216)]
 
     Raises:
         InputError: no model or no device to choose.
