@@ -10,6 +10,7 @@ from symroof.analysis.verdict import (
     LOAD,
     MEMORY,
     MEMORY_OF_A_DEVICE,
+    instances_of,
     is_per_replica,
     target_checks,
     unjudged,
@@ -34,11 +35,10 @@ def _instances(bound_case: BoundCase) -> tuple[float, str] | None:
     copies, own = case.value("dp"), case.value("instance_devices")
     disaggregated = case.theory.assumptions["scheduling"] == "disaggregated"
     if not disaggregated or not case.has_value("prefill_devices"):
-        return (copies * own, f", {copies:,.0f} replicas of {own:,.0f}") if copies > 1 else None
+        return (every.value, f", {copies:,.0f} replicas of {own:,.0f}") if copies > 1 else None
     apart, other = case.value("prefill_devices"), case.value("prefill_instance_devices")
-    kinds = (("decode", copies, own), ("prefill", copies * apart / other, other))
-    words = (f"{n:,.0f} {of} instance{'s' * (n != 1)} of {size:,.0f}" for of, n, size in kinds)
-    return copies * (own + apart), f", {', '.join(words)}"
+    decode, prefill = instances_of("decode", copies, own), copies * apart / other
+    return every.value + copies * apart, f", {decode}, {instances_of('prefill', prefill, other)}"
 
 
 def case_title(bound_case: BoundCase) -> str:

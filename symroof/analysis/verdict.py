@@ -140,6 +140,11 @@ PER_REPLICA = {"memory_bytes", "concurrency", "sustained_throughput", "decode_th
 """Quantities of a single replica."""
 
 
+def instances_of(kind: str, number: float, size: float) -> str:
+    """``3 decode instances of 2``: of one role, and the devices of each."""
+    return f"{number:,.0f} {kind} instance{'s' * (number != 1)} of {size:,.0f}"
+
+
 def is_per_replica(case: BoundCase, name: str) -> bool:
     """Whether a quantity is that of one of several replicas."""
     return name in PER_REPLICA and case.case.has_value("dp") and case.case.value("dp") > 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from symroof.analysis.verdict import LOAD, MEMORY, limit_of, target_checks
+from symroof.analysis.verdict import LOAD, MEMORY, instances_of, limit_of, target_checks
 from symroof.cases.engine_inputs import beyond_measurements
 from symroof.report.field_names import short_device
 from symroof.report.markup import Ranged
@@ -73,10 +73,8 @@ def layout_text(one: Purchase) -> str:
     said = []
     if len(one.group) > 1:
         each = " each" * (copies > 1)
-        decode = (
-            f"{copies:,} decode instance{'s' * (copies != 1)} of {own:,}, {up_to(one.batch)}{each}"
-        )
-        return f"{decode}, and {others:,} prefill instance{'s' * (others != 1)} of {other:,}"
+        decode = f"{instances_of('decode', copies, own)}, {up_to(one.batch)}{each}"
+        return f"{decode}, and {instances_of('prefill', others, other)}"
     each = f" of {own:,}" if own > 1 else ""
     replicas = f"{one.replicas:,} replica{'s' * (one.replicas != 1)}{each}"
     said.append(f"{replicas}, {up_to(one.batch)}{' each' * (one.replicas > 1)}")
