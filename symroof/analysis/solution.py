@@ -90,17 +90,22 @@ class Solution(SolvedEquation):
     # ------------------------------------------------------------------------------------------- in words
 
     def shown(self) -> str:
-        """The whole number or value with its unit, or "never"."""
+        """The whole number or value with its unit, or "never"; "any" where every value does."""
         said = {"identical": "everywhere", "conditional": "depends on the inputs"}
         if self.verdict in said:
             return said[self.verdict]
         if self.value is None:
-            return "always exists" if self.verdict == "crosses" else "never"
+            return "always exists" if self.verdict == "crosses" else self._none()
         if not self.integer or (self.threshold is None and ZERO in self.sides):
             # a place, as an extremum: no whole number is asked for
             return Result(self.declared, self.value).plain()
         ((word, last),) = self.integer.items()
         return f"{word.replace('_', ' ')} {Result(self.declared, last).plain()}"
+
+    def _none(self) -> str:
+        """The answer where the sides do not meet."""
+        met = self.threshold.met if self.threshold else ""
+        return "any" if met and self.verdict == f"lhs_{met}" else "never"
 
     def in_ranges(self) -> str:
         """The answer at the middle of the ranges, and how far it moves over them."""
@@ -120,7 +125,7 @@ class Solution(SolvedEquation):
         least = digits if unit and last.endswith(f" {unit}") else first
         ends = first if first == last else f"{least} to {last}"
         if self.value is None:
-            return f"never {range_position(self.bound_case)}; {ends} in part of them"
+            return f"{self._none()} {range_position(self.bound_case)}; {ends} in part of them"
         return f"{value} ({ends}{'' if everywhere else '; in part of the ranges only'})"
 
     @property

@@ -245,10 +245,10 @@ class Purchase(Configuration):
         symbol = self.case.case.theory.symbol(self._metric(name))
         wanted = Result(symbol, limit).plain(3)
         if not math.isfinite(share):
-            return f"{name.upper()} without end for {wanted}"
+            return f"{name.upper()} grows without end"
         said = Result(symbol, share * limit).plain(3)
         word = name.upper() if name in ("ttft", "itl") else name.replace("_", " ")
-        return f"{word} {'up to ' if slow else ''}{said} for {wanted}"
+        return f"{word} {'up to ' if slow else ''}{said} > {wanted}"
 
     def as_json(self) -> dict[str, Any]:
         """The keys of the contract, in base units but for USD an hour and a month."""

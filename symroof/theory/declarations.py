@@ -39,6 +39,7 @@ class Threshold:
             they have not).
         means: the meaning of the value.
         below, above: why there is no crossing if the left side stays below, or above, the right one for all values of the unknown.
+        met: which of these two means that every value does, so that the answer is "any" and not "never"; empty where neither does.
         needs: additional inputs, such as a target.
         under_load: the equation where targets apply to a server under load; empty where it is the same.
         when: inputs that a case must set for a review to report it: without chunks, no thresholds of chunks.
@@ -57,6 +58,7 @@ class Threshold:
     when: tuple[str, ...] = ()
     reference: str = ""
     under_load: str = ""
+    met: str = ""
 
     def never(self, verdict: str) -> str:
         """Why there is no crossing, by the larger side; empty for any other verdict."""
@@ -76,6 +78,7 @@ def declared_threshold(fields: Mapping[str, Any]) -> Threshold:
         when=tuple(fields.get("when", ())),
         reference=cited(fields.get("source", "")) or SUBJECTS[group][1],
         under_load=fields.get("under_load", ""),
+        met=fields.get("met", ""),
     )
 
 
