@@ -189,7 +189,7 @@ class EfficienciesSpec(Spec):
         )
         if nearest.differences(case) in ((), ("device",)):
             return ""
-        return f"no public measurement of such a model at this precision; the 80 % interval is that of the nearest: {nearest.words}"
+        return f"no public measurement of {case.words}; the 80 % interval is that of the nearest: {nearest.words}"
 
     def chosen(self, name: str, families: Sequence[str], engine: str) -> tuple[Efficiency, str]:
         """The first entry of an input that is for one of the families (:func:`families_of`) and for the engines, and words where it is of others."""

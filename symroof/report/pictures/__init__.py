@@ -26,7 +26,7 @@ KINDS = {
     "tornado": "how far each input moves TTFT, ITL and cost, from its low to its high value",
     "parts": "the times that TTFT and ITL are the sum of",
     "ttft": "TTFT against the prompt, with the target and where the bound changes",
-    "itl": "ITL against the context, with the target and where memory ends",
+    "itl": "ITL against the context, with the target and where memory is full",
 }
 """Kind -> what it shows."""
 MODULES = {

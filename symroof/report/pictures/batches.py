@@ -39,7 +39,7 @@ NOTES = {
     False: "Decode alone, at the last step: on a server under load, prefills lengthen the steps.",
 }
 """Latency, rate and a note of a server under load, and of decode alone."""
-NOTE = "The dashed grey line beyond what memory holds, and what is marked †, does not fit. Compute limits from the ridge on. Both axes are logarithmic; every mark is solved."
+UNFIT = " (does not fit)"
 
 
 def latency_throughput(study: Study, subject: BoundCase) -> Chart:
@@ -77,25 +77,27 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
         [_sentence(limits, batch)],
         Axis(quantity_name(itl, subject), *logarithmic([*seen[:, 0], *goals], 1.4), seconds),
         Axis(f"{quantity_name(rate, subject)} (tokens/s)", *logarithmic(seen[:, 1], 1.6), counted),
-        notes=[NOTE, NOTES[loaded]],
+        notes=[f"Both axes are logarithmic. {NOTES[loaded]}"],
         does_not_fit=edge < 1,
     )
     for goal in goals:
         chart.shade(chart.x.low, goal, "sky", 0.14)
         chart.rule("target", goal, "vermilion", "--", f"ITL target {seconds(goal)}")
     chart.curve("line", points(batches[batches <= edge]), "blue", "-", 2.2)
-    chart.curve("beyond", points(batches[batches >= edge]), "faint", "--", 1.6, "does not fit")
+    chart.curve(
+        "beyond", points(batches[batches >= edge]), "faint", "--", 1.6, "does not fit in memory"
+    )
     for roof in roofs:
         chart.curve("bound", points(batches, roof), "blue", ":", 1.0, "at 100 % of peak")
     looks = {"memory": ("s", "ink"), "target met": ("^", "vermilion"), "ridge": ("D", "ink")}
     for name, place in limits.items():
         if place.exists and place.value >= 1:
-            flag = " †" if name == "target met" and place.value > edge else ""
+            flag = UNFIT if name == "target met" and place.value > edge else ""
             most = f"{place.allows('request')}{flag}"
             words = requests(math.ceil(place.value)) if name == "ridge" else most
             label = f"{name.removesuffix(' met')}: {words}"
             chart.spots(name, points([place.value]), *looks[name], 7, label=label)
-    label = f"batch {counted(batch)}{' †' if batch > edge else ''}"
+    label = f"batch {counted(batch)}{UNFIT if batch > edge else ''}"
     chart.spots("batch", points([batch]), "o", "ink", 6, True, label)
     return chart
 

@@ -113,7 +113,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Mesh:
-    """Values over two inputs as colours of a scale; where memory ends hatched."""
+    """Values over two inputs as colours of a scale; hatched where memory is full."""
 
     x: Any
     y: Any

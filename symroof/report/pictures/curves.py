@@ -1,4 +1,4 @@
-"""What pictures draw along one input: a quantity, the solved points on it (where memory ends, a target is met, compute and memory take as long)."""
+"""What pictures draw along one input: a quantity, the solved points on it (where memory is full, a target is met, compute and memory take as long)."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ class AxisLimit:
         return self.solution.rounded(self.value) if limit else to_whole(self.value, LIMIT)
 
     def allows(self, thing: str) -> str:
-        """``at most 12 requests``, ``any number of requests``, ``none``."""
+        """``at most 12 requests``, ``every batch``, ``no batch``."""
         if math.isinf(self.value):
-            return f"any number of {thing}s"
+            return f"every {self.solution.unknown}"
         if not self.value or self.count < 1:
-            return "none"
+            return f"no {self.solution.unknown}"
         return f"at most {counted_in(thing, self.count)}"
 
 

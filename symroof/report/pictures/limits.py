@@ -34,8 +34,9 @@ from symroof.theory.steps import STEPS
 from symroof.units import significant
 
 DIGITS = 3
-LOOKS = {"prefill": ("blue", "^"), "decode": ("vermilion", "o")}
-OTHER = ("green", "s")
+LOOKS = {"prefill": ("blue", "^"), "decode": ("vermilion", "o"), "mixed": ("green", "s")}
+OTHER = ("green", "D")
+WITH_OPERATORS = ("prefill", "decode")
 WORDS = {
     "mixed": "full step with a prefill chunk",
     "loaded": "mean step under load",
@@ -50,6 +51,10 @@ class Spot(NamedTuple):
     name: str
     intensity: float
     rate: float
+
+    def at(self) -> str:
+        """Its intensity with the unit: of one device, as it is drawn."""
+        return f"{significant(self.intensity, DIGITS)} FLOP/byte"
 
 
 def roofline(study: Study, subject: BoundCase) -> Chart:
@@ -86,8 +91,7 @@ def roofline(study: Study, subject: BoundCase) -> Chart:
     )
     for step, spots in steps.items():
         colour, shape = LOOKS.get(step.name, OTHER)
-        words = WORDS.get(step.name, step.name)
-        words += f": {significant(step.intensity, DIGITS)} FLOP/byte"
+        words = f"{WORDS.get(step.name, step.name)}: {step.at()}"
         chart.spots(step.name, [step[1:]], shape, colour, 10, label=words)
         name, points = f"operators of {step.name}", [spot[1:] for spot in spots]
         chart.spots(name, points, shape, colour, 5, True, name if points else "")
@@ -104,7 +108,7 @@ def _step(step: str, subject: BoundCase) -> Spot:
 def _operators(table: dict[str, Any]) -> list[Spot]:
     """The operators of prefill and decode, by their intensity."""
     spots = []
-    for e in table["entries"] if table["step"] in LOOKS else ():
+    for e in table["entries"] if table["step"] in WITH_OPERATORS else ():
         if (e["intensity"] or 0) > 0 < e["time"].value:
             rate = float(e["device_flops"] / e["time"].value)
             spots.append(Spot(operator_name(e["operator"]), float(e["intensity"]), rate))
@@ -132,8 +136,7 @@ def _found_steps(subject: BoundCase, steps: Sequence[Spot]) -> list[str]:
     for step in steps:
         bound = subject.get(f"{step.name}_bound")
         limit = f", limited by {bound.plain()}" if bound else ""
-        at = subject.result(f"{step.name}_intensity").plain(DIGITS)
-        found.append(f"{WORDS.get(step.name, step.name)} at {at}{limit}")
+        found.append(f"{WORDS.get(step.name, step.name)} at {step.at()}{limit}")
     found.append(f"effective ridge {subject.result('effective_ridge').plain(DIGITS)}")
     return found
 

@@ -176,14 +176,15 @@ def _curve(drawn: Drawn) -> Chart:
         does_not_fit=subject.does_not_fit,
     )
     if subject.corners:
-        chart.notes.append(f"The band is what the ranges span, {range_position(subject)}.")
+        span = "80 % interval" if subject.measured_alone else "range of the inputs"
+        chart.notes.append(f"Band: {span}. Line: {range_position(subject).removeprefix('at ')}.")
     spot = [(float(subject.case.value(by)), float(subject.case.value(name)))]
     chart.spots("diamond", spot, "D", "vermilion", 8, label=f"this case: {value}")
     if len(ends := [along(corner, name, by, points) for corner in subject.corners]):
         chart.between(points, np.min(ends, axis=0), np.max(ends, axis=0), "blue", 0.3)
     if memory:
         chart.shade(memory.value, chart.x.high, "pale", 0, "does not fit")
-        chart.rule("memory", memory.value, "ink", "-", "memory ends")
+        chart.rule("memory", memory.value, "ink", "-", "memory is full")
     line, edge = np.column_stack([points, values]), memory.value if memory else math.inf
     chart.curve("line", line[points <= edge], "blue", "-", 2.2)
     chart.curve("beyond", line[points >= edge], "faint", "--", 2.0)
@@ -203,9 +204,8 @@ def _target(chart: Chart, drawn: Drawn, goal: float, edge: float) -> None:
     if met:
         chart.found.append(f"the target of {shown} allows {met.allows(unit)}")
     if met and met.exists:
-        flag = " †" if met.value > edge else ""
+        flag = " (does not fit)" if met.value > edge else ""
         label = f"met up to {counted_in(unit, met.count)}{flag}" if chart.x.has(met.value) else ""
-        chart.notes += ["† does not fit in memory."] if flag and label else []
         chart.spots("target met", [(met.value, goal)], "s", "vermilion", 6.5, label=label)
 
 
