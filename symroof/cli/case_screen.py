@@ -262,7 +262,7 @@ ROLES = {"weights": "weights", "kv": "KV cache", "activations": "activations"}
 
 
 def _precisions(case: BoundCase, defaulted: bool) -> str:
-    """The precisions that are defaults, or those that are not: ``FP16 weights and KV cache``.
+    """The precisions that are defaults, or those that are not: ``FP8 weights and KV cache``.
 
     Where products run in fewer bits than activations have between them, that is said.
     """
@@ -272,7 +272,9 @@ def _precisions(case: BoundCase, defaulted: bool) -> str:
         if (own is None or own.defaulted) == defaulted:
             narrower = role == "activations" and BITS[case.compute or name] < BITS[name]
             shown, what = (case.compute, "matrix products") if narrower else (name, ROLES[role])
-            found.setdefault(str(shown).upper(), []).append(what)
+            # by default it may be BF16 as well: checkpoints are stored in either
+            width = "16-bit" if defaulted and shown == "fp16" else str(shown).upper()
+            found.setdefault(width, []).append(what)
     return ", ".join(
         f"{name} {' and '.join(filter(None, (', '.join(roles[:-1]), roles[-1])))}"
         for name, roles in found.items()

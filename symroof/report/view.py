@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from symroof.analysis.case_summary import case_title, case_warnings
+from symroof.analysis.case_summary import PERCENTILE, case_title, case_warnings
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
@@ -142,7 +142,7 @@ def view(review: Reviewed, command: str, depth: int = BODY) -> View:
         "title": (spec.title if spec and spec.title else None) or case_title(subject),
         "subject": case_title(subject),
         "page": page_one.page_one(review),
-        "warnings": case_warnings(subject, MEMORY),  # with which page one begins
+        "warnings": case_warnings(subject, MEMORY, PERCENTILE),  # which page one says
         "candidates": {"header": header, "rows": candidates, "details": short_label(subject)},
         "does_not_fit": does_not_fit,
         "under_load": under_load(subject.case),

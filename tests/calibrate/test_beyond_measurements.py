@@ -27,17 +27,14 @@ def test_what_is_said_beside_an_expectation(case, kind, nearest):
 
 
 @pytest.mark.parametrize(
-    ("case",),
-    table("""
-model=llama-3.1-8b hardware=h100-sxm
-# no row of this part, but of its family
-model=llama-3.1-8b hardware=h100-nvl
-model=deepseek-r1 hardware=b200 attention_dp=8 weights=fp8
-# as its checkpoint stores it, in blocks of 8 bits
-model=deepseek-v3 hardware=h200 tp=8
-# its kind was measured on an H200
-model=falcon-mamba-7b hardware=h100-sxm
-"""),
+    "case",
+    [
+        "model=llama-3.1-8b hardware=h100-sxm",
+        "model=llama-3.1-8b hardware=h100-nvl",  # no row of this part, but of its family
+        "model=deepseek-r1 hardware=b200 attention_dp=8 weights=fp8",
+        "model=deepseek-v3 hardware=h200 tp=8",  # as its checkpoint stores it, in blocks of 8 bits
+        "model=falcon-mamba-7b hardware=h100-sxm",  # its kind was measured on an H200
+    ],
 )
 def test_nothing_is_said_where_such_a_case_was_measured(case):
     assert beyond_measurements(Study(**case_of(case), **CASE).first) == ""

@@ -103,7 +103,7 @@ def test_the_first_screen_is_what_to_expect_and_its_limit(monkeypatch):
         and row.endswith("memory bandwidth")
     )
     assert "78.7 GB" in text and "✓ room for " in text
-    assert "Assumed: FP16 weights" in text and "92 % of memory for vLLM" in text
+    assert "Assumed: 16-bit weights" in text and "92 % of memory for vLLM" in text
 
 
 def test_what_does_not_fit_is_marked_at_every_number(monkeypatch):
@@ -124,7 +124,7 @@ def test_what_does_not_fit_is_marked_at_every_number(monkeypatch):
     table("""
 --model qwen3-32b --hardware rtx-5090 | it fits with --tp 4 or --weights awq
 --model llama-3.1-70b --hardware h100 --tp 16 | tp 16 spans 2 nodes of 8 devices
---model llama-3.1-70b --hardware h100 --tp 8 --weights fp8 | Assumed: FP16 KV cache, FP8 matrix products
+--model llama-3.1-70b --hardware h100 --tp 8 --weights fp8 | Assumed: 16-bit KV cache, FP8 matrix products
 --model llama-3.1-70b --hardware h100 --tp 4 --weights nvfp4 | has no dense fp4 peak: operands are widened and compute at bf16
 """),
 )
