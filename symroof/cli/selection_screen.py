@@ -35,6 +35,7 @@ from symroof.select.purchase import Purchase
 from symroof.select.recommend import MOST_PREDICTED, Recommendation
 from symroof.select.selection import QUANTITIES, Selection
 from symroof.table_formats import FAILS, IN_PART, PASSES
+from symroof.theory.symbols import TARGET_WORDS
 from symroof.units import significant
 from symroof.vllm.advice import prefill_command, serve_command
 
@@ -90,10 +91,9 @@ def _question(choice: Selection) -> list[str]:
     tails = choice.study.request.percentiles
     limits = []
     for name, limit in choice.targets.items():
-        word = name.upper() if name in ("ttft", "itl") else name.replace("_", " ")
         metric = case.case.theory.symbol(metrics_of(name, case.case)[0])
         which = tails.get(name) or ("mean" if name in ("ttft", "itl") else "")
-        limits.append(f"{which} {word} {limit_of(metric, limit).plain()}".strip())
+        limits.append(f"{which} {TARGET_WORDS[name]} {limit_of(metric, limit).plain()}".strip())
     ranged = any(c.own.box for c in choice.configurations)
     how = ", to be met over the whole 80 % interval" * ranged
     aim = f"Targets: {', '.join(limits)}{how}" if limits else "No targets: only memory decides"

@@ -65,6 +65,7 @@ def simulation_lines(found: Simulation, case: BoundCase, everything: bool) -> li
     from symroof.analysis.verdict import basis_lines
     from symroof.cli.case_screen import assumed, ledger
     from symroof.simulate.simulation import rests_on
+    from symroof.theory.symbols import TARGET_WORDS
 
     (head, times), (_, rates) = found.tables(MOST_DIGITS if everything else DIGITS)
     arrivals, *rules = found.says
@@ -73,9 +74,9 @@ def simulation_lines(found: Simulation, case: BoundCase, everything: bool) -> li
     basis = (text.partition("; ranges")[0] for text in basis_lines([case]))
     lines += [line for text in basis for line in wrapped(text, "    ", "  ")]
     named = zip(times, found.summary, strict=True)
-    short = {"ttft": "TTFT", "itl": "ITL"}
     table = [
-        [short.get(name, row[0]), *row[1:], *_target(found, name, DIGITS)] for row, name in named
+        [TARGET_WORDS.get(name, row[0]), *row[1:], *_target(found, name, DIGITS)]
+        for row, name in named
     ]
     aimed = ["target", "requests"] if found.limits else []
     lines += ["", fitted_table(table, [*head, *aimed], "  ", left=not aimed)]

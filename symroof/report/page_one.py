@@ -33,6 +33,8 @@ from symroof.report.review_sections import NO_STEADY_STATE, decision_metrics
 from symroof.select.configuration import PRICED
 from symroof.specs.efficiencies import shipped_efficiencies
 from symroof.table_formats import UNKNOWN
+from symroof.theory.symbols import TARGET_WORDS
+from symroof.theory.theory_files import column
 from symroof.units import significant
 from symroof.vllm.advice import prefill_command, serve_command
 
@@ -46,20 +48,9 @@ MOST_ROWS, FURTHEST = 6, 64
 NARROW = 0.9
 """Share of a target from which on its worst case meets it narrowly."""
 LATENCIES = ("ttft", "itl")
-BROKEN = {
-    MEMORY: "does not fit",
-    LOAD: "does not keep up",
-    "ttft": "misses TTFT",
-    "itl": "misses ITL",
-}
-TARGETS = {
-    "ttft": "time to first token",
-    "itl": "time between tokens",
-    "cost": "USD per million tokens",
-    "price": "price of a replica",
-    "fleet_price": "price of all GPUs",
-    LOAD: "load, as a share of capacity",
-}
+BROKEN = {MEMORY: "does not fit", LOAD: "does not keep up"}
+BROKEN |= {name: f"misses {word}" for name, word in TARGET_WORDS.items()}
+TARGETS = {**column("targets", "says"), LOAD: "load, as a share of capacity"}
 
 
 WORK = {
@@ -296,7 +287,7 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
         much = Result(case.case.theory.symbol("prompt"), prompt).plain(told.DIGITS)
         slow = case.slow_end.case.changed({"prompt": prompt})
         wrong = missed(case, slow)
-        misses = ", ".join(BROKEN.get(name, f"misses {name}") for name in wrong)
+        misses = ", ".join(BROKEN[name] for name in wrong)
         where = "" if wrong == [MEMORY] else "in the worst case of the 80 % interval "
         said.append(
             [f"prompts are {much} or longer (now {_now('prompt', case)}): {where}it then {misses}"]

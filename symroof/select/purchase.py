@@ -19,6 +19,7 @@ from symroof.select.candidates import DEGREES, domain
 from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration
 from symroof.symbolic.evaluation import Array
 from symroof.symbolic.searches import largest_whole
+from symroof.theory.symbols import TARGET_WORDS
 
 HOUR = 3600
 HOURS_OF_A_MONTH = 730
@@ -243,11 +244,10 @@ class Purchase(Configuration):
         slow = name not in self.missed_as_expected
         share = (self.judged.slow if slow else self.judged.shares).get(name, math.inf)
         symbol = self.case.case.theory.symbol(self._metric(name))
-        wanted = Result(symbol, limit).plain(3)
+        word, wanted = TARGET_WORDS[name], Result(symbol, limit).plain(3)
         if not math.isfinite(share):
-            return f"{name.upper()} grows without end"
+            return f"{word} grows without end"
         said = Result(symbol, share * limit).plain(3)
-        word = name.upper() if name in ("ttft", "itl") else name.replace("_", " ")
         return f"{word} {'up to ' if slow else ''}{said} > {wanted}"
 
     def as_json(self) -> dict[str, Any]:

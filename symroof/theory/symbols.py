@@ -176,6 +176,7 @@ SHARES = frozenset(symbol.name for symbol in INPUTS.values() if symbol.most == "
 STEP_INDEX = Symbol("step", "j", "", "number of a decode step", counted=True)
 
 TARGET_SYMBOLS: dict[str, str] = column("targets", "input")
+TARGET_WORDS: dict[str, str] = column("targets", "short")
 """The input of each target, by the option that sets it."""
 
 
