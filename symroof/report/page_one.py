@@ -234,7 +234,7 @@ def _latency(case: BoundCase, apart: bool) -> str:
     far = beyond_measurements(case)
     sure, said = "medium", "such models were measured on this generation of GPUs, not on this one"
     if same:
-        sure, said = "high", f"{same:,} public measurement{'s' * (same > 1)} of {mine.words}"
+        sure, said = "high", f"{same:,} public measurement{'s' * (same > 1)} {mine.words()}"
     if far or apart:
         sure, said = "low", far or said
     also = f" {sentence(told.APART)}." * apart

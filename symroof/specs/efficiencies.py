@@ -136,14 +136,18 @@ class MeasuredKind(Spec):
         """What another case differs in, the device last."""
         return tuple(name for name in FARTHEST if getattr(self, name) != getattr(other, name))
 
-    @property
-    def words(self) -> str:
-        """``16-bit dense models on several H100 SXM, vLLM-class engines``."""
+    def words(self, beside: MeasuredKind | None = None) -> str:
+        """``of 16-bit dense models on several H100 SXM in vLLM-class engines``; beside another only what differs."""
         models = f"models with {self.model}"
         models = f"{self.model} models" if self.model in ("dense", "recurrent") else models
         device = self.device.upper().replace("-", " ")
-        on = f"on {WHERE[self.layout].format(device)}, {CLASSES[self.engine]}"
-        return f"{self.bits}-bit {models} {on}"
+        parts = {
+            f"of {self.bits}-bit {models}": ("model", "bits"),
+            f"on {WHERE[self.layout].format(device)}": ("device", "layout"),
+            f"in {CLASSES[self.engine]}": ("engine",),
+        }
+        differ = {*self.differences(beside)} if beside else {*FARTHEST}
+        return " ".join(text for text, names in parts.items() if differ & {*names})
 
 
 WHERE = {
@@ -189,7 +193,7 @@ class EfficienciesSpec(Spec):
         )
         if nearest.differences(case) in ((), ("device",)):
             return ""
-        return f"no public measurement of {case.words}; the 80 % interval is that of the nearest: {nearest.words}"
+        return f"no public measurement {case.words()}; the 80 % interval is that of the nearest, {nearest.words(beside=case)}"
 
     def chosen(self, name: str, families: Sequence[str], engine: str) -> tuple[Efficiency, str]:
         """The first entry of an input that is for one of the families (:func:`families_of`) and for the engines, and words where it is of others."""
