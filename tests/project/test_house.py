@@ -37,7 +37,7 @@ BUDGETS = {
     "top level": 1757,
     "symbolic": 4625,
     "theory": 4502,
-    "specs": 4265,
+    "specs": 4269,
     "checkpoints": 3211,
     "study": 6468,
     "select": 2421,
