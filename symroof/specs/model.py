@@ -254,31 +254,23 @@ class ModelSpec(Spec):
         with ``widths`` of their own."""
         if not self.layers:
             return GENERIC
-        hyper, norms = self.hyper_connections, self.norm.per_layer
-        held: dict[str, Any] = {"layer_input": self.layer_inputs, "altup": self.altup}
-        held |= {"attention_residuals": self.attention_residuals, "hyper": hyper}
-        held |= {"hyper_residual": hyper and hyper.residual}
-        own, more = self._own(), frozenset(trait for trait, there in held.items() if there)
+        hyper, norm, own = self.hyper_connections, self.norm, self._own()
+        held: dict[str, Any] = {
+            "altup": self.altup,
+            "attention_residuals": self.attention_residuals,
+        }
+        held |= {"hyper": hyper, "hyper_residual": hyper and hyper.residual}
+        held |= {"layer_input": self.layer_inputs, "learned_positions": self.positions}
+        held |= {"final_norm": norm.final, "embedding_norm": norm.embedding}
+        held |= {"tied_embeddings": self.tied_embeddings, "head_bias": self.head_bias}
+        held |= {"narrow_embedding": self.d_embedding, "more_embeddings": self.more_embeddings}
+        traits = frozenset(trait for trait, there in held.items() if there)
         labels = self.labels() if len(self.layers) > 1 else ["all"]
         kinds = zip(labels, self.layers, strict=True)
-        return Architecture(
-            layers=tuple(kind.structure(label, norms, own, more) for label, kind in kinds),
-            order=self.sequence(),
-            tied_embeddings=self.tied_embeddings,
-            norm=self.norm.kind,
-            final_norm=self.norm.final,
-            learned_positions=self.positions is not None,
-            head_bias=self.head_bias,
-            embedding_norm=self.norm.embedding,
-            narrow_embedding=self.d_embedding is not None,
-            more_embeddings=self.more_embeddings is not None,
-            layer_inputs=self.layer_inputs is not None,
-            altup=self.altup is not None,
-            hyper=hyper is not None,
-            attention_residuals=self.attention_residuals is not None,
-            kept=frozenset(self.quantization.kept) if quantized and self.quantization else None,
-            widths=widths if quantized else frozenset(),
-        )
+        layers = tuple(kind.structure(label, norm.per_layer, own, traits) for label, kind in kinds)
+        kept = frozenset(self.quantization.kept) if quantized and self.quantization else None
+        stored = widths if quantized else frozenset()
+        return Architecture(layers, self.sequence(), traits, norm.kind, kept, stored)
 
     def _own(self) -> frozenset[str]:
         """Widths that differ between kinds; with several kinds each also counts its own layers."""

@@ -7,7 +7,7 @@ Widths are inputs with values; this is the structure. If two kinds of layer diff
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from symroof.theory.theory_files import table
@@ -48,11 +48,8 @@ class Layer:
 class Architecture:
     """The layer kinds, their order, and the parts before and after the layers.
 
-    ``order`` is the label of every layer, starting at the input; empty if there is one kind.
-    ``narrow_embedding``: tables of a different width, projected to the residual's and back. ``more_embeddings``: rows of the
-    input table that the head does not have. ``layer_inputs``: a second table with a vector for each layer. ``altup``: the
-    residual is copied before the layers and merged after them. ``hyper``: so it is for hyper-connections.
-    ``attention_residuals``: the head's input is weighed from sums of layers as a block's is.
+    ``order`` is the label of every layer, starting at the input; empty if there is one kind. ``traits`` are what the model has
+    around its layers, listed in ``specs/theories/inference/blocks.yaml``.
     ``kept`` are the operators whose matrices are stored at ``unquantized_bytes_per_param`` while the others are quantized; None if
     all parameters have one width. ``widths`` are the operators with a separate width (``weight_bytes_per_param.down``).
     ``sparse``: only the totals of a model with experts are known, ``params`` and ``active_params``.
@@ -60,18 +57,8 @@ class Architecture:
 
     layers: tuple[Layer, ...] = field(default_factory=lambda: (Layer(),))
     order: tuple[str, ...] = ()
-    tied_embeddings: bool = False
+    traits: frozenset[str] = frozenset({"final_norm"})
     norm: str = "rms"
-    final_norm: bool = True
-    learned_positions: bool = False
-    head_bias: bool = False
-    embedding_norm: bool = False
-    narrow_embedding: bool = False
-    more_embeddings: bool = False
-    layer_inputs: bool = False
-    altup: bool = False
-    hyper: bool = False
-    attention_residuals: bool = False
     kept: frozenset[str] | None = None
     widths: frozenset[str] = frozenset()
     sparse: bool = False
@@ -329,9 +316,8 @@ def outer_rows(architecture: Architecture) -> Iterator[OperatorRow]:
     stored once."""
     vectors = PLAIN_NORM_VECTORS[architecture.norm]
     given = {"norm_vectors": str(vectors)}
-    parts = {field.name for field in fields(Architecture) if getattr(architecture, field.name)}
-    traits = frozenset(parts if vectors else parts - {"final_norm"})
+    traits = architecture.traits if vectors else architecture.traits - {"final_norm"}
     yield from block_rows("before_layers", traits, given)
     for row in block_rows("after_layers", traits, given):
-        tied = row.operator == "lm_head" and row.shapes and architecture.tied_embeddings
+        tied = row.operator == "lm_head" and row.shapes and "tied_embeddings" in traits
         yield replace(row, end="tied" if tied else "last")

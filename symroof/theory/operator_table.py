@@ -1,6 +1,7 @@
 """The operator table: rows x steps x layer kinds. Totals, the per-operator roofline, the breakdown of a report and of time
 are this table, grouped and summed late; the operators of a step have FLOPs, bytes and times."""
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -294,36 +295,18 @@ class Operator:
     """One operator of one layer kind in one step: its work and its traffic, per layer, and how many layers.
 
     Attributes:
-        streams: the FLOPs or bytes of each stream, of the whole model.
-        device_streams: those of one device.
+        flops, bytes: those of the whole model.
+        device_flops, device_bytes: those of one device.
     """
 
     name: str
     layer: str
     count: Expr
-    streams: tuple[tuple[str, Expr], ...]
-    device_streams: tuple[tuple[str, Expr], ...]
+    flops: Expr
+    bytes: Expr
+    device_flops: Expr
+    device_bytes: Expr
     assumptions: Assumptions
-
-    @property
-    def flops(self) -> Expr:
-        """The FLOPs of the whole model."""
-        return _added(self.streams, True)
-
-    @property
-    def bytes(self) -> Expr:
-        """The bytes of the whole model."""
-        return _added(self.streams, False)
-
-    @property
-    def device_flops(self) -> Expr:
-        """The FLOPs of one device."""
-        return _added(self.device_streams, True)
-
-    @property
-    def device_bytes(self) -> Expr:
-        """The bytes of one device."""
-        return _added(self.device_streams, False)
 
     @property
     def attention_flops(self) -> Expr:
@@ -344,14 +327,6 @@ class Operator:
     def roofline_time(self) -> Expr:
         """The larger of the two, over all its layers."""
         return self.count * Max(self.compute_time, self.memory_time)
-
-
-Streams = tuple[tuple[str, Expr], ...]
-
-
-def _added(streams: Streams, flops: bool) -> Expr:
-    """The FLOPs, or the bytes, of some streams."""
-    return sympy.Add(*(amount for stream, amount in streams if (stream == "flops") == flops))
 
 
 def _over_layers(some: list[Operator], field: str) -> Expr:
@@ -387,10 +362,8 @@ def operators(
         by_operator.setdefault((row.operator, row.layer), []).append(row)
     for (name, layer), rows in by_operator.items():
         count = rows[0].count if len({row.count for row in rows}) == 1 else ONE
-        amounts: tuple[dict[str, Expr], dict[str, Expr]] = {}, {}
-        for row in rows:
-            layers = ONE if row.count == count else row.count
-            for found, amount in zip(amounts, (whole, device), strict=True):
-                found[row.stream] = found.get(row.stream, ZERO) + layers * amount(row)
-        streams, parts = (tuple(found.items()) for found in amounts)
-        yield Operator(name, layer, count, streams, parts, assumptions)
+        sums: list[Expr] = []
+        for amount, flops in itertools.product((whole, device), (True, False)):
+            own = [row for row in rows if (row.stream == "flops") == flops]
+            sums.append(sympy.Add(*(row.count / count * amount(row) for row in own)))
+        yield Operator(name, layer, count, *sums, assumptions)

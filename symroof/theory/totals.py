@@ -161,7 +161,8 @@ class Totals:
     def _parameters(self) -> Iterator[tuple[str, Expr]]:
         held = [row for row in self.placed if row.stream == "params"]
         yield "params", parameters(held)
-        tables = GATHERED if self.architecture.tied_embeddings else ("embedding", *GATHERED)
+        tied = "tied_embeddings" in self.architecture.traits
+        tables = GATHERED if tied else ("embedding", *GATHERED)
         gathered = [row for row in held if row.operator in tables]
         yield "active_params", symbol("params") - idle_parameters(held) - total(gathered)
         if self.architecture.kept is not None:

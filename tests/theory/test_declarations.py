@@ -61,9 +61,8 @@ MIXED = Architecture(
         layer(label="full", own="n_layers"),
     ),
     order=("local", "full", "local", "local", "full"),
-    tied_embeddings=True,
+    traits=frozenset({"final_norm", "tied_embeddings", "learned_positions"}),
     norm="layer",
-    learned_positions=True,
 )
 HYBRID = Architecture(
     (
@@ -84,7 +83,7 @@ COMPRESSED = Architecture(
         )
     ),
     order=("local", "chosen", "heavy"),
-    hyper=True,
+    traits=frozenset({"final_norm", "hyper"}),
 )
 ROWS = [(*row, "", "")[:3] for row in table(LAYERS)]
 ALONE = [layer(mixers, traits, **case_of(more)) for mixers, traits, more in ROWS]
