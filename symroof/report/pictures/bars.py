@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -149,14 +148,14 @@ SIDE, GAP = 0.31, 0.03
 """Shares of a metric's width for the numbers beside its bars, and between metrics."""
 
 
-@dataclass(frozen=True)
-class Swing:
-    """An input with its low and its high value, and what each metric is there; NaN where it has no value."""
+class Swing(NamedTuple):
+    """An input with its low and its high value, what each metric that it moves is there (NaN where it has no value), and the share by which it is moved."""
 
     name: str
     low: float
     high: float
     ends: dict[str, Any]
+    moved: dict[str, float]
 
 
 def tornado(study: Study, subject: BoundCase) -> Chart:
@@ -165,19 +164,21 @@ def tornado(study: Study, subject: BoundCase) -> Chart:
     Raises:
         InputError: the case has neither latency, or nothing moves them.
     """
-    every = swings(subject)
+    every, found = swings(subject), []
     if not every:
         raise lacking("tornado", subject, "ttft", "itl")
     metrics = {m: w for m, w in metrics_moved(subject).items() if any(m in s.ends for s in every)}
+    for metric, word in metrics.items():
+        most = max(every, key=lambda swing: swing.moved.get(metric, 0.0))
+        found.append(f"{word} moves most with {input_name(most.name, subject).partition(':')[0]}")
     shown = every[:MOST_INPUTS]
-    names = [input_name(swing.name, subject) for swing in shown]
     chart = Chart(
         "tornado",
         case_title(subject),
         "A bar for each input from what a metric is at its low value to what it is at its high value, the largest swing first.",
-        _found_swings(subject, every, metrics),
+        found,
         Axis("", 0, len(metrics), str, 0),
-        rows=[f"{name}\n{span_in_words(subject, s)}" for name, s in zip(names, shown, strict=True)],
+        rows=[f"{input_name(s.name, subject)}\n{span_in_words(subject, s)}" for s in shown],
         notes=[
             f"Each input alone goes from its low to its high value: the ends of its range, or {STEP * 100:.0f} % down and up where it has none."
         ],
@@ -201,18 +202,18 @@ def metrics_moved(subject: BoundCase) -> dict[str, str]:
 def swings(subject: BoundCase) -> list[Swing]:
     """Every adjustable input that moves a metric noticeably, the largest swing first."""
     metrics = [metric for metric in metrics_moved(subject) if subject.get(metric) is not None]
-    base = {metric: float(subject.case.value(metric)) for metric in metrics}
     names = dict.fromkeys(name for metric in metrics for name in subject.case.inputs_used(metric))
     found = []
     for name in names:
         if base_name(name) in FIXED or name in metrics:
             continue
         low, high = _ends(name, subject)
-        pairs = {m: along(subject.case, m, name, [low, high]) for m in metrics}
-        ends = {m: pair for m, pair in pairs.items() if _moved(base[m], pair) >= LEAST}
-        if ends:
-            found.append(Swing(name, low, high, ends))
-    return sorted(found, key=lambda s: -max(_moved(base[m], pair) for m, pair in s.ends.items()))
+        ends = {m: along(subject.case, m, name, [low, high]) for m in metrics}
+        shares = {m: _moved(subject.case.value(m), pair) for m, pair in ends.items()}
+        moved = {m: share for m, share in shares.items() if share >= LEAST}
+        if moved:
+            found.append(Swing(name, low, high, {m: ends[m] for m in moved}, moved))
+    return sorted(found, key=lambda swing: -max(swing.moved.values()))
 
 
 def _ends(name: str, subject: BoundCase) -> tuple[float, float]:
@@ -267,17 +268,6 @@ def _panel(
         for value, end, beside in labelled:
             if (base - value if beside == "right" else value - base) > LEAST / 10 * base:
                 chart.text(end, row, Result(symbol, value).plain(3), ha=beside, size=7)
-
-
-def _found_swings(subject: BoundCase, every: list[Swing], metrics: dict[str, str]) -> list[str]:
-    """The input that moves each metric most."""
-    found = []
-    for metric, word in metrics.items():
-        base = float(subject.case.value(metric))
-        own = [swing for swing in every if metric in swing.ends]
-        most = max(own, key=lambda swing: _moved(base, swing.ends[metric]))
-        found.append(f"{word} moves most with {input_name(most.name, subject).partition(':')[0]}")
-    return found
 
 
 # ------------------------------------------------------------------------------------------------ parts of a latency

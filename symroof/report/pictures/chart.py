@@ -211,17 +211,19 @@ class Chart:
         self, at: Any, low: Any, high: Any, colour: str, share: float, label: str = "", by: str = ""
     ) -> None:
         """The tinted area between two curves over x, or with ``by`` x from left to right; hatched where its ``share`` of colour is 0."""
-        if (np.asarray(high) > low).any():
-            look = _look(colour, share)
-            fill = f"fill_between{by}"
-            self.marks.append(lambda axes: getattr(axes, fill)(at, low, high, label=label, **look))
+        if not (np.asarray(high) > low).any():
+            return
+        look: dict[str, Any] = {"facecolor": "none", "edgecolor": line(colour), "hatch": "//"}
+        if share:
+            look = {"facecolor": line(colour), "alpha": share}
+        look |= {"linewidth": 0, "zorder": 1 if share else 2}
+        fill = f"fill_between{by}"
+        self.marks.append(lambda axes: getattr(axes, fill)(at, low, high, label=label, **look))
 
     def shade(self, low: float, high: float, colour: str, share: float, label: str = "") -> None:
-        """The area between two x values."""
-        low, high = max(low, self.x.low), min(high, self.x.high)
-        if high > low:
-            look = _look(colour, share)
-            self.marks.append(lambda axes: axes.axvspan(low, high, label=label, **look))
+        """The area between two x values, from below to above."""
+        ends = max(low, self.x.low), min(high, self.x.high)
+        self.between((self.y.low, self.y.high), *ends, colour, share, label, "x")
 
     def rule(
         self, name: str, value: float, colour: str, dash: str, label: str, level: bool = False
@@ -259,14 +261,6 @@ class Chart:
         if name and len(made):
             self.data[name] = made
         return made
-
-
-def _look(colour: str, share: float) -> dict[str, Any]:
-    """How an area is filled: tinted, or hatched."""
-    if share:
-        return {"facecolor": line(colour), "alpha": share, "linewidth": 0, "zorder": 1}
-    look = {"facecolor": "none", "edgecolor": line(colour), "hatch": "//"}
-    return {**look, "linewidth": 0, "zorder": 2}
 
 
 def sentence(text: str) -> str:

@@ -6,9 +6,9 @@ A point of the map is a batch of requests with one common context, independent o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
-from symroof.report.field_names import operator_name
 from symroof.report.pictures.chart import Axis, Chart, counted, in_unit, lacking, seconds
 from symroof.report.pictures.curves import (
     at_a_context,
@@ -45,16 +44,8 @@ WORDS = {
 """Names of steps, other than their own."""
 
 
-class Spot(NamedTuple):
-    """A phase or an operator: intensity, and FLOP/s of one device under the roofline."""
-
-    name: str
-    intensity: float
-    rate: float
-
-    def at(self) -> str:
-        """Its intensity with the unit: of one device, as it is drawn."""
-        return f"{significant(self.intensity, DIGITS)} FLOP/byte"
+Spot = tuple[float, float]
+"""Of a phase or an operator the intensity, and the FLOP/s of one device under the roofline."""
 
 
 def roofline(study: Study, subject: BoundCase) -> Chart:
@@ -74,26 +65,25 @@ def roofline(study: Study, subject: BoundCase) -> Chart:
     ]
     if not tables:
         raise lacking("roofline", subject, *needed, "prefill_roofline_time", "decode_roofline_time")
-    steps = {_step(table["step"], subject): _operators(table) for table in tables}
-    every = [*steps, *(spot for spots in steps.values() for spot in spots)]
+    steps = {table["step"]: [_step(table["step"], subject), *_operators(table)] for table in tables}
+    intensities, rates = zip(*(spot for spots in steps.values() for spot in spots), strict=True)
     peak, bandwidth = (float(subject.case.value(name)) for name in needed[:2])
-    low = min(spot.intensity for spot in every) / 3
-    high = max(peak / bandwidth * 20, max(spot.intensity for spot in every) * 3)
-    floor = min([low * bandwidth, *(spot.rate for spot in every)])
+    low, high = min(intensities) / 3, max(peak / bandwidth * 20, max(intensities) * 3)
+    floor = min(low * bandwidth, *rates)
     chart = Chart(
         "roofline",
         case_title(subject),
         "Attainable FLOP/s of one device over arithmetic intensity, both logarithmic, with the two phases and their operators.",
-        _found_steps(subject, [*steps]),
+        _found_steps(subject, steps),
         Axis("arithmetic intensity (FLOP/byte)", low, high, counted),
         Axis("FLOP/s of one device", floor / 1.5, peak * 6, in_unit("FLOP/s")),
         does_not_fit=subject.does_not_fit,
     )
-    for step, spots in steps.items():
-        colour, shape = LOOKS.get(step.name, OTHER)
-        words = f"{WORDS.get(step.name, step.name)}: {step.at()}"
-        chart.spots(step.name, [step[1:]], shape, colour, 10, label=words)
-        name, points = f"operators of {step.name}", [spot[1:] for spot in spots]
+    for step, (own, *points) in steps.items():
+        colour, shape = LOOKS.get(step, OTHER)
+        words = f"{WORDS.get(step, step)}: {_at(own)}"
+        chart.spots(step, [own], shape, colour, 10, label=words)
+        name = f"operators of {step}"
         chart.spots(name, points, shape, colour, 5, True, name if points else "")
     _roof(chart, subject, peak, bandwidth)
     return chart
@@ -102,17 +92,16 @@ def roofline(study: Study, subject: BoundCase) -> Chart:
 def _step(step: str, subject: BoundCase) -> Spot:
     case = subject.case
     flops, moved = (case.value(f"{step}_{what}_per_device") for what in ("flops", "bytes"))
-    return Spot(step, float(flops / moved), float(flops / case.value(f"{step}_roofline_time")))
+    return float(flops / moved), float(flops / case.value(f"{step}_roofline_time"))
 
 
 def _operators(table: dict[str, Any]) -> list[Spot]:
     """The operators of prefill and decode, by their intensity."""
-    spots = []
-    for e in table["entries"] if table["step"] in WITH_OPERATORS else ():
-        if (e["intensity"] or 0) > 0 < e["time"].value:
-            rate = float(e["device_flops"] / e["time"].value)
-            spots.append(Spot(operator_name(e["operator"]), float(e["intensity"]), rate))
-    return sorted(spots, key=lambda spot: spot.intensity)
+    return sorted(
+        (float(e["intensity"]), float(e["device_flops"] / e["time"].value))
+        for e in (table["entries"] if table["step"] in WITH_OPERATORS else ())
+        if (e["intensity"] or 0) > 0 < e["time"].value
+    )
 
 
 def _roof(chart: Chart, subject: BoundCase, peak: float, bandwidth: float) -> None:
@@ -131,12 +120,17 @@ def _roof(chart: Chart, subject: BoundCase, peak: float, bandwidth: float) -> No
     chart.shade(edge, high, "orange", 0.2, "compute-bound")
 
 
-def _found_steps(subject: BoundCase, steps: Sequence[Spot]) -> list[str]:
+def _at(spot: Spot) -> str:
+    """The intensity of one device, as it is drawn."""
+    return f"{significant(spot[0], DIGITS)} FLOP/byte"
+
+
+def _found_steps(subject: BoundCase, steps: Mapping[str, list[Spot]]) -> list[str]:
     found = []
-    for step in steps:
-        bound = subject.get(f"{step.name}_bound")
+    for step, (own, *_) in steps.items():
+        bound = subject.get(f"{step}_bound")
         limit = f", limited by {bound.plain()}" if bound else ""
-        found.append(f"{WORDS.get(step.name, step.name)} at {step.at()}{limit}")
+        found.append(f"{WORDS.get(step, step)} at {_at(own)}{limit}")
     found.append(f"effective ridge {subject.result('effective_ridge').plain(DIGITS)}")
     return found
 
