@@ -103,7 +103,7 @@ def _assumed(declared: Quantity, own: Declarations) -> dict[str, bool]:
         return {}
     if declared.name not in own.definitions:
         return {"real" if declared.signed else "nonnegative": True}
-    made = expression(formula, own)
+    made = expressions(own)(formula)
     if made.is_positive:
         return {"positive": True}
     return {"nonnegative" if made.is_nonnegative else "real": True}
@@ -112,13 +112,8 @@ def _assumed(declared: Quantity, own: Declarations) -> dict[str, bool]:
 # ------------------------------------------------------------------------------------------------------------------ expressions
 
 
-def expression(formula: Expr, own: Declarations = NONE) -> Any:
-    """A formula in these symbols."""
-    return expressions(own)(formula)
-
-
 def expressions(own: Declarations = NONE) -> Callable[[Expr], Any]:
-    """The same for many formulas, converting shared parts once."""
+    """What makes expressions in these symbols of formulas, converting shared parts once."""
     return translator(partial(symbol, own=own))
 
 

@@ -50,17 +50,15 @@ def mostly_numbers(cells: Sequence[str]) -> bool:
     return bool(filled) and sum(bool(NUMERIC.match(cell)) for cell in filled) * 2 > len(filled)
 
 
-def card(sentences: Iterable[str], table: str, formula: str = "") -> str:
-    """Sentences, a formula in LaTeX and a table, as notebooks show them.
+def card(sentences: Iterable[str], table: str) -> str:
+    """Sentences and a table, as notebooks show them.
 
-    >>> print(card(["a < b"], "<table></table>", "x^2"))
+    >>> print(card(["a < b"], "<table></table>"))
     <p>a &lt; b</p>
-    $$x^2$$
     <table></table>
     """
     said = "<br>".join(escape(text) for text in sentences if text)
-    shown = f"$${formula.replace('<', '&lt;')}$$" if formula else ""
-    return "\n".join(filter(None, (f"<p>{said}</p>" if said else "", shown, table)))
+    return "\n".join(filter(None, (f"<p>{said}</p>" if said else "", table)))
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:

@@ -172,31 +172,25 @@ def _either(number: str, letter: str) -> str:
     return f"{number + letter!r} is ambiguous: write {decimal} or {binary}"
 
 
-ABBREVIATED = {
-    "rps": "request/s",
-    "qps": "request/s",
-    "tps": "token/s",
-    "toks": "token",
-    "GBps": "GB/s",
-    "TBps": "TB/s",
-    "Gbps": "Gbit/s",
-    "Tbps": "Tbit/s",
-    "gig": "GB",
-    "gigs": "GB",
-    "gpu": "device",
-    "gpus": "device",
-    **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
-    "msec": "ms",
-    "hr": "hour",
-    "hrs": "hour",
-    "$": "USD",
-    "requests per second": "request/s",
-    "per second": "/s",
-    **dict.fromkeys(
-        ("m", "min", "minute", "minutes"), "hour or s, as 120 s for 2 min and 360/hour for 6/min"
-    ),
-    **dict.fromkeys(("eur", "€", "gbp", "£", "cny", "rmb", "jpy"), "USD, the only currency"),
+MEANT = {
+    "request/s": ("rps", "qps", "requests per second"),
+    "/s": ("per second",),
+    "token/s": ("tps",),
+    "token": ("toks",),
+    "GB/s": ("GBps",),
+    "TB/s": ("TBps",),
+    "Gbit/s": ("Gbps",),
+    "Tbit/s": ("Tbps",),
+    "GB": ("gig", "gigs"),
+    "device": ("gpu", "gpus"),
+    "s": ("sec", "secs", "second", "seconds"),
+    "ms": ("msec",),
+    "hour": ("hr", "hrs"),
+    "hour or s, as 120 s for 2 min and 360/hour for 6/min": ("m", "min", "minute", "minutes"),
+    "USD": ("$",),
+    "USD, the only currency": ("eur", "€", "gbp", "£", "cny", "rmb", "jpy"),
 }
+ABBREVIATED = {word: unit for unit, words in MEANT.items() for word in words}
 """Units as tools of serving abbreviate them, with how they are written here."""
 
 
@@ -331,17 +325,17 @@ def _steps(head: str) -> tuple[tuple[str, Fraction, Fraction], ...]:
     return tuple((prefix, scale, scale * least) for prefix, scale in reversed(steps.items()))
 
 
-def readable(value: float | Fraction, unit: str, digits: int = 6) -> str:
-    """A value with its unit as a formula takes it: read back, it is the value to so many digits.
+def readable(value: float | Fraction, unit: str) -> str:
+    """A value with its unit as a formula takes it: read back, it is the value to six digits.
 
     >>> readable(Fraction(70553706496), "parameter"), readable(Fraction(1, 5000), "s")
     ('7.05537e10 parameter', '200 us')
     """
     number, text = (settled(value), unit) if unit.startswith("parameter") else scaled(value, unit)
     if abs(number) >= 10**7:
-        mantissa, _, exponent = f"{float(number):.{digits - 1}e}".partition("e")
+        mantissa, _, exponent = f"{float(number):.5e}".partition("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)} {text}".strip()
-    return f"{significant(number, digits).replace(',', '')} {text.replace('µ', 'u')}".strip()
+    return f"{significant(number, 6).replace(',', '')} {text.replace('µ', 'u')}".strip()
 
 
 USUAL: dict[str, tuple[str, str, tuple[tuple[str, int], ...]]] = {

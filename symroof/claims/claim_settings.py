@@ -18,7 +18,7 @@ from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.specs.spec_files import declared_in
-from symroof.strict_yaml import Document, Location
+from symroof.strict_yaml import Document
 from symroof.symbolic.printing import number_text
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
@@ -27,8 +27,6 @@ from symroof.theory.symbols import ALIASES, INPUTS
 from symroof.units import settled
 
 Settings = Mapping[str, Any]
-Fault = tuple[Location, str, str]
-"""Place, message, hint."""
 
 SPECS = ("model", "hardware", "preset", "assume_family", "theory")
 NESTED = ("assume", "targets")

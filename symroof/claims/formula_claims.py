@@ -240,7 +240,7 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     Raises:
         InputError: what cannot be read, an unknown name.
     """
-    from symroof.symbols import expression
+    from symroof.symbols import expressions
 
     sides = Sides(claim)
     limit, ratio = tolerance_of(claim), sides.ratio
@@ -260,7 +260,7 @@ def judge_formula(claim: ClaimSpec) -> Checked:
         levels += [{"assume": {"detail": one}} for one in DETAIL]
     factor, difference = None, "differs by more than a factor"
     if sides.factor is not None:
-        factor = expression(sides.factor)
+        factor = expressions()(sides.factor)
         difference = f"is {text(sides.factor)} times what is derived"
     found = replace(found, factor=factor)
     if not dimension and not near and (needs := _condition(sides, levels[1:])):

@@ -118,45 +118,20 @@ def fence(text: str, least: int = 3) -> str:
     return "`" * max(least, 1 + max(map(len, re.findall("`+", text)), default=0))
 
 
+MATHS = zip(
+    "µ×≤≥→·±≈✓✗",
+    ["mu", "times", "le", "ge", "to", "cdot", "pm", "approx", "checkmark", "times"],
+    strict=True,
+)
+SIGNS = "backslash asciitilde asciicircum less greater bar quotedbl asciigrave degree dagger euro"
+QUOTES = {"’": "'", "‘": "`", "“": "``", "”": "''", "–": "--", "—": "---", "\u00a0": "~"}
 LATEX_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "'": r"'",
-    "`": r"\textasciigrave{}",
-    "µ": r"$\mu$",
-    "×": r"$\times$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-    "→": r"$\to$",
-    "–": "--",
-    "—": "---",
+    **{c: rf"\{c}" for c in "{}$&#_%"},
+    **{c: rf"$\{name}$" for c, name in MATHS},
+    **{c: rf"\text{name}{{}}" for c, name in zip('\\~^<>|"`°†€', SIGNS.split(), strict=True)},
+    **QUOTES,
+    "−": "$-$",
     "…": r"\ldots{}",
-    "·": r"$\cdot$",
-    "±": r"$\pm$",
-    "−": r"$-$",
-    "≈": r"$\approx$",
-    "’": "'",
-    "‘": "`",
-    "“": "``",
-    "”": "''",
-    "\u00a0": "~",
-    "°": r"\textdegree{}",
-    "✓": r"$\checkmark$",
-    "✗": r"$\times$",
-    "†": r"\textdagger{}",
-    "€": r"\texteuro{}",
 }
 
 

@@ -10,7 +10,6 @@ from symroof.analysis.verdict import (
     ISOLATED_METRICS,
     TARGET_METRICS,
     at_rate,
-    overloaded,
     under_load,
 )
 from symroof.cases.bound_case import BoundCase
@@ -37,14 +36,6 @@ def shown(result: Result | None) -> str:
 
 NO_STEADY_STATE = "unbounded: the queue has no steady state"
 """TTFT of an overloaded server."""
-
-
-def metric(name: str, case: BoundCase) -> str:
-    """A metric of a case as text, including the TTFT of an overloaded server."""
-    result = case.get(name)
-    if result is None and name == TARGET_METRICS["ttft"] and overloaded(case):
-        return NO_STEADY_STATE
-    return shown(result)
 
 
 def cell(result: Result, digits: int = 3) -> str:

@@ -362,8 +362,10 @@ def operators(
         by_operator.setdefault((row.operator, row.layer), []).append(row)
     for (name, layer), rows in by_operator.items():
         count = rows[0].count if len({row.count for row in rows}) == 1 else ONE
-        sums: list[Expr] = []
-        for amount, flops in itertools.product((whole, device), (True, False)):
-            own = [row for row in rows if (row.stream == "flops") == flops]
-            sums.append(sympy.Add(*(row.count / count * amount(row) for row in own)))
-        yield Operator(name, layer, count, *sums, assumptions)
+        work = [row for row in rows if row.stream == "flops"]
+        traffic = [row for row in rows if row.stream != "flops"]
+        flops, moved, own_flops, own_moved = (
+            sympy.Add(*(row.count / count * amount(row) for row in some))
+            for amount, some in itertools.product((whole, device), (work, traffic))
+        )
+        yield Operator(name, layer, count, flops, moved, own_flops, own_moved, assumptions)

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
 from typing import Any
 
 from symroof.symbolic.expressions import names
@@ -193,12 +192,6 @@ def _declared() -> Iterator[Quantity]:
 
 
 QUANTITIES: dict[str, Quantity] = {quantity.name: quantity for quantity in _declared()}
-
-GROUPS: dict[str, tuple[Quantity, ...]] = {
-    group: tuple(quantities)
-    for group, quantities in groupby(QUANTITIES.values(), key=lambda q: q.group)
-}
-"""The quantities by part of the theory, and those of each step."""
 
 OF_THE_MIX: dict[str, str] = {
     entry.fields["of_mix"]: entry.name for entry in section("define") if "of_mix" in entry.fields

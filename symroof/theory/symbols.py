@@ -169,8 +169,6 @@ ALIASES: dict[str, str] = {
     for alias in entry.fields.get("aliases", ())
 }
 """Other names that are accepted on input, of inputs and of quantities."""
-NOUNS = frozenset(symbol.noun for symbol in INPUTS.values() if symbol.noun)
-"""Words for counted things that are not units."""
 SHARES = frozenset(symbol.name for symbol in INPUTS.values() if symbol.most == "1")
 """Inputs that lie between 0 and 1."""
 STEP_INDEX = Symbol("step", "j", "", "number of a decode step", counted=True)
