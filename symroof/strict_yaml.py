@@ -33,7 +33,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True)
 class Document:
-    """A file's data with the place of everything in it, and how each number was written (``1.20`` says more than 6/5)."""
+    """A file's data with the place of everything in it, and how each number was written (``1.20`` says more than 6/5); of a part ``at`` a place its own data."""
 
     file: str
     data: Any
@@ -41,10 +41,11 @@ class Document:
     lines: tuple[str, ...]
     text: str
     written: dict[Location, str] = field(default_factory=dict)
+    at: Location = ()
 
     def problem(self, location: Location, message: str, hint: str = "") -> Problem:
-        """A problem at a place in the file; a missing key points at its parent."""
-        known = location
+        """A problem at a place in the data; a missing key points at its parent."""
+        known = location = (*self.at, *location)
         while known not in self.places and known:
             known = known[:-1]
         return self.problem_at(self.places.get(known, (1, 1)), message, hint, location)

@@ -17,7 +17,7 @@ from typing import Any
 from symroof.analysis.study import Study, Track, untracked
 from symroof.cases.request import request_of
 from symroof.claims.checked import HOLDS, Checked, Report
-from symroof.claims.claim_files import HOLD_CLAIMS, NOTHING, ClaimFile, read_claims
+from symroof.claims.claim_files import HOLD_CLAIMS, NOTHING, ClaimFile, Entry, read_claims
 from symroof.claims.judge import failed_judgement, judge
 from symroof.errors import InputError, Problem, nearest, why
 from symroof.specs.claims import ClaimSpec
@@ -156,10 +156,10 @@ def _judged(
         judged = _in_time(source, track)
         ids = {claim.id: claim for claim in reversed(judged)}
         every += source.problems
-        for i, one in enumerate(judged):
-            claim = _settled(source, i, one, ids)
+        for entry, one in zip(source.entries, judged, strict=True):
+            claim = _settled(source.document.file, entry, one, ids)
             if isinstance(claim.error, InputError):
-                faults = [_in_its_file(source.part(i), fault) for fault in claim.error.problems]
+                faults = [_in_its_file(entry.part, fault) for fault in claim.error.problems]
                 claim = replace(claim, reason=why(faults))
                 every += faults
             claims.append(claim)
@@ -210,9 +210,8 @@ def _in_time(source: ClaimFile, track: Track) -> list[Checked]:
     return judged
 
 
-def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Checked]) -> Checked:
+def _settled(file: str, entry: Entry, claim: Checked, ids: Mapping[str, Checked]) -> Checked:
     """A judged claim with its place and its conflicts; where these fail, that claim alone says so."""
-    entry = source.entries[index]
     try:
         claim = with_conflict(claim, ids)
         unsound = entry.wrong_arithmetic
@@ -227,7 +226,7 @@ def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Ch
     claimed = claim.claimed or ("" if value is None else str(value))
     return replace(
         claim,
-        file=source.document.file,
+        file=file,
         line=line,
         column=column,
         claimed=entry.figure.text if entry.figure else claimed,

@@ -43,6 +43,7 @@ class Entry:
 
     Attributes:
         claim: as it was read; unchecked where it cannot be.
+        part: its own part of the document.
         place: line and column of its number, its annotation, or its entry.
         figure: its number, with its place in the note; None where it has none.
         shared: the names of its settings that are defaults of the note.
@@ -51,21 +52,12 @@ class Entry:
     """
 
     claim: ClaimSpec
+    part: Document
     place: tuple[int, int]
     figure: Figure | None = None
     shared: frozenset[str] = frozenset()
     wrong_arithmetic: str = ""
     error: InputError | None = None
-
-
-@dataclass(frozen=True)
-class ClaimDocument(Document):
-    """A claim's own part of its document: its problems are told at their places in the file."""
-
-    at: Location = ()
-
-    def problem(self, location: Location, message: str, hint: str = "") -> Problem:
-        return super().problem((*self.at, *location), message, hint)
 
 
 class ClaimFile:
@@ -82,15 +74,12 @@ class ClaimFile:
         self.ids: dict[str, int] = {}
         self.problems: list[Problem] = []
 
-    def part(self, index: int) -> ClaimDocument:
-        """The document of one claim."""
-        whole = vars(self.document) | {"data": self.document.data["claims"][index]}
-        return ClaimDocument(**whole, at=("claims", index))
-
-    def add(self, place: tuple[int, int], error: InputError | None = None, **noted: Any) -> None:
-        """Read the next claim of the document; ``error`` is why it cannot be."""
+    def add(
+        self, data: Any, place: tuple[int, int], error: InputError | None = None, **noted: Any
+    ) -> None:
+        """Read the next claim from its data; ``error`` is why it cannot be."""
         index = len(self.entries)
-        part = self.part(index)
+        part = replace(self.document, data=data, at=("claims", index))
         try:
             if error is not None:
                 raise error
@@ -98,12 +87,12 @@ class ClaimFile:
             if (same := self.ids.setdefault(claim.id, index)) != index:
                 message = f"{claim.id} is the id of claim {same + 1} too"
                 raise InputError(part.problem(("id",), message))
-            entry = Entry(claim, place, **noted)
+            entry = Entry(claim, part, place, **noted)
         except InputError as fault:
-            fields = part.data if isinstance(part.data, dict) else {}
+            fields = data if isinstance(data, dict) else {}
             shown = {k: fields[k] for k, t in READABLE.items() if isinstance(fields.get(k), t)}
             unread = {"id": f"claim-{index + 1}", **shown, "unchecked": why(fault.problems)}
-            entry = Entry(ClaimSpec(**unread), place, error=fault, **noted)
+            entry = Entry(ClaimSpec(**unread), part, place, error=fault, **noted)
         self.entries.append(entry)
 
 
@@ -139,7 +128,7 @@ def read_claims(text: str, file: str, defaults: Mapping[str, str] = NOTHING) -> 
         if defaults and isinstance(claim, dict) and isinstance(claim.get("given", {}), dict):
             claim["given"] = {**defaults, **claim.get("given", {})}
         of_claim = [one for one in unread if one.location[:2] == ("claims", i)]
-        source.add(document.places["claims", i], InputError(of_claim) if of_claim else None)
+        source.add(claim, document.places["claims", i], InputError(of_claim) if of_claim else None)
     return source
 
 
@@ -148,10 +137,9 @@ class Note(ClaimFile):
 
     def __init__(self, text: str, file: str, given: Mapping[str, Any]) -> None:
         lines = tuple(LINE_END.split(text))
-        super().__init__(Document(file, {"claims": []}, {(): (1, 1)}, lines, text))
+        super().__init__(Document(file, None, {(): (1, 1)}, lines, text))
         note = read_note(text, file)
         self.place = note.place
-        self.claims: list[dict[str, Any]] = self.document.data["claims"]
         self.given = self.defaults = dict(given)
         self.default_places: dict[Location, tuple[int, int]] = {}
         self.bad_default: AnnotationError | None = None
@@ -161,7 +149,7 @@ class Note(ClaimFile):
         for count, passage in enumerate(note.passages()):
             if count == MOST_ANNOTATIONS:
                 message = f"more than {MOST_ANNOTATIONS} annotations in one file"
-                self.problems += self._fault(passage.at, message, "split the file").problems
+                self.problems.append(self._problem(passage.at, message, "split the file"))
                 break
             self._read(passage)
         for start, end, _ in note.blocks:
@@ -169,8 +157,8 @@ class Note(ClaimFile):
                 if not one.follows:
                     self._wrong_arithmetic(one, one.result.shifted(start))
 
-    def _fault(self, at: int, message: str, hint: str = "") -> InputError:
-        return InputError(self.document.problem_at(self.place(at), message, hint))
+    def _problem(self, at: int, message: str, hint: str) -> Problem:
+        return self.document.problem_at(self.place(at), message, hint)
 
     def _read(self, passage: Passage) -> None:
         """One annotation: a default, or a claim; one that cannot be read is an unchecked claim."""
@@ -188,12 +176,12 @@ class Note(ClaimFile):
             else:
                 self._claim(*fields, passage)
         except AnnotationError as error:
-            fault = self._fault(error.at, error.message, error.hint)
+            fault = self._problem(error.at, error.message, error.hint)
             if default:
                 self.bad_default = error
-                self.problems += fault.problems
+                self.problems.append(fault)
             else:
-                self._add({}, None, self._words(passage), passage.at, fault)
+                self._add({}, None, self._words(passage), passage.at, InputError(fault))
         if not default:
             self.previous_end = passage.ends
 
@@ -220,9 +208,9 @@ class Note(ClaimFile):
         figure, value = claimed_number(data, passage.prose, at, since, owned, self.folder)
         data |= {} if value is None else {"value": value}
         words = self._words(passage, figure)
-        index = len(self.claims)
         known = self.default_places | {name: self.place(at) for name, at in places.items()}
-        self.document.places.update({("claims", index, *name): known[name] for name in known})
+        of = ("claims", len(self.entries))
+        self.document.places.update({(*of, *name): place for name, place in known.items()})
         self._add(data, figure and figure.shifted(passage.start), words, passage.at)
 
     def _wrong_arithmetic(self, one: Equation, result: Figure) -> None:
@@ -230,7 +218,7 @@ class Note(ClaimFile):
         owned = (each for each in self.entries if each.figure and each.figure.start == result.start)
         if owner := next(owned, None):
             owner.wrong_arithmetic = f"{one.text} is {one.right}, not {result.digits}"
-        elif len(self.claims) < MOST_ANNOTATIONS:
+        elif len(self.entries) < MOST_ANNOTATIONS:
             value = result.number
             step = {"name": f"{one.text} =", "expression": str(one.value), "value": value}
             words = without_marks(f"{one.text} = {result.text}")
@@ -255,11 +243,11 @@ class Note(ClaimFile):
         place = self.place(figure.start if figure else at)
         of = figure.denominators if figure else ()
         per = {"per": " per ".join(map(str, of))} if of and data.get("quantity") else {}
-        same = sum(claim["line"] == place[0] for claim in self.claims)
+        same = sum(one.claim.line == place[0] for one in self.entries)
         own = f"L{place[0]}-{same + 1}" if same else f"L{place[0]}"
-        self.document.places["claims", len(self.claims)] = self.place(at)
-        self.claims.append({"id": own, "says": words, **per, **data, "line": place[0]})
-        self.add(place, error, figure=figure, shared=frozenset(self.defaults))
+        self.document.places["claims", len(self.entries)] = self.place(at)
+        whole = {"id": own, "says": words, **per, **data, "line": place[0]}
+        self.add(whole, place, error, figure=figure, shared=frozenset(self.defaults))
 
 
 def _check_form(passage: Passage, colon: bool, body: str) -> None:
