@@ -28,7 +28,7 @@ whatever its name:
 
 import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import sympy
@@ -70,14 +70,10 @@ def symbol(name: str, own: Declarations = NONE) -> Any:
         if name == SLOPE_BY_TERM_COUNT:
             raise UndefinedValue("the slope of a sum in the number of its terms")
         return sympy.diff(symbol(name.quantity, own), symbol(name.by, own))
-    if name in own and name not in own.in_sympy:
-        own.in_sympy[name] = _made(name, own)
-    return own.in_sympy[name] if name in own else _built_in(name)
-
-
-@cache
-def _built_in(name: str) -> Any:
-    return _made(name, NONE)
+    home = own if name in own else NONE
+    if name not in home.in_sympy:
+        home.in_sympy[name] = _made(name, home)
+    return home.in_sympy[name]
 
 
 def _made(name: str, own: Declarations) -> Any:

@@ -98,9 +98,12 @@ def _active(spec: ModelSpec) -> int:
     """Active parameters per token, from the theory's parameter count."""
     from symroof.symbolic.evaluation import evaluate
     from symroof.symbolic.expressions import inline, names, symbol
-    from symroof.theory.totals import counting
+    from symroof.theory.layout import SINGLE
+    from symroof.theory.switches import assume
+    from symroof.theory.totals import totals
 
-    definitions, values = counting(spec.architecture()), spec.values()
+    counted = totals(spec.architecture(), assume(), SINGLE).counting()
+    definitions, values = dict(counted), spec.values()
     tree = inline(symbol("active_params"), lambda name, _: definitions.get(name))
     return int(evaluate(tree, None, {name: float(values[name]) for name in names(tree)}))
 

@@ -248,20 +248,20 @@ def where(step: str, subject: BoundCase) -> BoundCase:
 
 def operators(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """One table for each step with a known time."""
-    tables = [table for step in STEPS if (table := phase(step.name, subject))]
-    return [{key: value for key, value in table.items() if key != "entries"} for table in tables]
+    return [phase(step.name, subject) for step in STEPS if timed(step.name, subject)]
 
 
-def phase(step: str, subject: BoundCase) -> dict[str, Any] | None:
+def timed(step: str, subject: BoundCase) -> bool:
+    """Whether the time of a step's work is known."""
+    return where(step, subject).get(f"{step}_roofline_time") is not None
+
+
+def phase(step: str, subject: BoundCase) -> dict[str, Any]:
     """The operators of one step, the slowest first."""
-    subject = where(step, subject)
-    if subject.get(f"{step}_roofline_time") is None:
-        return None
-    entries = [entry(step, operator, subject) for operator in subject.case.theory.operators[step]]
-    whole = sum((e["time"].value for e in entries), Fraction(0))
-    entries.sort(key=lambda e: -e["time"].value)
-    several = len({e["layer"] for e in entries if e["layer"]}) > 1
-    rows = [row(e, whole, several) for e in entries]
+    subject, every = where(step, subject), entries(step, subject)
+    whole = sum((e["time"].value for e in every), Fraction(0))
+    several = len({e["layer"] for e in every if e["layer"]}) > 1
+    rows = [row(e, whole, several) for e in sorted(every, key=lambda e: -e["time"].value)]
     link, overhead = subject.get(f"{step}_link_time"), subject.get(f"{step}_overhead")
     return {
         "step": step,
@@ -270,12 +270,16 @@ def phase(step: str, subject: BoundCase) -> dict[str, Any] | None:
         "overhead": overhead.plain(3) if overhead and overhead.value else None,
         "beside_prompts": subject.assumptions["scheduling"] == "chunked",
         "traffic_between": bool((between := subject.get("elementwise_bytes")) and between.value),
-        "entries": entries,
     }
 
 
-def entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
-    """Time, bound and intensity of an operator over all its layers."""
+def entries(step: str, subject: BoundCase) -> list[dict[str, Any]]:
+    """Time, bound and intensity of each operator of a step over all its layers."""
+    subject = where(step, subject)
+    return [_entry(step, operator, subject) for operator in subject.case.theory.operators[step]]
+
+
+def _entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
     time = subject.formula(operator.roofline_time, QUANTITIES[f"{step}_roofline_time"])
     amounts = (operator.flops, operator.bytes, operator.device_flops, operator.device_bytes)
     flops, moved, own_flops, own_moved = (

@@ -163,7 +163,8 @@ def declared_formulas(specs: Mapping[str, FormulaSpec], known: Declarations = NO
     read_each(specs.items(), lambda name, _: _check_name(name, known))
     fields = {"unit", "means", "latex", "counts", "sign"}
     made, every = dict[str, Quantity](), known
-    for name in _in_order(specs):
+    order, circles = _in_order(specs)
+    for name in order:
         spec = specs[name]
         entry = spec.model_dump(include=fields)
         if spec.unit is None:  # of what cannot be read it does not matter
@@ -178,21 +179,26 @@ def declared_formulas(specs: Mapping[str, FormulaSpec], known: Declarations = NO
         return read_at("formula", lambda: _definition(name, spec.formula, every))
 
     trees = read_each(specs.items(), read)
-    raise_faults(_circles(trees))
+    raise_faults(circles)
     raise_faults(list(_too_large(trees, known)))
     quantities = tuple(made[name] for name in specs)
     return Declarations(quantities=quantities, formulas=tuple(trees.items()))
 
 
-def _in_order(specs: Mapping[str, FormulaSpec]) -> list[str]:
-    """The names of formulas, each behind those that it uses; of a circle, which is told when all are read, as they are listed."""
+def _in_order(specs: Mapping[str, FormulaSpec]) -> tuple[list[str], list[Fault]]:
+    """The names of formulas, each behind those that it uses; of a circle as they are listed, and the circle, which is told when all are read."""
     uses: dict[str, set[str]] = {}
     for name, spec in specs.items():
         with suppress(ValueError):
             uses[name] = specs.keys() & _mentioned(_read(spec.formula))
-    with suppress(CycleError):
-        return [*dict.fromkeys((*TopologicalSorter(uses).static_order(), *specs))]
-    return list(specs)
+    try:
+        return [*dict.fromkeys((*TopologicalSorter(uses).static_order(), *specs))], []
+    except CycleError as error:
+        circle = error.args[1][:0:-1]
+        first = next(name for name in specs if name in circle)
+        at = circle.index(first)
+        named = " -> ".join([*circle[at:], *circle[:at], first])
+        return list(specs), [((first, "formula"), f"is defined by itself: {named}")]
 
 
 def declared_thresholds(specs: Mapping[int, ThresholdSpec], known: Declarations) -> Declarations:
@@ -292,20 +298,6 @@ def _definition(name: str, formula: Any, known: Declarations) -> Expr:
             raise ValueError(f"{error}; {hint}") from None
         raise ValueError(str(error)) from None
     return tree
-
-
-def _circles(read: Mapping[str, Expr]) -> list[Fault]:
-    """A circular definition, at its first name."""
-    uses = {name: read.keys() & _mentioned(tree) for name, tree in read.items()}
-    try:
-        TopologicalSorter(uses).prepare()
-    except CycleError as error:
-        circle = error.args[1][::-1]
-        first = next(name for name in read if name in circle)
-        at = circle.index(first)
-        named = [*circle[at:-1], *circle[: at + 1]]
-        return [((first, "formula"), f"is defined by itself: {' -> '.join(named)}")]
-    return []
 
 
 def _too_large(read: Mapping[str, Expr], known: Declarations) -> Iterator[Fault]:

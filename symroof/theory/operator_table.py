@@ -88,30 +88,18 @@ def placed_rows(
     architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE
 ) -> tuple[PlacedRow, ...]:
     """All rows of an architecture that exist under the assumptions, before switches filter the traffic."""
-    placed = [*_placed_rows(architecture, layout)]
+    placed: list[PlacedRow] = []
+    for layer in architecture.layers:
+        for row in layer_rows(layer, architecture.norm):
+            copies = row.copies if row.stream == "params" else ""
+            count = symbol(layer.symbol(copies or "n_layers"))
+            placed.append(_placed(row, layer, count, architecture, layout))
+    around = Layer(label="")
+    placed += [_placed(row, around, ONE, architecture, layout) for row in outer_rows(architecture)]
     if assumptions["parameters"] == "nominal":
         more = [SPARSE_EXPERTS] if architecture.sparse else []
         placed = [*_nominal([*placed, *more], architecture.kept is not None, layout)]
     return tuple(row for row in placed if assumptions.holds(row.when))
-
-
-def placed_parameters(architecture: Architecture) -> tuple[PlacedRow, ...]:
-    """The rows of resident parameters only."""
-    return tuple(_placed_rows(architecture, SINGLE, lambda row: row.stream == "params"))
-
-
-def _placed_rows(
-    architecture: Architecture,
-    layout: Layout,
-    counts: Callable[[OperatorRow], bool] = lambda row: True,
-) -> Iterator[PlacedRow]:
-    for layer in architecture.layers:
-        for row in filter(counts, layer_rows(layer, architecture.norm)):
-            copies = row.copies if row.stream == "params" else ""
-            count = symbol(layer.symbol(copies or "n_layers"))
-            yield _placed(row, layer, count, architecture, layout)
-    for row in filter(counts, outer_rows(architecture)):
-        yield _placed(row, Layer(label=""), ONE, architecture, layout)
 
 
 def _placed(

@@ -14,7 +14,7 @@ import sympy
 from symroof.symbolic.expressions import ONE, ZERO, Expr, substitute, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.architecture import Architecture
-from symroof.theory.layout import SINGLE, Layout
+from symroof.theory.layout import Layout
 from symroof.theory.operator_table import (
     GATHERED,
     KEPT_WIDTH,
@@ -23,7 +23,6 @@ from symroof.theory.operator_table import (
     counted_traffic,
     idle_parameters,
     parameters,
-    placed_parameters,
     placed_rows,
     total,
     width_of,
@@ -38,7 +37,7 @@ from symroof.theory.steps import (
     Step,
     driver,
 )
-from symroof.theory.switches import Assumptions, assume
+from symroof.theory.switches import Assumptions
 from symroof.theory.theory_files import table
 
 COEFFICIENTS: dict[tuple[str, str], str] = {
@@ -304,14 +303,8 @@ def _scope_order(driven: tuple[str, DriverScope, str | None]) -> tuple[str, str]
     return own, alone or ""
 
 
-def totals(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> Totals:
+def totals(architecture: Architecture, assumptions: Assumptions, layout: Layout) -> Totals:
     """The table of an architecture, ready to be summed."""
     table = placed_rows(architecture, assumptions, layout)
     once, again = (tuple(r for r in table if (r.end == "tied") is tied) for tied in (False, True))
     return Totals(architecture, assumptions, once, again)
-
-
-def counting(architecture: Architecture) -> dict[str, Expr]:
-    """The definitions needed to count parameters, from the rows of parameters only: much faster than the full table."""
-    held = tuple(row for row in placed_parameters(architecture) if row.end != "tied")
-    return dict(Totals(architecture, assume(), held).counting())

@@ -26,7 +26,7 @@ from symroof.report.pictures.curves import (
     next_power_of_two,
     requests,
 )
-from symroof.report.review_sections import phase
+from symroof.report.review_sections import entries, timed
 from symroof.symbolic.expressions import NoValue
 from symroof.theory.declarations import FULL_MEMORY
 from symroof.theory.steps import STEPS
@@ -55,17 +55,15 @@ def roofline(study: Study, subject: BoundCase) -> Chart:
         InputError: a peak, a bandwidth or the time of a phase is not known.
     """
     needed = ("peak_flops", "mem_bandwidth", "effective_ridge")
-    tables = [
-        table
+    steps = {
+        step.name: [_step(step.name, subject), *_operators(step.name, subject)]
         for step in STEPS
-        if known(subject, *needed)
-        and (table := phase(step.name, subject))
-        and known(subject, f"{step.name}_intensity")
+        if timed(step.name, subject)
+        and known(subject, *needed, f"{step.name}_intensity")
         and subject.case.value(f"{step.name}_intensity") > 0
-    ]
-    if not tables:
+    }
+    if not steps:
         raise lacking("roofline", subject, *needed, "prefill_roofline_time", "decode_roofline_time")
-    steps = {table["step"]: [_step(table["step"], subject), *_operators(table)] for table in tables}
     intensities, rates = zip(*(spot for spots in steps.values() for spot in spots), strict=True)
     peak, bandwidth = (float(subject.case.value(name)) for name in needed[:2])
     low, high = min(intensities) / 3, max(peak / bandwidth * 20, max(intensities) * 3)
@@ -95,11 +93,11 @@ def _step(step: str, subject: BoundCase) -> Spot:
     return float(flops / moved), float(flops / case.value(f"{step}_roofline_time"))
 
 
-def _operators(table: dict[str, Any]) -> list[Spot]:
+def _operators(step: str, subject: BoundCase) -> list[Spot]:
     """The operators of prefill and decode, by their intensity."""
     return sorted(
         (float(e["intensity"]), float(e["device_flops"] / e["time"].value))
-        for e in (table["entries"] if table["step"] in WITH_OPERATORS else ())
+        for e in (entries(step, subject) if step in WITH_OPERATORS else ())
         if (e["intensity"] or 0) > 0 < e["time"].value
     )
 

@@ -83,14 +83,6 @@ class Drawn:
     def across(self, place: int = 0) -> Symbol:
         return self.subject.case.theory.symbol(self.by[place])
 
-    @property
-    def case(self) -> str:
-        """The case, and the efficiencies if the quantity depends on any."""
-        basis = basis_of(self.subject, (self.name,))
-        expected = basis and self.subject.basis == EXPECTED
-        words = ("at measured efficiencies",) if expected else basis[:1]
-        return ", ".join([case_title(self.subject), *words])
-
     def points(self, place: int = 0, count: int = POINTS) -> Any:
         """Logarithmically spaced values of an input around that of the case."""
         now = float(self.subject.case.value(self.by[place])) or 1.0
@@ -139,7 +131,13 @@ def over_input(study: Study, quantity: Any, over: Any) -> Chart:
     'At prompt 1,024 tokens, ttft/itl is 5.992 (4.684 to 8.374); from 64 to 16,384 it goes from 3.502 to 60.63.'
     """
     drawn = Drawn.of(study, quantity, over)
-    return _map(drawn) if len(drawn.by) == 2 else _curve(drawn)
+    chart, basis = (
+        (_map if len(drawn.by) == 2 else _curve)(drawn),
+        basis_of(drawn.subject, (drawn.name,)),
+    )
+    expected = basis and drawn.subject.basis == EXPECTED
+    chart.case = ", ".join([chart.case, *(["at measured efficiencies"] if expected else basis[:1])])
+    return chart
 
 
 def _curve(drawn: Drawn) -> Chart:
@@ -168,7 +166,7 @@ def _curve(drawn: Drawn) -> Chart:
     ]
     chart = Chart(
         "over",
-        drawn.case,
+        case_title(subject),
         f"{drawn.label} over {by}.",
         found,
         drawn.axis(points),
@@ -249,7 +247,7 @@ def _map(drawn: Drawn) -> Chart:
     own = subject.result(drawn.name).plain()
     chart = Chart(
         "map",
-        drawn.case,
+        case_title(subject),
         f"{drawn.label} over {across} and {up}, as colours.",
         [f"here {drawn.label} is {own}", f"over {across} and {up} it goes from {ends}"],
         drawn.axis(x, 0),
