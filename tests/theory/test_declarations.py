@@ -304,7 +304,7 @@ FIELDS = {
     "inputs": f"{NAMED} default least most noun",
     "define": f"{NAMED} formula choose fixed_point largest without absent exists negligible digits of_mix",
     "conditions": "holds otherwise",
-    "thresholds": "name equation unknown means kind below above source subject needs when holds under_load",
+    "thresholds": "name equation unknown means kind below above source subject needs when met under_load",
 }
 FIELDS["each_step"] = FIELDS["define"]
 
