@@ -209,8 +209,12 @@ def swings(subject: BoundCase) -> list[Swing]:
             continue
         low, high = _ends(name, subject)
         ends = {m: along(subject.case, m, name, [low, high]) for m in metrics}
-        shares = {m: _moved(subject.case.value(m), pair) for m, pair in ends.items()}
-        moved = {m: share for m, share in shares.items() if share >= LEAST}
+        moved = {}  # how far the ends lie from the value, as a share of it
+        for m, pair in ends.items():
+            base, finite = subject.case.value(m), [end for end in pair if math.isfinite(end)]
+            share = max((abs(end - base) / base for end in finite if base), default=0.0)
+            if share >= LEAST:
+                moved[m] = share
         if moved:
             found.append(Swing(name, low, high, {m: ends[m] for m in moved}, moved))
     return sorted(found, key=lambda swing: -max(swing.moved.values()))
@@ -228,11 +232,6 @@ def _ends(name: str, subject: BoundCase) -> tuple[float, float]:
         far = value * STEP >= 1
         low, high = (round(low), round(high)) if far else (max(value - 1, 1.0), value + 1)
     return float(low), float(min(high, 1.0) if name in SHARES else high)
-
-
-def _moved(base: float, ends: Any) -> float:
-    """How far the ends lie from a value, as a share of it."""
-    return max((abs(end - base) / base for end in ends if base and math.isfinite(end)), default=0.0)
 
 
 def span_in_words(subject: BoundCase, swing: Swing) -> str:
