@@ -34,10 +34,10 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1757,
+    "top level": 1743,
     "symbolic": 4625,
-    "theory": 4502,
-    "specs": 4269,
+    "theory": 4436,
+    "specs": 4253,
     "checkpoints": 3211,
     "study": 6468,
     "select": 2421,
@@ -45,10 +45,10 @@ BUDGETS = {
     "servers": 1514,
     "sweep": 962,
     "calibrate": 1229,
-    "check": 4272,
-    "report": 4794,
+    "check": 4257,
+    "report": 4738,
     "cli": 3447,
-    "tests": 29923,
+    "tests": 29922,
     "other": 2661,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
