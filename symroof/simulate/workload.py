@@ -202,6 +202,8 @@ class Traffic:
             some = f"{self.users:,} users at once, {again}"
             all_of = some if self.users < MOST_REQUESTS else "all requests at once"
             come = f"a burst to an idle server, {all_of}; its start and its end are counted"
+            if all_of == some and self.output.kind == "fixed":
+                come += "; responses of one length end together, so that prompts keep arriving together (--lengths spreads them)"
         else:
             come = f"{self.arrivals} arrivals of {self.rate:.4g} requests/s at one replica"
             if self.arrivals == "bursty":
