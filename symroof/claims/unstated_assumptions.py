@@ -160,8 +160,8 @@ def with_roof_share(judged: Checked) -> Checked:
     if answers.at_peak is None and answers.hardware is not None and (ratio > 0 or unit == "s"):
         share = ratio if unit in RATES or ratio <= 0 else 1 / ratio
         impossible = not 0 < share <= 1
-        words = f"{significant(100 * share, 2)} % of the roof"
-        words = "above the roof: impossible" if impossible else words
+        words = f"right at {significant(100 * share, 2)} % of peak"
+        words = "beyond 100 % of peak: impossible" if impossible else words
     reason = _joined(judged.reason, "" if named else words)
     return replace(judged, reason=reason, impossible=impossible)
 

@@ -98,11 +98,10 @@ def _rows(advised: Review) -> list[list[str]]:
     names = [name for name in listed("shown", "line") if rate or name != "sustained_itl"]
     if "loaded_itl" not in advised.facts and "loaded_ttft" not in advised.facts:
         names += listed("shown", "line_alone")
+    pick = advised.pick.case if advised.pick else None
     for name in names:
-        given, gives = (
-            compact(found[name]) if name in found else ""
-            for found in (advised.facts, advised.gives)
-        )
+        found = (advised.facts.get(name), advised.gives.get(name) or (pick and pick.get(name)))
+        given, gives = (compact(each) if each else "" for each in found)
         given = given or "unbounded" * waits_without_end(name, first.case)
         rows.append([WORDS[name], given, *([gives] if advised.line else [])])
     return [row for row in rows if any(row[1:])]

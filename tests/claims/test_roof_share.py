@@ -26,12 +26,14 @@ def judged(value, quantity="itl", **more):
 
 def test_faster_than_the_roof_is_impossible():
     assert judged("1.234 ms").verdict == "wrong" and judged("1.234 ms").impossible
-    assert judged("1.234 ms").reason.endswith("above the roof: impossible")
-    assert judged("812.345 token/s", "user_rate").reason.endswith("above the roof: impossible")
+    assert judged("1.234 ms").reason.endswith("beyond 100 % of peak: impossible")
+    assert judged("812.345 token/s", "user_rate").reason.endswith(
+        "beyond 100 % of peak: impossible"
+    )
 
 
 def test_slower_is_a_share_of_the_roof():
-    words = f"{100 * ROOF / 0.01737:.0f} % of the roof"
+    words = f"right at {100 * ROOF / 0.01737:.0f} % of peak"
     assert judged("17.37 ms").reason.endswith(words)
     assert judged(f"{1 / 0.01737:.4f} token/s", "user_rate").reason.endswith(words)
 

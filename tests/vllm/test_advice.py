@@ -115,7 +115,7 @@ def test_a_length_that_requests_have_room_in():
 
 
 @pytest.mark.parametrize(
-    ("aims", "says"), [({"ttft": "8 s"}, " s for 8 s"), ({"itl": "1 us"}, "for 1 µs")]
+    ("aims", "says"), [({"ttft": "8 s"}, " s > 8 s"), ({"itl": "1 us"}, "> 1 µs")]
 )
 def test_what_no_line_reaches_is_said(aims, says):
     found = reviewed(R1, targets=aims, **LONG)
