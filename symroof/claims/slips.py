@@ -191,7 +191,7 @@ class SlipPrediction:
 def predictions(context: Context, way: Way) -> Iterator[SlipPrediction]:
     """Every value that a slip leads to in one of its ways."""
     found: list[tuple[str, Settings]] = []
-    if way.result and not can_happen(way, context.unit, context.known_names):
+    if not can_happen(way, context.unit, context.known_names):
         return
     with suppress(*FAILURES):  # where the case lacks a name
         found += [("", {})] if way.result else _set(context, way)
@@ -205,7 +205,7 @@ def predictions(context: Context, way: Way) -> Iterator[SlipPrediction]:
 
 
 def can_happen(way: Way, unit: str, names: frozenset[str]) -> bool:
-    """Whether a result of a unit, that depends on some names, can be misread in this way."""
+    """Whether a slip can happen in this way to a result of a unit, that depends on some names."""
     has_unit = not way.units or not set(way.units).isdisjoint(unit.replace("*", "/").split("/"))
     return has_unit and (not way.depends_on or not names.isdisjoint(way.depends_on))
 
