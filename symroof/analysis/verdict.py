@@ -170,12 +170,6 @@ PREFILL_LOADS = (
 pile up because there is no such batch."""
 
 
-def overloaded(bound_case: BoundCase) -> bool:
-    """Whether requests come at least as fast as they are served, so that no wait has an end; ranges at their middle."""
-    loads = (check for check in target_checks(bound_case) if check.name == LOAD)
-    return any(check.slack <= 0 for check in loads)
-
-
 def findings(bound_case: BoundCase) -> list[str]:
     """The faults of a case, one name each: ``does_not_fit``, ``ttft_missed``, ``itl_missed``."""
     names = ["does_not_fit"] if bound_case.does_not_fit else []

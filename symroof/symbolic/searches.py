@@ -37,7 +37,7 @@ def fixed_points(body: Callable[[Any], Any], high: Any) -> Any:
     top, halved = body(high), np.ones_like(high, dtype=bool)
     before, gap_before = high, top - high
     # a body that grows has its point at or below its value at the end
-    at = np.where((0 < top) & (top < high), top, 0.0)
+    at = np.where((top > 0) & (top < high), top, 0.0)
     gap = body(at) - at
     low, end = np.where(gap > 0, at, 0.0), np.where(gap > 0, high, at)
     beyond, none = gap_before >= 0, np.isnan(gap) | np.isnan(gap_before)
