@@ -34,12 +34,8 @@ def searched(kind: str, body: Callable[[Any], Any], high: Any, *others: Any) -> 
 
 def fixed_points(body: Callable[[Any], Any], high: Any) -> Any:
     """The least ``x`` up to ``high`` with ``x = body(x)``, or ``high`` where ``body`` stays above; no value where a look has none."""
-    top, halved = body(high), np.ones_like(high, dtype=bool)
-    before, gap_before = high, top - high
-    # a body that grows has its point at or below its value at the end
-    at = np.where((top > 0) & (top < high), top, 0.0)
-    gap = body(at) - at
-    low, end = np.where(gap > 0, at, 0.0), np.where(gap > 0, high, at)
+    low, end, halved = np.zeros_like(high), high, np.ones_like(high, dtype=bool)
+    at, gap, before, gap_before = low, body(low), high, body(high) - high
     beyond, none = gap_before >= 0, np.isnan(gap) | np.isnan(gap_before)
     for _ in range(TURNS):
         # a body that jumps over its point, or rounds more coarsely, leaves an interval
