@@ -35,11 +35,11 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1743,
-    "symbolic": 4629,
+    "symbolic": 4625,
     "theory": 4436,
     "specs": 4253,
     "checkpoints": 3211,
-    "study": 6468,
+    "study": 6462,
     "select": 2421,
     "simulate": 1767,
     "servers": 1514,
@@ -48,7 +48,7 @@ BUDGETS = {
     "check": 4257,
     "report": 4738,
     "cli": 3446,
-    "tests": 29926,
+    "tests": 29925,
     "other": 2661,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
