@@ -81,7 +81,7 @@ def check_together(given: Given) -> list[str]:
     """Check that a request may have these values together; warnings where it may and they make little sense.
 
     Raises:
-        InputError: the cached part of a prompt is longer than the prompt, somewhere in the ranges of the two; ``tp`` neither divides the key
+        InputError: the cached part of a prompt is longer than the prompt, somewhere in the ranges of the two; no request arrives; ``tp`` neither divides the key
             and value heads nor is a multiple of them, or a degree is not whole, or a range; there are too many ranges.
     """
     ranges = [n for n, own in given.items() if own.ranged and not (own.measured or own.listed)]
@@ -95,6 +95,10 @@ def check_together(given: Given) -> list[str]:
         part = f"the {least:,g} of the prompt they are a part of"
         message, hint = f"{most:,g} cached tokens are more than {part}", f"at most {least:,g}"
         raise InputError(Problem(cached.source, message, path="cached_prefix", hint=hint))
+    rate = given.get("arrival_rate")
+    if rate and rate.low == 0 and "output" in given:
+        hint = "leave it out for a server with every slot taken"
+        raise InputError(Problem(rate.source, "must be positive", path="arrival_rate", hint=hint))
     degrees = {name: _degree(name, given) for name in DEGREES if name in given}
     known = {name: degree for name, degree in degrees.items() if degree is not None}
     tp = known.get("tp", 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import shlex
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
@@ -97,7 +98,7 @@ def in_our_words(args: Sequence[str], command: click.Command) -> list[str]:
             raise click.UsageError(f"{flag} is given twice: it takes one value")
         seen.add(flag)
         meant = _meant(flag, own) if flag.startswith("-") and flag not in known else []
-        follows = bool(given) or (bool(left) and not left[0].startswith("-"))
+        follows = bool(given) or (bool(left) and not re.match(r"-(?![\d.])", left[0]))
         if len(meant) == 1 and follows and not given:
             value = left.pop(0)
         if len(meant) != 1 or not follows:
@@ -105,7 +106,8 @@ def in_our_words(args: Sequence[str], command: click.Command) -> list[str]:
         elif meant[0] in own:
             made += [own[meant[0]], value]
         else:
-            rate = "/s" * (meant[0] == "arrival_rate" and value.replace(".", "").isdigit())
+            bare = re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", value)
+            rate = "/s" * (meant[0] == "arrival_rate" and bool(bare))
             made += ["--set", f"{meant[0]}={value}{rate}"]
     return made
 

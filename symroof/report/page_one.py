@@ -278,6 +278,7 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
     """What would change the pick: prices, longer prompts, more requests, what narrower weights or another batch would save."""
     ranking, case, said = review.shown, one.case, []
     stays = ranking.stays_up_to
+    worst = f"in the worst case of the {_interval(case)} " if case.box else ""
     if review.pick and stays is not None and math.isfinite(stays):
         price = f"more than {told.usd(stays)} USD/hour each (now {told.usd(one.prices_now)})"
         said.append(
@@ -288,18 +289,14 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
         slow = case.slow_end.case.changed({"prompt": prompt})
         wrong = missed(case, slow)
         misses = ", ".join(BROKEN[name] for name in wrong)
-        where = "" if wrong == [MEMORY] else "in the worst case of the 80 % interval "
+        where = "" if wrong == [MEMORY] else worst
         said.append(
             [f"prompts are {much} or longer (now {_now('prompt', case)}): {where}it then {misses}"]
         )
     if review.pick and one.highest_rate:
         rate = Result(case.case.theory.symbol("arrival_rate"), one.highest_rate).plain(told.DIGITS)
         now = _now("arrival_rate", case)
-        said.append(
-            [
-                f"more than {rate} (now {now}) arrive: in the worst case of the 80 % interval it then needs another replica"
-            ]
-        )
+        said.append([f"more than {rate} (now {now}) arrive: {worst}it then needs another replica"])
     if not review.asks and (held := case.get("concurrency")):
         said.append([f"more than {held.plain(told.DIGITS)} run at a time: memory is full"])
     if less := review.opened:

@@ -24,6 +24,8 @@ SLOWER = {
     "cdna3": "measured servers (vLLM 0.9 and 0.10) reached two thirds to three quarters of the predicted rate"
 }
 """What measured servers of a generation say against predictions from single steps (docs/serving.md)."""
+WIDE = 3
+"""So many times the devices that the predicted values need: then the interval and not the load decides."""
 FORMATS = {"fp8": "FP8", "nvfp4": "FP4"}
 
 
@@ -186,7 +188,11 @@ def enough_text(found: Recommendation, one: Purchase) -> str:
     if fewer is None:
         return ""
     would = f"{fewer.devices:,} × {device_word(fewer)} would do ({layout_text(fewer)})"
-    return f"Sized for the whole 80 % interval; at the predicted values {would}, {paid_text(fewer)}"
+    wide = ", which is too wide here to buy from: measure first" * (
+        one.devices > WIDE * fewer.devices
+    )
+    sized = f"Sized for the whole 80 % interval{wide}"
+    return f"{sized}; at the predicted values {would}, {paid_text(fewer)}"
 
 
 def together_text(found: Recommendation) -> str:
@@ -230,10 +236,13 @@ def undecided_text(found: Recommendation) -> str:
 def not_measured(ones: Sequence[Purchase]) -> list[str]:
     """Of which devices the intervals are those of other measurements, and of which."""
     by_text: dict[str, list[str]] = {}
+    for one in ones:  # first what was measured to be otherwise
+        device = one.case.hardware
+        if slower := SLOWER.get(device.generation) if device else None:
+            by_text.setdefault(slower, []).append(device_word(one))
     for one in ones:
-        device, apart = one.case.hardware, APART * (len(one.group) > 1)
-        slower = SLOWER.get(device.generation, "") if device else ""
-        for text in filter(None, (beyond_measurements(one.case), apart, slower)):
+        apart = APART * (len(one.group) > 1)
+        for text in filter(None, (beyond_measurements(one.case), apart)):
             by_text.setdefault(text, []).append(device_word(one))
     return [f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in by_text.items()]
 

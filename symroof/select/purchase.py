@@ -232,7 +232,8 @@ class Purchase(Configuration):
         because = "; its hardware file has no link between GPUs, so only one is used" * alone
         if MEMORY in self.misses:
             used = self.judged.shares[MEMORY]
-            return f"does not fit: {used:.2g} times its memory{because}"
+            much = f"{used:.2g} times" if used > 1.05 else "slightly more than"
+            return f"does not fit: needs {much} its memory{because}"
         if LOAD in self.misses:
             when = "" if LOAD in self.missed_as_expected else " in the worst case"
             return f"does not keep up with the arriving requests{when}{because}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -213,7 +213,16 @@ def recommend(study: Study, layouts: Layouts = ()) -> Recommendation:
 
 
 def recommended_of(choice: Selection) -> Recommendation:
-    """The recommendation of a selection: the best of each device."""
+    """The recommendation of a selection: the best of each device; at the same price not one with devices that only prefill, of which nothing was measured."""
+    made = _best_of(choice)
+    pick, whole = made.pick, made.together
+    if pick is None or whole is None or (whole.spent or math.inf) > (pick.spent or 0):
+        return made
+    others = tuple(whole if one is pick else one for one in choice.configurations)
+    return _best_of(replace(choice, configurations=others))
+
+
+def _best_of(choice: Selection) -> Recommendation:
     best: dict[Any, Purchase] = {}
     for configuration in choice.configurations:
         device = configuration.own.hardware

@@ -51,6 +51,7 @@ eval --set 'mem_bandwidth=3 TBps' | did you mean TB/s?
 vllm | such as: symroof vllm 'vllm serve
 eval --model gpt2 --hardware h1000 | did you mean 'h100'?
 select --among prefill_devices=1,2 | --assume scheduling=disaggregated
+eval --model gpt2 --prompt 100 --output 10 --qps 0 | leave it out for a server with every slot taken
 diff gpt2 llama-3-8b | write a case in quotes: '--model gpt2 --hardware
 """
 

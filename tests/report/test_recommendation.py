@@ -41,7 +41,7 @@ def test_what_does_not_fit_is_no_nearest_miss_where_something_fits():
     case = {**CASE, "hardware": "a10g", "prompt": 2048, "tp": 1, "batch": [1, 64]}
     page = page_one(reviewed(Study(**case, targets={"itl": "1 ms"})))
     assert page["price"][0].startswith("Closest: 1 × A10G, batch 1 (ITL ")
-    assert "1 × A10G, batch 64 does not fit: 1." in " ".join(page["said"])
+    assert "1 × A10G, batch 64 does not fit: needs 1." in " ".join(page["said"])
 
 
 def test_nothing_else_is_recommended_to_what_passes_and_nothing_where_nothing_does():
