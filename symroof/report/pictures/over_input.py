@@ -173,13 +173,14 @@ def _curve(drawn: Drawn) -> Chart:
         scale,
         does_not_fit=subject.does_not_fit,
     )
-    if subject.corners:
-        span = "80 % interval" if subject.measured_alone else "range of the inputs"
-        chart.notes.append(f"Band: {span}. Line: {range_position(subject).removeprefix('at ')}.")
     spot = [(float(subject.case.value(by)), float(subject.case.value(name)))]
     chart.spots("diamond", spot, "D", "vermilion", 8, label=f"this case: {value}")
-    if len(ends := [along(corner, name, by, points) for corner in subject.corners]):
-        chart.between(points, np.min(ends, axis=0), np.max(ends, axis=0), "blue", 0.3)
+    ends = [along(corner, name, by, points) for corner in subject.corners] or [values]
+    low_end, high_end = np.min(ends, axis=0), np.max(ends, axis=0)
+    if np.any(high_end > low_end):
+        chart.between(points, low_end, high_end, "blue", 0.3)
+        span = "80 % interval" if subject.measured_alone else "range of the inputs"
+        chart.notes.append(f"Band: {span}. Line: {range_position(subject).removeprefix('at ')}.")
     if memory:
         chart.shade(memory.value, chart.x.high, "pale", 0, "does not fit")
         chart.rule("memory", memory.value, "ink", "-", "memory is full")
