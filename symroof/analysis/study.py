@@ -20,7 +20,7 @@ from symroof.specs.study import StudySpec
 from symroof.strict_yaml import Document
 from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.declarations import NONE, Declarations, MissingInput
-from symroof.theory.spellings import is_sympy, known, read_expression, resolved
+from symroof.theory.spellings import known, resolved
 from symroof.theory.symbols import ExpressionName
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
@@ -180,8 +180,6 @@ class Study:
         """
         from symroof.specs.definitions import redefined
 
-        if is_sympy(formula):
-            formula = read_expression(formula, self.declared)
         entry = {"formula": formula, "unit": unit, "means": means or name, "latex": latex}
         self.select(Request(own=redefined(name, entry, self.declared)))
         return self

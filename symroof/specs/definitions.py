@@ -16,13 +16,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema
 from sympy import Basic
 
-from symroof.errors import InputError, nearest, split_hint
+from symroof.errors import InputError, nearest, split_hint, why
 from symroof.specs.fields import (
     Fault,
     Faults,
     Read,
     Spec,
     build,
+    exact,
     in_unit,
     raise_faults,
     read_at,
@@ -48,7 +49,7 @@ from symroof.symbolic.nodes import FUNCTIONS
 from symroof.symbolic.reading import LONGEST, as_written, parse, written
 from symroof.theory.declarations import NONE, OWN, Declarations, Threshold
 from symroof.theory.quantities import Quantity, declared_quantity
-from symroof.theory.spellings import printed_name, resolved
+from symroof.theory.spellings import printed_name, read_expression, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
 from symroof.theory.symbols import Symbol, declared_symbol, is_spelling
 from symroof.units import Dimension, UnitError, describe, parse_unit, strict, with_usual_unit
@@ -59,9 +60,9 @@ MOST_DECLARED = Field(max_length=64)
 
 
 def _formula(value: object) -> str | Expr:
-    """A formula as text or as a tree; a bare number is a formula too."""
-    if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
-        return number(Fraction(value))
+    """A formula as text or in SymPy; a bare number is a formula too."""
+    if isinstance(value, (int, float, Fraction)) and not isinstance(value, bool):
+        return number(Fraction(exact(value)))
     if not isinstance(value, (str, Basic)):
         raise ValueError("expected a formula, such as prefill_flops*(1 - hit_rate)")
     return value
@@ -162,15 +163,17 @@ def declared_formulas(specs: Mapping[str, FormulaSpec], known: Declarations = NO
     """
     read_each(specs.items(), lambda name, _: _check_name(name, known))
     fields = {"unit", "means", "latex", "counts", "sign"}
+    plain = (declared_quantity(name, {"means": ""}, OWN) for name in specs)
+    named = Declarations(quantities=tuple(plain)).joined(known)
+    order, circles = _in_order(specs, named)
     made, every = dict[str, Quantity](), known
-    order, circles = _in_order(specs)
     for name in order:
         spec = specs[name]
         entry = spec.model_dump(include=fields)
         if spec.unit is None:  # of what cannot be read it does not matter
             entry["unit"] = ""
             with suppress(ValueError, AttributeError):
-                unit = dimensions.dimension(_read(spec.formula), dimension_in(every))
+                unit = dimensions.dimension(_read(spec.formula, named), dimension_in(every))
                 entry["unit"] = describe(unit) if unit else ""
         made[name] = declared_quantity(name, entry, OWN, str(spec.source or ""))
         every = Declarations(quantities=(made[name],)).joined(every)
@@ -185,12 +188,14 @@ def declared_formulas(specs: Mapping[str, FormulaSpec], known: Declarations = NO
     return Declarations(quantities=quantities, formulas=tuple(trees.items()))
 
 
-def _in_order(specs: Mapping[str, FormulaSpec]) -> tuple[list[str], list[Fault]]:
+def _in_order(
+    specs: Mapping[str, FormulaSpec], known: Declarations
+) -> tuple[list[str], list[Fault]]:
     """The names of formulas, each behind those that it uses; of a circle as they are listed, and the circle, which is told when all are read."""
     uses: dict[str, set[str]] = {}
     for name, spec in specs.items():
         with suppress(ValueError):
-            uses[name] = specs.keys() & _mentioned(_read(spec.formula))
+            uses[name] = specs.keys() & _mentioned(_read(spec.formula, known))
     try:
         return [*dict.fromkeys((*TopologicalSorter(uses).static_order(), *specs))], []
     except CycleError as error:
@@ -267,8 +272,14 @@ def dimension_in(known: Declarations) -> Callable[[str], Dimension]:
     return lambda name: known.symbol(name).dimension  # type: ignore[union-attr]
 
 
-def _read(formula: str | Expr) -> Expr:
-    return formula if isinstance(formula, Basic) else resolved(parse(formula))
+def _read(formula: str | Expr, known: Declarations) -> Expr:
+    """A formula as text, or in SymPy over names that are known."""
+    if not isinstance(formula, Basic):
+        return resolved(parse(formula))
+    try:
+        return read_expression(formula, known)
+    except InputError as error:
+        raise ValueError(why(error.problems)) from None
 
 
 def _mentioned(tree: Expr) -> list[str]:
@@ -279,7 +290,7 @@ def _mentioned(tree: Expr) -> list[str]:
 
 def _definition(name: str, formula: Any, known: Declarations) -> Expr:
     """The formula of a declared quantity, with its names and its dimension checked."""
-    tree = _read(formula)
+    tree = _read(formula, known)
     _check_known(_mentioned(tree), known)
     if is_label(tree) or (is_relation(tree) and operator_of(tree) == "="):
         raise ValueError("is not a formula of a number; an equation belongs in thresholds")
@@ -312,7 +323,7 @@ def _too_large(read: Mapping[str, Expr], known: Declarations) -> Iterator[Fault]
 
 
 def _check_equation(equation: str, known: Declarations) -> None:
-    tree = _read(equation)
+    tree = _read(equation, known)
     if not is_relation(tree) or operator_of(tree) != "=":
         raise ValueError("is not of the form lhs = rhs")
     _check_known(_mentioned(tree), known)

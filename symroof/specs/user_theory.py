@@ -20,12 +20,11 @@ from symroof.specs.definitions import (
     declared_inputs,
     declared_thresholds,
 )
-from symroof.specs.fields import NAME, Spec, build, exact, read_at
+from symroof.specs.fields import NAME, Spec, build, read_at
 from symroof.specs.sources import AnySource
 from symroof.strict_yaml import Document
 from symroof.symbolic.printing import text
-from symroof.theory.declarations import OWN, Declarations
-from symroof.theory.quantities import declared_quantity
+from symroof.theory.declarations import Declarations
 from symroof.theory.spellings import is_sympy, read_expression, symbol_name, with_units
 
 
@@ -71,20 +70,17 @@ def from_python(
     >>> made.quantity("wait").unit, made.input("width").may_vanish
     ('s', False)
     """
-    entries = {
-        str(symbol_name(key)): _input(str(symbol_name(key)), key, value)
-        for key, value in inputs.items()
-    }
-    titled = {"name": "python", "title": title or "A theory in Python"}
-    data: dict[str, Any] = {**titled, "inputs": entries}
-    own = replace(_built(data), symbols=tuple((key.name, key) for key in inputs if is_sympy(key)))
-    data["define"] = _formulas(define, own)
+    entries = {str(symbol_name(key)): _input(key, value) for key, value in inputs.items()}
+    defined = {str(symbol_name(key)): value for key, value in define.items()}
+    data: dict[str, Any] = {"name": "python", "title": title or "A theory in Python"}
+    data |= {"inputs": entries, "define": {name: _formula(name, defined[name]) for name in defined}}
     known = _built(data)
     named = thresholds if isinstance(thresholds, Mapping) else {}  # in a list each has its own
     data["thresholds"] = [
         _threshold(str(symbol_name(name)), value, known) for name, value in named.items()
     ] or [_threshold("", value, known) for value in thresholds]
-    return replace(_built(data), symbols=own.symbols)
+    symbols = tuple((key.name, key) for key in inputs if is_sympy(key))
+    return replace(_built(data), symbols=symbols)
 
 
 def _built(data: dict[str, Any]) -> Declarations:
@@ -95,41 +91,21 @@ def _built(data: dict[str, Any]) -> Declarations:
         raise InputError(told) from None
 
 
-def _input(name: str, key: Any, value: Any) -> dict[str, Any]:
+def _input(key: Any, value: Any) -> dict[str, Any]:
     """The file form of an input, from a unit or an entry; it takes the sign of its symbol, and an integer symbol counts things."""
-    entry: dict[str, Any] = {"means": name}
+    entry: dict[str, Any] = {"means": str(symbol_name(key))}
     if is_sympy(key):
         signs = ("positive", "nonnegative", "real")
         entry |= next(({"sign": sign} for sign in signs if getattr(key, f"is_{sign}")), {})
         entry |= {"counts": True} if key.is_integer else {}
     entry |= value if isinstance(value, Mapping) else {"unit": value or ""}
-    return entry | ({"default": _exact(entry["default"])} if "default" in entry else {})
+    default = entry.get("default")
+    return entry | ({"default": Fraction(str(default))} if is_sympy(default) else {})
 
 
-def _exact(value: Any) -> Any:
-    """A number as in a file."""
-    return Fraction(str(value)) if is_sympy(value) and value.is_number else exact(value)
-
-
-def _formulas(define: Mapping[Any, Any], own: Declarations) -> dict[str, Any]:
-    """The file form of definitions, from formulas or entries; SymPy expressions as formulas."""
-    entries = {
-        str(symbol_name(key)): dict(value) if isinstance(value, Mapping) else {"formula": value}
-        for key, value in define.items()
-    }
-    plain = {"unit": "", "means": ""}
-    named = tuple(declared_quantity(name, plain, OWN) for name in entries)
-    known = Declarations(quantities=named).joined(own)
-    for name, entry in entries.items():
-        formula = entry.get("formula")
-        if is_sympy(formula):
-            try:
-                formula = read_expression(formula, known)
-            except InputError as error:
-                at: dict[str, Any] = {"file": "theory", "path": f"define.{name}.formula"}
-                raise InputError([replace(one, **at) for one in error.problems]) from None
-        entries[name] = {"means": name, **entry, "formula": _exact(formula)}
-    return entries
+def _formula(name: str, value: Any) -> dict[str, Any]:
+    """The file form of a definition, from a formula or an entry."""
+    return {"means": name, **(value if isinstance(value, Mapping) else {"formula": value})}
 
 
 def _threshold(name: str, value: Any, own: Declarations) -> dict[str, Any]:
