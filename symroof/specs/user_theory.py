@@ -71,9 +71,15 @@ def from_python(
     ('s', False)
     """
     entries = {str(symbol_name(key)): _input(key, value) for key, value in inputs.items()}
-    defined = {str(symbol_name(key)): value for key, value in define.items()}
+    defined: dict[str, Any] = {
+        (name := str(symbol_name(key))): {
+            "means": name,
+            **(value if isinstance(value, Mapping) else {"formula": value}),
+        }
+        for key, value in define.items()
+    }
     data: dict[str, Any] = {"name": "python", "title": title or "A theory in Python"}
-    data |= {"inputs": entries, "define": {name: _formula(name, defined[name]) for name in defined}}
+    data |= {"inputs": entries, "define": defined}
     known = _built(data)
     named = thresholds if isinstance(thresholds, Mapping) else {}  # in a list each has its own
     data["thresholds"] = [
@@ -101,11 +107,6 @@ def _input(key: Any, value: Any) -> dict[str, Any]:
     entry |= value if isinstance(value, Mapping) else {"unit": value or ""}
     default = entry.get("default")
     return entry | ({"default": Fraction(str(default))} if is_sympy(default) else {})
-
-
-def _formula(name: str, value: Any) -> dict[str, Any]:
-    """The file form of a definition, from a formula or an entry."""
-    return {"means": name, **(value if isinstance(value, Mapping) else {"formula": value})}
 
 
 def _threshold(name: str, value: Any, own: Declarations) -> dict[str, Any]:
