@@ -68,10 +68,7 @@ def calibration_json(fit: Calibration) -> dict[str, Any]:
         "schema": "symroof/calibrate/1",
         "parameters": {
             p.name: {
-                "value": p.value,
-                "unit": p.unit,
-                "low": p.low,
-                "high": p.high,
+                **{name: getattr(p, name) for name in ("value", "unit", "low", "high")},
                 "determined": p.value is not None,
                 "note": p.note,
             }
