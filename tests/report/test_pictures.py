@@ -309,7 +309,7 @@ def test_what_lies_beyond_memory_is_a_line_of_its_own_and_a_target_there_is_mark
     assert int(edge) == int((160 * 10**9 - 141_107_412_992) / (32 * 327_680)) - 511
     assert made.data["line"][-1, 0] == made.data["beyond"][0, 0] == edge
     (target,) = made.data["target met"][:, 0]
-    assert target > edge and f"{int(target):,} tokens (does not fit)" in words(made)
+    assert target > edge and f"{int(target):,} tokens, does not fit" in words(made)
 
 
 def test_a_quantity_that_was_given_has_no_curve():

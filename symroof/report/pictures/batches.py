@@ -39,7 +39,7 @@ NOTES = {
     False: "Decode alone, at the last step: on a server under load, prefills lengthen the steps.",
 }
 """Latency, rate and a note of a server under load, and of decode alone."""
-UNFIT = " (does not fit)"
+UNFIT = ", does not fit"
 
 
 def latency_throughput(study: Study, subject: BoundCase) -> Chart:

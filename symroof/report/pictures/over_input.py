@@ -203,7 +203,7 @@ def _target(chart: Chart, drawn: Drawn, goal: float, edge: float) -> None:
     if met:
         chart.found.append(f"the target of {shown} allows {met.allows(unit)}")
     if met and met.exists:
-        flag = " (does not fit)" if met.value > edge else ""
+        flag = ", does not fit" if met.value > edge else ""
         label = f"met up to {counted_in(unit, met.count)}{flag}" if chart.x.has(met.value) else ""
         chart.spots("target met", [(met.value, goal)], "s", "vermilion", 6.5, label=label)
 
