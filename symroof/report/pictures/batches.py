@@ -14,6 +14,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.report.field_names import quantity_name
 from symroof.report.pictures.chart import SERIES, Axis, Chart, counted, in_unit, lacking, seconds
 from symroof.report.pictures.curves import (
+    UNFIT,
     AxisLimit,
     along,
     at_last_step,
@@ -39,7 +40,6 @@ NOTES = {
     False: "Decode alone, at the last step: on a server under load, prefills lengthen the steps.",
 }
 """Latency, rate and a note of a server under load, and of decode alone."""
-UNFIT = ", does not fit"
 
 
 def latency_throughput(study: Study, subject: BoundCase) -> Chart:

@@ -108,6 +108,7 @@ def solve_limit(equation: str, answers: BoundCase, by: str) -> AxisLimit | None:
     return None
 
 
+UNFIT = ", does not fit"
 LENGTHS = frozenset({"prompt", "output", "cached_prefix"})
 """Inputs that a case at a context ignores."""
 

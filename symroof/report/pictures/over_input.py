@@ -18,6 +18,7 @@ from symroof.errors import InputError, Problem
 from symroof.report.pictures.chart import Axis, Chart, Mesh, lacking, seconds
 from symroof.report.pictures.curves import (
     POINTS,
+    UNFIT,
     along,
     at_last_step,
     counted_in,
@@ -131,10 +132,8 @@ def over_input(study: Study, quantity: Any, over: Any) -> Chart:
     'At prompt 1,024 tokens, ttft/itl is 5.992 (4.684 to 8.374); from 64 to 16,384 it goes from 3.502 to 60.63.'
     """
     drawn = Drawn.of(study, quantity, over)
-    chart, basis = (
-        (_map if len(drawn.by) == 2 else _curve)(drawn),
-        basis_of(drawn.subject, (drawn.name,)),
-    )
+    chart = _map(drawn) if len(drawn.by) == 2 else _curve(drawn)
+    basis = basis_of(drawn.subject, (drawn.name,))
     expected = basis and drawn.subject.basis == EXPECTED
     chart.case = ", ".join([chart.case, *(["at measured efficiencies"] if expected else basis[:1])])
     return chart
@@ -203,7 +202,7 @@ def _target(chart: Chart, drawn: Drawn, goal: float, edge: float) -> None:
     if met:
         chart.found.append(f"the target of {shown} allows {met.allows(unit)}")
     if met and met.exists:
-        flag = ", does not fit" if met.value > edge else ""
+        flag = UNFIT if met.value > edge else ""
         label = f"met up to {counted_in(unit, met.count)}{flag}" if chart.x.has(met.value) else ""
         chart.spots("target met", [(met.value, goal)], "s", "vermilion", 6.5, label=label)
 
