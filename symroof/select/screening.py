@@ -47,7 +47,7 @@ BATCHES = np.array([1, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 """Shares of the largest batch that are tried: a smaller one leaves more of a step to prompts."""
 BEYOND = np.array([1.25, 2, 4])
 """At a rate larger ones as well: not all slots are taken then, and the ITL of full ones decides nothing."""
-NEAR = 0.05
+NEAR = 0.02
 """Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner; TTFTs that differ by less are equal."""
 FINER_LAYOUTS = 3
 """Layouts of a case of which chunks and numbers of prefill instances between are tried."""

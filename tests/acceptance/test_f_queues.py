@@ -85,20 +85,15 @@ def test_quantiles_and_shares_of_a_simulated_queue(share):
 
 # --------------------------------------------------------------------------------------------------------- what has no value
 
+QUEUE = {"service_time": "2 s", "ttft": "1 s", "ttft_target": "2 s"}
+
 
 @pytest.mark.parametrize(
     "name", ["queue_wait", "queue_wait_quantile", "share_in_time", "burst_drain_time"]
 )
 @pytest.mark.parametrize("rate", ["0.5/s", "3/s"])
 def test_without_a_steady_state_there_is_no_wait(name, rate):
-    study = Study(
-        service_time="2 s",
-        ttft="1 s",
-        ttft_target="2 s",
-        arrival_rate=rate,
-        burst_rate="9/s",
-        burst_duration="1 s",
-    )
+    study = Study(**QUEUE, arrival_rate=rate, burst_rate="9/s", burst_duration="1 s")
     assert "no steady state" in study.first.why_unknown(name)
     with pytest.raises(NoValue, match="no steady state"):
         study.first.case.value(name)
@@ -107,13 +102,7 @@ def test_without_a_steady_state_there_is_no_wait(name, rate):
 @pytest.mark.parametrize("queue", ["md1", "mg1"])
 @pytest.mark.parametrize("name", ["queue_wait_quantile", "share_in_time"])
 def test_what_has_no_closed_form_says_so(name, queue):
-    study = Study(
-        service_time="2 s",
-        ttft="1 s",
-        ttft_target="2 s",
-        arrival_rate="0.1/s",
-        assume={"queue": queue},
-    )
+    study = Study(**QUEUE, arrival_rate="0.1/s", assume={"queue": queue})
     assert study.first.why_unknown(name) == f"no closed form under queue={queue}"
     half = "0.5" if name == "share_in_time" else "0.5 s"
     with pytest.raises(InputError, match=f"no closed form under queue={queue}"):

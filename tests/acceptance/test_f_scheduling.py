@@ -51,15 +51,8 @@ def test_a_mixed_step_token_by_token(chunk, past, batch, context):
     met = sum(past + position for position in range(1, chunk + 1)) + batch * context
     work = 2 * MATRICES * (chunk + batch) + 2 * HEAD * (1 + batch) + CORE * met
     moved = 2 * (MATRICES + HEAD) + KAPPA * (past + chunk + batch * context)
-    study = Study(
-        model="llama-3-8b",
-        **H100,
-        chunk=chunk,
-        chunk_past=past,
-        batch=batch,
-        context=context,
-        assume={"activations": "off"},
-    )
+    step = {"chunk": chunk, "chunk_past": past, "batch": batch, "context": context}
+    study = Study(model="llama-3-8b", **H100, **step, assume={"activations": "off"})
     assert study.value("mixed_flops") == work
     assert study.value("mixed_bytes") == moved
     assert study.value("mixed_time") == near(max(work / PEAK, moved / RATE))
@@ -89,15 +82,8 @@ def test_first_token_of_a_chunked_prompt_step_by_step():
         work = 2 * MATRICES * (chunk + 4) + 2 * HEAD * 5 + CORE * met
         return max(work / PEAK, (2 * (MATRICES + HEAD) + KAPPA * (past + chunk + 4 * 2000)) / RATE)
 
-    study = Study(
-        model="llama-3-8b",
-        **H100,
-        prompt=1000,
-        context=2000,
-        batch=4,
-        chunk=300,
-        assume={"activations": "off"},
-    )
+    work = {"prompt": 1000, "context": 2000, "batch": 4, "chunk": 300}
+    study = Study(model="llama-3-8b", **H100, **work, assume={"activations": "off"})
     full = [step(300, past) for past in (0, 300, 600)]
     assert study.value("chunked_ttft_alone") == near(sum(full) + step(100, 900))
     assert study.value("chunked_ttft") == near(sum(full) + step(300, 900))

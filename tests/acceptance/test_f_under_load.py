@@ -106,6 +106,19 @@ def test_the_first_token_of_users_in_turn():
     assert float(Study(**under()).value("loaded_ttft")) == pytest.approx(by_hand, rel=0.1)
 
 
+@pytest.mark.parametrize("batch", [8, 64, 200])
+def test_prompts_wait_half_as_long_as_in_a_closed_queue(batch):
+    """Mean value analysis (Reiser and Lavenberg, 1980), one user after the other, in steps of a full step's time."""
+    study = Study(**under(chunk=300, batch=batch, mem_capacity="1 TB"))
+    names = ("prompt_steps", "slot_steps", "full_step_time", "full_slots_wait")
+    service, think, full, found = (float(study.value(name)) for name in names)
+    queue = 0.0
+    for users in range(1, batch + 1):
+        stay = service * (1 + queue)
+        queue = users * stay / (stay + think)
+    assert found == pytest.approx(full * (stay - service) / 2, rel=0.1)
+
+
 @pytest.mark.parametrize("case", ROWS)
 def test_row(case):
     check(case)

@@ -86,14 +86,8 @@ def test_work_and_traffic_of_a_verification_token_by_token(drafted):
     pairs = sum(context - 1 + position for position in range(1, drafted + 2))
     matrices, head = 6_979_321_856, residual * 128_256
     work = batch * (2 * (matrices + head) * (drafted + 1) + 4 * layers * heads * width * pairs)
-    study = Study(
-        model="llama-3-8b",
-        **H100,
-        context=context,
-        batch=batch,
-        draft_tokens=drafted,
-        assume={"activations": "off"},
-    )
+    step = {"context": context, "batch": batch, "draft_tokens": drafted}
+    study = Study(model="llama-3-8b", **H100, **step, assume={"activations": "off"})
     assert study.value("verify_flops") == work
     assert study.value("verify_bytes") == 2 * (matrices + head) + batch * 131_072 * (
         context + drafted

@@ -174,14 +174,8 @@ def test_exercise_three_exactly(mfu, mbu, tax, prompt):
     mfu, mbu, tax = map(Fraction, (mfu, mbu, tax))
     assert behind(prompt - 1, mfu, mbu, tax) < 0 < behind(prompt, mfu, mbu, tax)
     overhead = {"layer_overhead": f"{float(tax) / 32 * 1000} ms", "prefill_overhead": "0 s"}
-    study = Study(
-        **THREE,
-        mfu=float(mfu),
-        mbu=float(mbu),
-        output=256,
-        assume={"activations": "off"},
-        **overhead,
-    )
+    work = {"mfu": float(mfu), "mbu": float(mbu), "output": 256}
+    study = Study(**THREE, **work, assume={"activations": "off"}, **overhead)
     solution = study.solve("prompt_ttft_exceeds_decode")
     assert solution.verdict == "crosses"
     assert solution.integer == {"at_least": prompt}

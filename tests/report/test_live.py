@@ -43,15 +43,8 @@ document.body.append(Object.assign(document.createElement("pre"), {id: "out", te
 
 
 def study_of(name):
-    return Study(
-        "llama-3-8b",
-        "h100-sxm",
-        prompt=2048,
-        output=256,
-        batch=16,
-        price="2.5 USD/hour",
-        **STUDIES[name],
-    )
+    case = {"prompt": 2048, "output": 256, "batch": 16, "price": "2.5 USD/hour"}
+    return Study("llama-3-8b", "h100-sxm", **case, **STUDIES[name])
 
 
 @pytest.mark.sample(2)

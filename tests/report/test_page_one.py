@@ -49,7 +49,7 @@ def test_page_one_says_what_would_make_a_case_pass(batch, words):
     ]
     assert [passes(end) for end in ends] == [True, False]
     if words == "prompt":
-        assert said[1] == "the target is TTFT 450 ms"
+        assert said[1] == "the target is TTFT 550 ms"
     else:
         assert page["said"][0].startswith("A layout that the study does not fix would pass")
 

@@ -66,6 +66,27 @@ def test_several_prompts_in_a_step_leave_no_tautology():
     )
 
 
+CLOSED = """
+prompt=1000 output=100 batch=144 chunk=1472
+prompt=1000 output=100 batch=64 chunk=512
+prompt=4000 output=200 batch=32 chunk=1024
+prompt=500 output=200 batch=64 chunk=512 long_share=0.3 long_prompt=3000 long_output=300
+"""
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("case", CLOSED.split("\n")[1:-1])
+def test_the_first_token_where_every_user_sends_again(case):
+    """Responses of a mix differ as they are; the others differ about their mean, as those of users do."""
+    study = sr.Study(**case_of(f"WORK mem_capacity='1 TB' {case}", globals()))
+    lengths = {"output": f"lognormal:{float(study.value('output'))},0.4"}
+    mixed = "long_share" in case
+    more = {} if mixed else {"lengths": lengths}
+    found = study.simulate(arrivals="closed-loop", requests=1500, **more)
+    expected = study.value("mix_loaded_ttft" if mixed else "loaded_ttft")
+    assert float(expected) == pytest.approx(found.summary["ttft"]["mean"], rel=0.15)
+
+
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_rate_is_beyond_compute_or_bandwidth(kind):

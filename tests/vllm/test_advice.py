@@ -246,7 +246,7 @@ def test_drafted_tokens():
     ("targets", "as_given"),
     [
         ({"itl": "50 ms"}, False),
-        ({"ttft": "1 s", "itl": "50 ms"}, False),
+        ({"ttft": "1.5 s", "itl": "50 ms"}, False),
         ({"itl": "49.01 ms"}, True),  # which its own interval reaches, up to 49.008 ms
     ],
 )
