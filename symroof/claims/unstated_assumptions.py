@@ -91,6 +91,8 @@ def simplification(judged: Checked) -> tuple[Settings, float, tuple[SlipExplanat
         return None
     number, context = written.number, Context(claim, true, judged.unit)
     plain = simplified_settings(claim)
+    if plain and judged.unit in ("request", "token") and "engine" not in claim.given:
+        plain.append({"engine": DEFAULT_PROFILE})
     tried = [(one, value) for one in plain for value in context.values_with(one)]
     values = [value for _, value in tried if value != true]
     share = chance(float(number), float(true), agreeing_ranges(values, written))

@@ -179,10 +179,8 @@ def _in_base_units(figure: Figure, unit: str) -> tuple[Fraction, Fraction, int]:
             own = parse_unit(f"{figure.unit}/s")
     except UnitError as error:
         raise ValueError(str(error)) from None
-    counts, others = (
-        {kind for kind, power in one.dimension if kind in COUNTED and power > 0}
-        for one in (own, expected)
-    )
+    kinds = ({*one.dimension} for one in (own, expected))
+    counts, others = ({kind for kind, n in each if kind in COUNTED and n > 0} for each in kinds)
     apart = strict(own.dimension) != strict(expected.dimension)
     apart = apart and bool(own.dimension or times or own.size != 1)
     if apart or (counts and others and counts != others):  # requests a second are no tokens

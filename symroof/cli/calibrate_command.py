@@ -117,9 +117,8 @@ def calibration_lines(fit: Calibration, everything: bool) -> list[str]:
     head = ["fitted", "value", f"{fit.level:.0%} interval", ""]
     lines.append(fitted_table([_shown(p) for p in fit.parameters], head, "  "))
     typical = f"typical residual {fit.deviation:.1%}; " if fit.deviation is not None else ""
-    method = (
-        f"least squares on relative residuals, Student's t with {fit.freedom} degrees of freedom"
-    )
+    free = f"Student's t with {fit.freedom} degrees of freedom"
+    method = f"least squares on relative residuals, {free}"
     lines.append(f"{typical}{method}" if everything else f"{typical}largest residuals:")
     rows = fit.residuals if everything else sorted(fit.residuals, key=lambda r: -abs(r.relative))
     head = ["line", "", "measured", "fitted", "residual", "limited by"]

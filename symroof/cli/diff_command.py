@@ -45,10 +45,8 @@ def command(
     for side in sides:  # an option that is none of ours, and no case in quotes
         flag = side.partition("=")[0]
         if flag in own:
-            message = (
-                f"an option behind -- is no side: write the other case in quotes, '… {flag} …'"
-            )
-            raise click.UsageError(message)
+            way = f"write the other case in quotes, '… {flag} …'"
+            raise click.UsageError(f"an option behind -- is no side: {way}")
         if side.startswith("-") and " " not in side.strip():
             raise click.NoSuchOption(flag)
     if measured is not None:

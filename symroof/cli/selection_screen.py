@@ -175,6 +175,7 @@ def _table(
 
 MOST_REVIEWED = 4  # devices, where none was named
 AT_START = ("fp16", "bf16", "fp8")  # what vLLM makes of any checkpoint when it starts
+ROUTER = "A router in front sends each request to a prefill instance, then to a decode instance."
 
 
 def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
@@ -186,7 +187,8 @@ def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
     several = f"each of {pick.copies:,} replicas" if pick.copies > 1 else "it"
     what = "each decode instance" if prefill else several
     lines = [f"Run {what}: {command}"] if command else []
-    lines += [f"Run each prefill instance: {prefill}"] if prefill else []
+    if prefill:
+        lines += [f"Run each prefill instance: {prefill}", ROUTER]
     if command and pick.chunk is not None:
         lines += wrapped(
             f"A step takes {pick.chunk:,} prompt tokens and the next token of every request."

@@ -18,7 +18,7 @@ from symroof.select.recommend import Recommendation, recommend
 from symroof.select.screening import NEAR
 from symroof.specs import catalogue
 from symroof.specs.catalogue import HUB
-from symroof.vllm.command_line import VARIABLE
+from symroof.vllm.command_line import AUTO, VARIABLE
 from symroof.vllm.engines import LLAMA, SGLANG, TRTLLM, VLLM, Engine, engine_of_image
 from symroof.vllm.served_case import ServedCase, batch_limits, chunk_limits
 from symroof.vllm.served_flags import BatchLimit, with_values
@@ -99,6 +99,11 @@ def _vllm_line(one: Purchase, degrees: Mapping[str, int], layout: Mapping[str, s
     if degrees["pp"] > 1:
         flags["pipeline-parallel-size"] = str(degrees["pp"])
     flags |= {k: v for k, v in layout.items() if (k, v) != ("tensor-parallel-size", "1")}
+    longest = {**degrees, "context": case.model.max_context or 1}
+    if case.case.changed(longest).value("concurrency") < degrees["attention_dp"]:
+        flags["max-model-len"] = (
+            AUTO  # vLLM refuses to start where the model's own longest request does not fit
+        )
     apart = ["--kv-transfer-config", TRANSFER] if len(one.group) > 1 else []
     return shlex.join(["vllm", "serve", _served_name(one), *_words(flags, VLLM), *apart])
 

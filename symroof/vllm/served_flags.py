@@ -200,11 +200,8 @@ def _check_cut(line: ServeCommand, spec: ModelSpec, tp: int) -> None:
     name = str(line.flags["model"].value) if "model" in line.flags else ""
     why = uneven_cut(spec, name, tp, whole)
     if why:
-        starting = [
-            str(n)
-            for n in (1, 2, 3, 4, 5, 6, 8, 12, 16, 32)
-            if not uneven_cut(spec, name, n, whole)
-        ]
+        degrees = (1, 2, 3, 4, 5, 6, 8, 12, 16, 32)
+        starting = [str(n) for n in degrees if not uneven_cut(spec, name, n, whole)]
         message = why if "blocks" in why else f"{why}: {line.engine.title} refuses to start"
         column = line.flags["tensor-parallel-size"].column
         hint = f"it starts with {', '.join(starting)}"
@@ -259,11 +256,8 @@ def formats_of(note: Notes, spec: ModelSpec) -> dict[str, Any]:
         stored, asked = spec.quantization, quantization_at(method, spec) if method else None
         if method and stored and stored.format != (asked.format if asked else method):
             message = f"the checkpoint is stored as {stored.method}, not {method}: {line.engine.title} refuses to start"
-            column, hint = (
-                line.flags["quantization"].column,
-                "leave it out, or name another checkpoint",
-            )
-            raise InputError(line.problem(column, message, hint))
+            hint = "leave it out, or name another checkpoint"
+            raise InputError(line.problem(line.flags["quantization"].column, message, hint))
         says = "the checkpoint's own format"
         note("quantization", "weights as the model's spec stores them", says=says)
     if line.engine is LLAMA:
