@@ -15,10 +15,8 @@ import numpy as np
 
 from symroof.cases.values import NOT_EVERYWHERE, Result
 from symroof.symbolic.evaluation import Array, NoValue
-from symroof.symbolic.expressions import is_label, is_relation, operator_of, symbol
-from symroof.symbolic.kernels import holds
+from symroof.symbolic.expressions import is_label, is_relation, symbol
 from symroof.theory.case import Case
-from symroof.theory.symbols import named
 from symroof.units import is_whole
 
 Point = Mapping[str, Any]
@@ -53,27 +51,23 @@ class Ranges:
     def over(self, name: str, result: Result) -> Result:
         """A value with all that it can be over the box; or the flag that it has none in part of it."""
         try:
-            tree = symbol(name) if self.case.search(name) else self.case.formula(name)
-            if is_label(tree):
-                found = self.answer(name)
-                return replace(result, possible=tuple(x for x in self.labelled(name) if x in found))
-            if is_relation(tree):
-                ends = self.answer(named(tree.lhs - tree.rhs))
-                truths = {bool(holds(operator_of(tree), end, 0.0)) for end in ends}
-                return replace(result, possible=(True, False) if len(truths) > 1 else ())
-            low, high = self.answer(name)
+            kinds, found = self.kinds(name), self.answer(name)
         except NoValue:
             return replace(result, flags=(*result.flags, NOT_EVERYWHERE))
-        return replace(result, low=low, high=high)
+        if not kinds:
+            return replace(result, low=found[0], high=found[1])
+        told = len(found) > 1 or isinstance(result.value, str)
+        return replace(result, possible=tuple(x for x in kinds if x in found) if told else ())
 
-    def labelled(self, name: str) -> tuple[str, ...]:
-        """The labels that a quantity may have; none of a number."""
-        if self.case.search(name) or not is_label(tree := self.case.formula(name)):
-            return ()
-        return tuple(label for label, _ in tree.arms)
+    def kinds(self, name: str) -> tuple[Any, ...]:
+        """The labels or truths that a quantity may have; none of a number."""
+        tree = symbol(name) if self.case.search(name) else self.case.formula(name)
+        if is_relation(tree):
+            return True, False
+        return tuple(label for label, _ in tree.arms) if is_label(tree) else ()
 
     def answer(self, name: str) -> Any:
-        """The least and the largest value of a number, or the labels that occur; quantities that the same axes move share their grids.
+        """The least and the largest value of a number, or what occurs of labels or truths; quantities that the same axes move share their grids.
 
         Raises:
             NoValue: it has no value at some point of the box that was looked at, or a pole between two points of a grid.
@@ -89,8 +83,8 @@ class Ranges:
         except (OverflowError, RecursionError):
             raise NoValue("a number too large to work with") from None
         own = self.case.value(name)  # the case itself may beat all points
-        if labels := self.labelled(name):
-            return frozenset((own, *(labels[int(code)] for x in tables for code in np.unique(x))))
+        if kinds := self.kinds(name):
+            return frozenset((own, *(kinds[int(place)] for x in tables for place in np.unique(x))))
         for k, i in enumerate(free):  # of what counts things a step leads over a pole
             counted = all((x == np.rint(x)).all() for x in self.axes[0][i].values())
             if not counted and any(has_pole(np.moveaxis(x, k, -1)) for x in tables):
@@ -139,15 +133,18 @@ class Ranges:
         return window, open_case.changed(inputs) if inputs else open_case
 
     def _values(self, name: str, window: list[Axis], scenarios: Case) -> Array:
-        """The values of a quantity at every point of a grid; of a label its place.
+        """The values of a quantity at every point of a grid; of a label or a truth its place among the kinds.
 
         Raises:
             NoValue: it has none at one of them.
         """
         with np.errstate(all="ignore"):
             found = scenarios.value(name)
-        if isinstance(found, str):
-            found = self.labelled(name).index(found)
+        kinds = self.kinds(name)
+        if kinds[:1] == (True,):
+            found = np.subtract(1, found)
+        elif kinds and isinstance(found, str):
+            found = kinds.index(found)
         values = np.broadcast_to(found, list(map(_size, window))).astype(float)
         lacking = np.argwhere(~np.isfinite(values))
         if len(lacking):  # by itself, the point says why

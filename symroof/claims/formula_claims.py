@@ -55,7 +55,7 @@ from symroof.symbolic.expressions import (
     symbol,
 )
 from symroof.symbolic.printing import number_text, text
-from symroof.symbolic.random_points import RandomPoint, compare_at_points
+from symroof.symbolic.random_points import RandomPoint, equal_at_points
 from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.case import Case
 from symroof.theory.declarations import neutral_default
@@ -80,10 +80,7 @@ def equal(claimed: Expr, derived: Expr) -> bool:
     >>> equal(parse("a*(b + c)"), parse("a*b + c*a")), equal(parse("a*(b + c)"), parse("a*b + c"))
     (True, False)
     """
-    if claimed == derived:
-        return True
-    seen = compare_at_points(claimed, derived, to_a_difference=True)
-    return seen is not None and seen.equal and not seen.untried
+    return claimed == derived or bool(equal_at_points(claimed, derived, differing=1))
 
 
 def factor_of(claimed: Expr, derived: Expr) -> Expr | None:
@@ -279,7 +276,7 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     needs = "" if slips or dimension else _condition(sides, _ways(claim, levels))
     if needs:
         return found.conditional(needs, f"holds with {needs}; {difference}")
-    if ratio is None and not (sides.pair and compare_at_points(*sides.pair)):
+    if ratio is None and not (sides.pair and equal_at_points(*sides.pair) is not None):
         reason = "undecided: no numbers that were tried show a difference"
         return replace(found, verdict="unchecked", reason=reason)
     return replace(found, verdict="wrong", flags=("dimension",) if dimension else ())

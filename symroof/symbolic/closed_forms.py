@@ -29,6 +29,7 @@ from symroof.symbolic.roots import (
     terms_size,
     vanishes,
 )
+from symroof.symbolic.step_polynomials import power_sum
 
 AGREE = 1e-9
 """How near a closed form comes to the crossing that was found by numbers, and to each other the sides of a condition that are equal: at a crossing arms meet."""
@@ -256,15 +257,11 @@ def added_up(node: Any) -> Any:
     >>> added_up(parse("sum(a*j, j, 1, n)"))
     a*n*(n + 1)/2
     """
-
-    def upto(n: Any) -> tuple[Any, ...]:
-        return n, n * (n + 1) / 2, n * (n + 1) * (2 * n + 1) / 6
-
     over, under = fraction(node.body, symbol(node.index))
     if set(under) != {0} or max(over) > 2:
         raise NoClosedForm("a sum that has no closed form")
-    ends = list(zip(upto(node.last), upto(node.first - 1), strict=True))
-    return sympy.Add(*(c / under[0] * (ends[k][0] - ends[k][1]) for k, c in over.items()))
+    ends = {k: power_sum(node.last, k) - power_sum(node.first - 1, k) for k in over}
+    return sympy.Add(*(c / under[0] * ends[k] for k, c in over.items()))
 
 
 def holds(relation: Any, numbers: Evaluate, at: Mapping[str, float], within: float = 0.0) -> bool:

@@ -12,6 +12,7 @@ def formula(e):
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -293,17 +294,11 @@ def blocks(shape: Sequence[int], most: int = BLOCK) -> Iterator[tuple[slice, ...
     for length in reversed(shape):
         steps.append(max(1, min(length, left)))
         left //= steps[-1]
-    steps.reverse()
-
-    def part(axis: int) -> Iterator[tuple[slice, ...]]:
-        if axis == len(shape):
-            yield ()
-            return
-        for start in range(0, shape[axis], steps[axis]):
-            for rest in part(axis + 1):
-                yield slice(start, min(start + steps[axis], shape[axis])), *rest
-
-    return part(0)
+    parts = (
+        [slice(start, min(start + step, length)) for start in range(0, length, step)]
+        for length, step in zip(shape, reversed(steps), strict=True)
+    )
+    return itertools.product(*parts)
 
 
 def cut(x: Array, place: tuple[slice, ...]) -> Array:
@@ -312,12 +307,8 @@ def cut(x: Array, place: tuple[slice, ...]) -> Array:
     >>> cut(np.arange(6.0).reshape(3, 2, 1), (slice(1, 2), slice(0, 1), slice(0, 9))).ravel()
     array([2.])
     """
-    own = place[len(place) - x.ndim :]
-    return x[
-        tuple(
-            part if length != 1 else slice(None) for part, length in zip(own, x.shape, strict=True)
-        )
-    ]
+    own = zip(place[len(place) - x.ndim :], x.shape, strict=True)
+    return x[tuple(part if length != 1 else slice(None) for part, length in own)]
 
 
 __all__ = ["NoValue", "UndefinedValue", "chosen_index"]  # what other modules ask for here

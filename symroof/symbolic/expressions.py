@@ -315,18 +315,12 @@ def rename(expr: Any, table: Mapping[str, str]) -> Any:
     if expr.is_Symbol:
         return symbol(table[expr.name]) if expr.name in table else expr
     if isinstance(expr, At):
-        return at(
-            table.get(expr.name, expr.name),
-            [(table.get(key, key), rename(value, table)) for key, value in expr.changes],
-        )
+        changes = [(table.get(key, key), rename(value, table)) for key, value in expr.changes]
+        return at(table.get(expr.name, expr.name), changes)
     if isinstance(expr, Total):
         inner = {name: other for name, other in table.items() if name != expr.index}
-        return total(
-            rename(expr.body, inner),
-            expr.index,
-            rename(expr.first, table),
-            rename(expr.last, table),
-        )
+        ends = (rename(end, table) for end in (expr.first, expr.last))
+        return total(rename(expr.body, inner), expr.index, *ends)
     return rebuild(expr, lambda part: rename(part, table))
 
 
@@ -350,9 +344,8 @@ def inline(expr: Any, formula: Formula, most: float = math.inf) -> Any:
     >>> inline(symbol("peak"), lambda name, changed: formulas.get(name))
     batch*(prompt + 1)
     """
-    inlined: dict[
-        frozenset[tuple[str, Any]], dict[str, Any]
-    ] = {}  # most names occur in several places, most places have few changes
+    # most names occur in several places, most places have few changes
+    inlined: dict[frozenset[tuple[str, Any]], dict[str, Any]] = {}
 
     def bounded(made: Any) -> Any:
         if size(made) > most:
@@ -378,9 +371,7 @@ def inline(expr: Any, formula: Formula, most: float = math.inf) -> Any:
                 return put(node.name, depth)
             if isinstance(node, At):
                 here = changes | {key: go(value, depth) for key, value in node.changes}
-                return (
-                    here[node.name] if node.name in here else under(here)(symbol(node.name), depth)
-                )
+                return under(here)(symbol(node.name), depth)
             return rebuild(node, lambda part: go(part, depth))
 
         return go

@@ -96,22 +96,19 @@ def power(base: Any, exponent: Any) -> Any:
     """
     if isinstance(base, Steps) and isinstance(exponent, float) and exponent in range(9):
         return base.power(int(exponent))
-    if isinstance(base, float) and isinstance(exponent, float):
-        if not base and exponent < 0:
-            raise NoValue("a negative power of zero")
-        if base < 0 and exponent != int(exponent):
-            raise NoValue("a fractional power of a negative number")
-        try:
-            return base**exponent
-        except OverflowError:
-            raise NoValue("a number too large to work with") from None
     refuse_polynomials(base, exponent)
+    alone = isinstance(base, float) and isinstance(exponent, float)
+    if alone and not base and exponent < 0:
+        raise NoValue("a negative power of zero")
+    if alone and base < 0 and exponent != int(exponent):
+        raise NoValue("a fractional power of a negative number")
     with np.errstate(all="ignore"):
-        if isinstance(exponent, float) and exponent == 2:
-            return base * base
-        none = np.equal(base, 0) & np.less(exponent, 0)
-        result = np.power(np.where(none, np.nan, base) if np.any(none) else base, exponent)
-        return np.where(np.isinf(result), np.nan, result) if np.isinf(result).any() else result
+        twice = isinstance(exponent, float) and exponent == 2
+        result = base * base if twice else np.power(base, exponent)
+        result = plain(np.where(np.isinf(result), np.nan, result))
+    if alone and math.isnan(result):
+        raise NoValue("a number too large to work with")
+    return result
 
 
 def _extreme(is_larger: bool) -> Callable[..., Any]:
@@ -155,31 +152,26 @@ ceiling, floor = partial(_rounded, up=True), partial(_rounded, up=False)
 
 
 def _smooth(
-    what: str,
-    of_float: Callable[[float], float],
-    of_array: Callable[[Any], Any],
-    domain: Callable[[Any], Any],
+    what: str, function: Callable[[Any], Any], domain: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
     """A function of one argument with its domain."""
 
     def of(x: Any) -> Any:
-        if isinstance(x, float):
-            if not domain(x):
-                raise NoValue(what)
-            try:
-                return of_float(x)
-            except OverflowError:
-                raise NoValue("a number too large to work with") from None
         refuse_polynomials(x)
+        if isinstance(x, float) and not domain(x):
+            raise NoValue(what)
         with np.errstate(all="ignore"):
-            return of_array(np.where(domain(x), x, np.nan))
+            found = plain(function(np.where(domain(x), x, np.nan)))
+        if isinstance(found, float) and math.isinf(found):
+            raise NoValue("a number too large to work with")
+        return found
 
     return of
 
 
-sqrt = _smooth("the square root of a negative number", math.sqrt, np.sqrt, lambda x: x >= 0)
-log = _smooth("the logarithm of a number that is not positive", math.log, np.log, lambda x: x > 0)
-exp = _smooth("an exponential", math.exp, np.exp, lambda x: x == x)
+sqrt = _smooth("the square root of a negative number", np.sqrt, lambda x: x >= 0)
+log = _smooth("the logarithm of a number that is not positive", np.log, lambda x: x > 0)
+exp = _smooth("an exponential", np.exp, lambda x: x == x)
 
 
 def nearly_equal(a: Any, b: Any) -> Any:

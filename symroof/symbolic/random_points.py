@@ -1,12 +1,8 @@
-"""Compares two formulas at random points: the ratio of their values, over several magnitudes of
-every name. It says whether they are equal, by which number they differ, and which arms were tried.
-"""
+"""Random values of names over several magnitudes, and whether two formulas are equal at such points."""
 
-import math
 import random
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -25,37 +21,8 @@ DECADES = (1, 2, 3, 5)
 
 MOST_INDEX, SMALL = 200, 9
 MOST_WATCHED = 16
-LARGEST_SIMPLE = 10**6
 NEGLIGIBLE = 1e-10
 """Relative distance of values that are equal but for rounding."""
-
-
-@dataclass(frozen=True)
-class PointComparison:
-    """The outcome of comparing two formulas at random points.
-
-    Attributes:
-        ratios: claimed over derived at each point where both have a value and neither is zero.
-        one_zero: whether only one of the two was zero at some point, so that they differ by no constant factor.
-        equal: whether both had the same value at every point.
-        untried: whether some arm of a maximum or minimum was never active.
-    """
-
-    ratios: tuple[float, ...]
-    one_zero: bool
-    equal: bool
-    untried: bool
-
-    @property
-    def constant(self) -> Fraction | None:
-        """The ratio, if it is the same at every point."""
-        if self.one_zero or len(self.ratios) < FEWEST:
-            return None
-        first = self.ratios[0]
-        if not all(_nearly_equal(ratio, first) for ratio in self.ratios):
-            return None
-        simple = Fraction(first).limit_denominator(LARGEST_SIMPLE)
-        return simple if _nearly_equal(float(simple), first) else Fraction(first)
 
 
 class RandomPoint:
@@ -94,13 +61,9 @@ class RandomPoint:
         )
 
 
-def compare_at_points(
-    claimed: Expr, derived: Expr, seed: int = 0, to_a_difference: bool = False
-) -> PointComparison | None:
-    """The two formulas at random points; None if too few points give both a value within the time limit.
-
-    ``to_a_difference`` stops at the first point where they differ: enough to know whether they are equal.
-    """
+def equal_at_points(claimed: Expr, derived: Expr, differing: int = FEWEST) -> bool | None:
+    """Whether two formulas have the same value at random points, and every arm of a maximum or minimum was active at some; None if too few points give
+    both a value within the time limit, ``differing`` of formulas that differ."""
     summed = {*sums(claimed), *sums(derived)}
     if any(inner is not node for node in summed for inner in sums(node)):
         return None  # a sum of sums may take arbitrarily long
@@ -114,42 +77,26 @@ def compare_at_points(
     watched = [node for node in list(extremes)[:MOST_WATCHED] if bound.isdisjoint(names(node))]
     # a floor of zero never binds where all is positive, and its absence is seen where something is not
     untried = {(node, i) for node in watched for i, arg in enumerate(node.args) if arg != 0}
-    ratios: list[float] = []
-    equal, one_zero, count, end = True, False, 0, time.process_time() + SECONDS
-    for tried, point in enumerate(_points(seed, bool(summed))):
+    count, equal, end = 0, True, time.process_time() + SECONDS
+    for tried in range(MOST):
         if time.process_time() > end if count else tried >= MOST_WITHOUT_VALUE:
             break
+        point = RandomPoint(f"0 {tried}", DECADES[tried % len(DECADES)], whole=bool(summed))
         try:
-            if any(
-                not evaluate(node.last, point) - evaluate(node.first, point) < MOST_INDEX
-                for node in summed
-            ):
+            lengths = [point.evaluate(node.last) - point.evaluate(node.first) for node in summed]
+            if not all(length < MOST_INDEX for length in lengths):
                 continue
-            ours, theirs = evaluate(claimed, point), evaluate(derived, point)
+            ours, theirs = point.evaluate(claimed), point.evaluate(derived)
             untried -= {(node, _taken(node, point)) for node, _ in untried}
         except (NoValue, NotPolynomial):
             continue
         count += 1
-        one_zero |= (ours == 0) != (theirs == 0)
-        equal &= _nearly_equal(ours, theirs)
-        if to_a_difference and not equal:
-            return None
-        if ours and theirs and math.isfinite(ours / theirs):
-            ratios.append(ours / theirs)
-    if count < FEWEST:
-        return None
-    return PointComparison(tuple(ratios), one_zero, equal, bool(untried))
-
-
-def _points(seed: int, whole: bool) -> Iterator[RandomPoint]:
-    for i in range(MOST):
-        yield RandomPoint(f"{seed} {i}", DECADES[i % len(DECADES)], whole)
+        equal &= abs(ours - theirs) <= NEGLIGIBLE * max(abs(ours), abs(theirs))
+        if not equal and count >= differing:
+            return False
+    return None if count < FEWEST else not untried
 
 
 def _taken(extreme: Expr, point: RandomPoint) -> int:
-    values = [evaluate(arg, point) for arg in extreme.args]
+    values = list(map(point.evaluate, extreme.args))
     return values.index(max(values) if isinstance(extreme, sympy.Max) else min(values))
-
-
-def _nearly_equal(a: float, b: float) -> bool:
-    return abs(a - b) <= NEGLIGIBLE * max(abs(a), abs(b))
