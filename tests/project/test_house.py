@@ -34,22 +34,22 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1743,
-    "symbolic": 4625,
-    "theory": 4436,
-    "specs": 4241,
-    "checkpoints": 3211,
-    "study": 6464,
-    "select": 2431,
-    "simulate": 1767,
-    "servers": 1514,
+    "top level": 1_743,
+    "symbolic": 4_543,
+    "theory": 4_436,
+    "specs": 4_241,
+    "checkpoints": 3_211,
+    "study": 6_461,
+    "select": 2_431,
+    "simulate": 1_767,
+    "servers": 1_513,
     "sweep": 962,
-    "calibrate": 1229,
-    "check": 4257,
-    "report": 4745,
-    "cli": 3445,
-    "tests": 29926,
-    "other": 2661,
+    "calibrate": 1_229,
+    "check": 4_254,
+    "report": 4_745,
+    "cli": 3_444,
+    "tests": 29_916,
+    "other": 2_661,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02
