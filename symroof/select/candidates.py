@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
@@ -17,12 +17,15 @@ from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import ROLES, request_of
 from symroof.errors import InputError, Problem, nearest
+from symroof.select.configuration import OF_AN_INSTANCE, domain
+from symroof.select.purchase import Purchase
 from symroof.specs.catalogue import entries, model_by_hub_name
 from symroof.specs.efficiencies import DEFAULT_ENGINE
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.model import ModelSpec
 from symroof.symbolic.expressions import fraction, is_number
 from symroof.theory.declarations import Declarations
+from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import symbol_name
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import INPUTS, canonical
@@ -132,34 +135,17 @@ def _matching(name: str, item: str) -> list[str]:
     return matching
 
 
-DEVICES_OF_A_NODE = 8
-"""Devices of a group at most, where a device's spec does not say how many its links join, or the host link joins them."""
-DEGREES = ("tp", "pp", "attention_dp", "ep")
-"""With one of these set, the group is the one that was asked for."""
 CHUNKS = tuple(2**i for i in range(7, 15))
 """Prompt tokens of a step for each attention group, 128 to 16,384."""
 RATIOS = tuple(map(Fraction, ["1/4", "1/3", "1/2", "2/3", "1", "3/2", "2", "3", "4", "6"]))
 """Devices that prefill for each that decodes."""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A case with numbers of its own, the columns: a chunk, prefill devices; there are copies in multiples of ``copies_of``.
-
-    ``as_given``: a layout of a command line, whose ``chunk`` of a rank and ``batch`` are tried as well.
-    """
-
-    bound_case: BoundCase
-    columns: Mapping[str, Fraction] = field(default_factory=dict)
-    copies_of: int = 1
-    as_given: Mapping[str, int] = field(default_factory=dict)
-
-
 Layouts = Sequence[Mapping[str, int]]
 """What one command line can start instead: the degrees of a group, with its copies in ``dp``; of its own layout also its ``batch`` and ``chunk``."""
 
 
-def candidates_of(bound_case: BoundCase, layouts: Layouts = ()) -> list[Candidate]:
+def candidates_of(bound_case: BoundCase, layouts: Layouts = ()) -> list[Purchase]:
     """The layouts of a combination that the engine starts, with every chunk or every ratio of prefill instances; the combination itself where all is fixed.
 
     With ``layouts`` only these, each as it is, or as often as an arrival rate asks for.
@@ -178,38 +164,29 @@ def candidates_of(bound_case: BoundCase, layouts: Layouts = ()) -> list[Candidat
         if not (apart and only):
             with suppress(InputError):  # the engine does not start it
                 own = variant(bound_case, degrees) if degrees else bound_case
-                made += _chunked(Candidate(own))
+                made += _chunked(Purchase(own))
         made += apart
-    return made or [Candidate(bound_case)]
+    return made or [Purchase(bound_case)]
 
 
-def _lines(bound_case: BoundCase, layouts: Layouts) -> Iterator[Candidate]:
+def _lines(bound_case: BoundCase, layouts: Layouts) -> Iterator[Purchase]:
     """The layouts of a command line, prompts read as it is."""
     often = queues(bound_case.case)
     for layout in layouts:
-        degrees = {name: Fraction(n) for name, n in layout.items() if name in (*DEGREES, "dp")}
+        degrees = {name: Fraction(n) for name, n in layout.items() if name in DEGREES}
         copies = int(degrees.pop("dp")) if often else 1
         try:
             made = variant(bound_case, degrees)
         except InputError:
             continue  # the engine does not start it
-        yield from _chunked(Candidate(made, copies_of=copies, as_given=layout))
-
-
-def domain(bound_case: BoundCase) -> int:
-    """The devices that a group may have: those that its links join, or else the host link of a node."""
-    device = bound_case.hardware
-    if device is None or not bound_case.case.has_value("link_bandwidth"):
-        return 1
-    joined = device.link.devices if device.link else None
-    return int(joined.value.value) if joined else DEVICES_OF_A_NODE
+        yield from _chunked(Purchase(made, copies_of=copies, as_given=layout))
 
 
 def _groups(bound_case: BoundCase) -> Iterator[dict[str, Fraction]]:
     """Degrees of one group: tensor-parallel, with experts also groups of attention, or one group whose experts stand whole; only those given where one is, and
     of a preset, which counts what its own tool counts."""
     set_ones = bound_case.request.values.keys()
-    if bound_case.model is None or bound_case.preset or set_ones & {*DEGREES}:
+    if bound_case.model is None or bound_case.preset or set_ones & {*OF_AN_INSTANCE}:
         yield {}
         return
     most, case = domain(bound_case), bound_case.case
@@ -293,9 +270,9 @@ def _sizes(most: int) -> list[int]:
     return sorted({2**i for i in range(most.bit_length())} | {most})
 
 
-def _chunked(one: Candidate) -> list[Candidate]:
+def _chunked(one: Purchase) -> list[Purchase]:
     """The layout as the engine schedules it, with every chunk below its own budget where none is set."""
-    bound_case = one.bound_case
+    bound_case = one.own
     budget = bound_case.given.get("token_budget")
     if (
         bound_case.request.values.keys() & {"chunk", "token_budget"}
@@ -309,15 +286,15 @@ def _chunked(one: Candidate) -> list[Candidate]:
     return _at_chunks(one, CHUNKS)
 
 
-def _at_chunks(one: Candidate, chunks: Iterable[int]) -> list[Candidate]:
+def _at_chunks(one: Purchase, chunks: Iterable[int]) -> list[Purchase]:
     """A layout with each of some chunks that is below its budget, and with that of the command line."""
-    ranks = int(one.bound_case.case.value("attention_dp"))
-    most = fraction(one.bound_case.given["token_budget"].setting)
+    ranks = int(one.own.number("attention_dp"))
+    most = fraction(one.own.given["token_budget"].setting)
     tried = sorted({one.as_given.get("chunk", 0), *(n for n in chunks if n < most)})
-    return [replace(one, columns={"chunk": Fraction(n * ranks)}) for n in tried if n]
+    return [replace(one, changes={"chunk": Fraction(n * ranks)}) for n in tried if n]
 
 
-def _disaggregated(bound_case: BoundCase, degrees: dict[str, Fraction]) -> Iterator[Candidate]:
+def _disaggregated(bound_case: BoundCase, degrees: dict[str, Fraction]) -> Iterator[Purchase]:
     """The layout with prompts read on devices of their own, where nobody decided how prompts are scheduled and there is a network to hand caches over."""
     request, case = bound_case.request, bound_case.case
     decided = (
@@ -346,7 +323,7 @@ def _disaggregated(bound_case: BoundCase, degrees: dict[str, Fraction]) -> Itera
         for share in RATIOS:
             ratio = share * size / group  # instances that prefill for each that decodes
             if own is None or (own * ratio).denominator == 1:
-                yield Candidate(made, {"prefill_devices": size * share}, ratio.denominator)
+                yield Purchase(made, {"prefill_devices": size * share}, ratio.denominator)
 
 
 def _apart(
@@ -373,21 +350,20 @@ FINER = 6
 """Numbers of prefill instances that are tried for each number of instances that decode."""
 
 
-def finer(one: Candidate, copies: int, open_copies: bool) -> list[Candidate]:
+def finer(one: Purchase, copies: int, open_copies: bool) -> list[Purchase]:
     """A layout with chunks between those that are tried; or with other numbers of instances that decode and that prefill than it has at so many copies, fewer
     devices in all."""
-    case = one.bound_case.case
-    if "chunk" in one.columns:
-        parts = (
-            4 if open_copies else 16
-        )  # where the number of replicas is open, few chunks save one
+    case = one.own.case
+    if "chunk" in one.changes:
+        # where the number of replicas is open, few chunks save one
+        parts = 4 if open_copies else 16
         between = range(parts + 1, 2 * parts + 1)
         return _at_chunks(one, (n * part // (2 * parts) for n in CHUNKS for part in between))
-    if "prefill_devices" not in one.columns:
+    if "prefill_devices" not in one.changes:
         return []
     size, apart = (int(case.value(f"{kind}instance_devices")) for kind in ("", "prefill_"))
     copies = copies if open_copies else int(case.value("dp"))
-    most = copies * (size + one.columns["prefill_devices"])
+    most = copies * (size + one.changes["prefill_devices"])
     several = range(max(copies // 2, 1), 2 * copies + 1) if open_copies else [copies]
     shares = {
         Fraction(prefill, decode)
@@ -395,6 +371,6 @@ def finer(one: Candidate, copies: int, open_copies: bool) -> list[Candidate]:
         for prefill in range(1, math.ceil((most - decode * size) / apart))[-FINER:]
     }
     return [
-        Candidate(one.bound_case, {"prefill_devices": share * apart}, share.denominator)
+        Purchase(one.own, {"prefill_devices": share * apart}, share.denominator)
         for share in sorted(shares)
     ]

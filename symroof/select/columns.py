@@ -26,8 +26,8 @@ from symroof.analysis.verdict import (
 )
 from symroof.cases.bind_cases import has_mix
 from symroof.cases.values import EFFICIENCIES, slow_first
-from symroof.select.candidates import Candidate
 from symroof.select.configuration import CLOSE, PRICE, PRICED, Judged
+from symroof.select.purchase import Purchase
 from symroof.symbolic.evaluation import Array
 from symroof.symbolic.searches import largest_whole
 from symroof.theory.layout import DEGREES
@@ -81,13 +81,13 @@ class Group:
 
     def __init__(
         self,
-        candidates: Sequence[Candidate],
+        candidates: Sequence[Purchase],
         owners: Sequence[int],
         used: frozenset[str],
         intervals: bool,
     ) -> None:
         self.candidates, self.owners = candidates, np.array(owners)
-        self.cases = [candidate.bound_case for candidate in candidates]
+        self.cases = [candidate.own for candidate in candidates]
         self.first = first = self.cases[0].case
         self.loaded, self.rate = under_load(first), queues(first)
         self.chosen_batch = self.cases[0].chosen("batch")
@@ -98,8 +98,8 @@ class Group:
         self.ranks = np.array([int(case.case.value("attention_dp")) for case in self.cases])
         ranged = {} if self.cases[0].changed_case else self.cases[0].box
         self.box = frozenset(ranged.keys() - (() if intervals else self.cases[0].measured_box))
-        named = dict.fromkeys((*first.given, *first.numbers, *candidates[0].columns))
-        moved = self.box.union(*(candidate.columns for candidate in candidates))
+        named = dict.fromkeys((*first.given, *first.numbers, *candidates[0].changes))
+        moved = self.box.union(*(candidate.changes for candidate in candidates))
         own = [(case.case.given, case.case.numbers) for case in self.cases]
         known = SHARED & named.keys()
         several = {name for name in known if len({(a.get(name), b.get(name)) for a, b in own}) > 1}
@@ -144,11 +144,11 @@ class Group:
         """The inputs as expected, or with ranges at an end: efficiencies at their slow one, 0, or their fast one, 1; some inputs at an end of their own."""
 
         def number(
-            candidate: Candidate, name: str, end: int | None, own: Mapping[str, int]
+            candidate: Purchase, name: str, end: int | None, own: Mapping[str, int]
         ) -> float:
-            case = candidate.bound_case
-            if name in candidate.columns:
-                return float(candidate.columns[name])
+            case = candidate.own
+            if name in candidate.changes:
+                return float(candidate.changes[name])
             if end is None or name not in self.box:
                 # what depends on a price that is not known is not known
                 known = name != PRICE or case.case.has(PRICE)
@@ -288,17 +288,11 @@ class Group:
             shares[LOAD] = found[LOAD]
         for name, limit in self.limits.items():  # without a steady state the wait is endless
             shares[name] = np.nan_to_num(found[self.metrics[name]], nan=np.inf) / limit[at.rows]
-        return Judged(
-            {name: each[0] for name, each in found.items()},
-            {name: each.min(axis=0) for name, each in found.items()},
-            {name: each.max(axis=0) for name, each in found.items()},
-            {name: each[0] for name, each in shares.items()},
-            {name: each[self.slow].max(axis=0) for name, each in shares.items()},
-            {
-                name: np.minimum(each[0], each[self.fast].min(axis=0))
-                for name, each in shares.items()
-            },
-        )
+        values = {n: np.stack([x[0], x.min(axis=0), x.max(axis=0)]) for n, x in found.items()}
+        for name, x in shares.items():
+            ends = x[self.slow].max(axis=0), np.minimum(x[0], x[self.fast].min(axis=0))
+            shares[name] = np.stack([x[0], *ends])
+        return Judged(values, shares)
 
     def loads(self, at: Points) -> Array:
         """The load of one copy at the slow end, or of those there are; 0 where requests do not arrive at a rate."""

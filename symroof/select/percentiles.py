@@ -11,7 +11,7 @@ from symroof.analysis.verdict import LOAD, TargetCheck, metric_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Result
 from symroof.errors import InputError
-from symroof.select.candidates import Candidate, finer
+from symroof.select.candidates import finer
 from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
 from symroof.simulate.run_simulation import FEWEST, REQUESTS, WRITTEN, simulate
@@ -40,7 +40,7 @@ Key = Callable[[Purchase], Any]
 
 
 def decide(
-    cases: Sequence[tuple[Purchase, Sequence[Candidate]]],
+    cases: Sequence[tuple[Purchase, Sequence[Purchase]]],
     percentiles: Mapping[str, str],
     key: Key,
     track: Track = untracked,
@@ -63,9 +63,10 @@ def decide(
         left = _screened(candidates, percentiles, key)
         apart = [one for one in left if one.scheduling == "disaggregated"][:NEAR]
         near = {
-            (id(x.bound_case), x.columns["prefill_devices"]): x
+            (id(x.own), x.changes["prefill_devices"]): x
             for one in apart
-            for x in _finer(one)
+            if "dp" not in one.own.given
+            for x in finer(one, one.copies, True)
         }
         left = sorted((*left, *_screened([*near.values()], percentiles, key)), key=key)
         kinds = (
@@ -97,7 +98,7 @@ def _decided(
 
 
 def _screened(
-    candidates: Sequence[Candidate], percentiles: Mapping[str, str], key: Key
+    candidates: Sequence[Purchase], percentiles: Mapping[str, str], key: Key
 ) -> list[Purchase]:
     """Those of which the means pass, the best first; the mean of what has to keep a median may be above it."""
 
@@ -110,14 +111,6 @@ def _screened(
 
     each = screen([[candidate] for candidate in candidates], between=False)
     return sorted(filter(left, each), key=key)
-
-
-def _finer(one: Purchase) -> list[Candidate]:
-    """The same layout with other numbers of instances that decode and that prefill, fewer devices in all."""
-    columns = {name: n for name, n in one.changes if name == "prefill_devices"}
-    if not columns or "dp" in one.own.given:
-        return []
-    return finer(Candidate(one.own, columns, one.copies_of), one.copies, True)
 
 
 def _enough(one: Purchase, percentiles: Mapping[str, str], least: float) -> Purchase:

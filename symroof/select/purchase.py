@@ -15,8 +15,16 @@ from symroof.analysis.verdict import LOAD, MEMORY, MEMORY_OF_A_DEVICE, metrics_o
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Result, plain_value
 from symroof.errors import InputError
-from symroof.select.candidates import DEGREES, domain
-from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration
+from symroof.select.configuration import (
+    AS_EXPECTED,
+    CLOSE,
+    OF_AN_INSTANCE,
+    PRICE,
+    PRICED,
+    SLOW,
+    Configuration,
+    domain,
+)
 from symroof.symbolic.evaluation import Array
 from symroof.symbolic.searches import largest_whole
 from symroof.theory.symbols import TARGET_WORDS
@@ -90,7 +98,7 @@ class Purchase(Configuration):
     @property
     def parallel(self) -> dict[str, int]:
         """The degrees of one instance."""
-        return {name: int(self._number(name)) for name in DEGREES}
+        return {name: int(self._number(name)) for name in OF_AN_INSTANCE}
 
     @property
     def prefill(self) -> dict[str, int] | None:
@@ -98,13 +106,13 @@ class Purchase(Configuration):
         if "prefill" not in self.group:
             return None
         apart = self.case.prefill_case.case
-        degrees = {name: int(apart.value(name)) for name in DEGREES if apart.value(name) > 1}
+        degrees = {name: int(apart.value(name)) for name in OF_AN_INSTANCE if apart.value(name) > 1}
         devices = self.replicas * self.group["prefill"]
         return degrees | {"instances": round(devices / float(apart.value("instance_devices")))}
 
     @property
     def scheduling(self) -> str:
-        return self.case.assumptions["scheduling"]
+        return self.own.assumptions["scheduling"]
 
     @property
     def chunk(self) -> int | None:
@@ -139,7 +147,7 @@ class Purchase(Configuration):
     @cached_property
     def cost_per_mtok(self) -> Result | None:
         """USD per million output tokens: at the arrival rate where there is one."""
-        return self.predicted(self.tested("cost_per_mtok")) if self.priced else None
+        return self.predicted("cost_per_mtok") if self.priced else None
 
     @property
     def spent(self) -> float | None:
@@ -206,14 +214,6 @@ class Purchase(Configuration):
         now = self.case.case.value("arrival_rate") if self.highest_rate else 0
         return self.highest_rate / float(now) - 1 if self.highest_rate and now else None
 
-    def predicted(self, name: str) -> Result | None:
-        """A quantity with its interval, as the screening has it."""
-        found = self.screened
-        if found is None or name not in found.values:
-            return self.case.get(name)
-        ends = found.values[name], found.low.get(name), found.high.get(name)
-        return Result(self.case.case.theory.symbol(name), *ends)
-
     def _number(self, name: str) -> Any:
         return self.case.case.value(name)
 
@@ -231,7 +231,7 @@ class Purchase(Configuration):
         alone = device is not None and domain(self.own) == 1
         because = "; its hardware file has no link between GPUs, so only one is used" * alone
         if MEMORY in self.misses:
-            used = self.judged.shares[MEMORY]
+            used = self.judged.shares[MEMORY][AS_EXPECTED]
             much = f"{used:.2g} times" if used > 1.05 else "slightly more than"
             return f"does not fit: needs {much} its memory{because}"
         if LOAD in self.misses:
@@ -243,7 +243,7 @@ class Purchase(Configuration):
         """A missed target: its metric against its limit, at the slow end where it is met as expected."""
         limit = float(self.own.targets[name])
         slow = name not in self.missed_as_expected
-        share = (self.judged.slow if slow else self.judged.shares).get(name, math.inf)
+        share = self.judged.shares[name][SLOW if slow else AS_EXPECTED]
         symbol = self.case.case.theory.symbol(self._metric(name))
         word, wanted = TARGET_WORDS[name], Result(symbol, limit).plain(3)
         if not math.isfinite(share):

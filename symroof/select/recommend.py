@@ -11,7 +11,7 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import queues
 from symroof.errors import InputError
-from symroof.select.candidates import Candidate, Layouts, with_candidates
+from symroof.select.candidates import Layouts, with_candidates
 from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
 from symroof.select.selection import MONEY, Selection, select_from, sort_key
@@ -102,9 +102,9 @@ class Recommendation:
         decide."""
         if self.choice.study.request.percentiles:
             return ()
-        by_case: dict[int, list[Candidate]] = {}
+        by_case: dict[int, list[Purchase]] = {}
         for candidate in self._space(self.best[0]):
-            by_case.setdefault(id(candidate.bound_case), []).append(candidate)
+            by_case.setdefault(id(candidate.own), []).append(candidate)
         found = screen(list(by_case.values()), listed=True)
         return tuple(sorted(found, key=lambda c: sort_key(c, self.choice.order)))
 
@@ -114,16 +114,14 @@ class Recommendation:
         pick = self.pick if self.searched else None
         if pick is None or pick.scheduling != "disaggregated" or pick.simulated:
             return None
-        space = [
-            x for x in self._space(pick) if x.bound_case.assumptions["scheduling"] == "chunked"
-        ]
+        space = [one for one in self._space(pick) if one.scheduling == "chunked"]
         found = screen([space], listed=True) if space else []
         return next((one for one in found if one.passes), None)
 
-    def _space(self, one: Purchase) -> Sequence[Candidate]:
+    def _space(self, one: Purchase) -> Sequence[Purchase]:
         """The candidates of one combination."""
         own = one.own
-        return next(x for x in self.choice.spaces if any(each.bound_case is own for each in x))
+        return next(x for x in self.choice.spaces if any(each.own is own for each in x))
 
     def as_predicted(self, one: Purchase) -> Purchase | None:
         """The cheapest of a device that keeps the targets at the predicted values; None where that costs no less, or was not looked for."""

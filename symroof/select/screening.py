@@ -6,7 +6,7 @@ Latencies rise with the batch, and a queue shortens with every copy: so each ans
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.verdict import AT_A_RATE, ISOLATED, LOAD, MEMORY, TARGET_METRICS
-from symroof.select.candidates import Candidate, finer
+from symroof.select.candidates import finer
 from symroof.select.columns import (
     AT_THE_RATE,
     LARGEST,
@@ -26,7 +26,7 @@ from symroof.select.columns import (
     Points,
     points_at,
 )
-from symroof.select.configuration import CLOSE, PRICE, Window
+from symroof.select.configuration import CLOSE, PRICE, SLOW, Window
 from symroof.select.purchase import Purchase
 from symroof.symbolic.evaluation import Array, NoValue
 from symroof.symbolic.expressions import is_number, names
@@ -66,7 +66,7 @@ SCREENED = (
 
 
 def screen(
-    cases: Sequence[Sequence[Candidate]],
+    cases: Sequence[Sequence[Purchase]],
     listed: bool = False,
     intervals: bool = True,
     between: bool = True,
@@ -79,7 +79,7 @@ def screen(
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, chunk=2048, targets={"itl": "20 ms"})
-    >>> [configuration.window for configuration in screen([[Candidate(case)] for case in study.cases])]
+    >>> [configuration.window for configuration in screen([[Purchase(case)] for case in study.cases])]
     [Window(most=16, stopped_by=('itl',)), None]
     """
     every = [(one, i) for i, candidates in enumerate(cases) for one in candidates]
@@ -110,9 +110,8 @@ def screen(
         rank, point, group = min(answers.values(), key=lambda one: one[0])
         best.setdefault(group, {})[i] = point, rank
     made = {i: one for group, points in best.items() for i, one in _made(group, points, listed)}
-    owns = [candidates[0].bound_case for candidates in cases]
-    alone = (Purchase(own, chosen=own.chosen("batch")) for own in owns)
-    return [made.get(i, one) for i, one in enumerate(alone)]
+    owns = [candidates[0].own for candidates in cases]
+    return [made.get(i) or Purchase(own) for i, own in enumerate(owns)]
 
 
 def _nearby(price: float) -> float:
@@ -120,19 +119,19 @@ def _nearby(price: float) -> float:
     return max(price, price * 1.1)
 
 
-def _groups(every: Sequence[tuple[Candidate, int]], intervals: bool) -> Iterator[Group]:
-    """Candidates whose functions are the same, each with the case that it is of."""
+def _groups(every: Sequence[tuple[Purchase, int]], intervals: bool) -> Iterator[Group]:
+    """Purchases whose functions are the same, each with the case that it is of."""
     by_shape: dict[Any, list[int]] = {}
     shapes, relevant = dict[int, Any](), dict[Any, frozenset[str]]()
     for place, (candidate, _) in enumerate(every):
-        key = id(candidate.bound_case)  # with the same columns: one combination in one layout
+        key = id(candidate.own)  # with the same columns: one combination in one layout
         if key not in shapes:
             shapes[key] = _shape(candidate, relevant)
         by_shape.setdefault(shapes[key], []).append(place)
     for (*_, used), members in by_shape.items():
-        places = sorted(members, key=lambda place: not every[place][0].bound_case.case.has(PRICE))
+        places = sorted(members, key=lambda place: not every[place][0].own.case.has(PRICE))
         first = every[places[0]][0]  # whose formulas are those of all
-        if not first.bound_case.case.changed(first.columns).has_value("fits"):
+        if not first.own.case.changed(first.changes).has_value("fits"):
             continue
         candidates, owners = zip(*(every[place] for place in places), strict=True)
         try:
@@ -141,9 +140,9 @@ def _groups(every: Sequence[tuple[Candidate, int]], intervals: bool) -> Iterator
             continue  # a quantity has none there: each is judged on its own
 
 
-def _shape(candidate: Candidate, relevant: dict[Any, frozenset[str]]) -> tuple[Any, ...]:
+def _shape(candidate: Purchase, relevant: dict[Any, frozenset[str]]) -> tuple[Any, ...]:
     """What shapes the functions of a candidate: its theory, its formulas, the numbers that are no columns. ``relevant`` keeps what these depend on."""
-    bound_case, columns = candidate.bound_case, candidate.columns.keys()
+    bound_case, columns = candidate.own, candidate.changes.keys()
     case = bound_case.case
     box = frozenset() if bound_case.changed_case else frozenset(bound_case.box)
     moving = ARGUMENTS | box
@@ -163,7 +162,7 @@ def _shape(candidate: Candidate, relevant: dict[Any, frozenset[str]]) -> tuple[A
     return id(case.theory), fixed, moved, box, tuple(columns), not case.has(PRICE), used
 
 
-def _between(answers: Iterable[Answer]) -> list[Candidate]:
+def _between(answers: Iterable[Answer]) -> list[Purchase]:
     """The best layouts of a case with chunks and numbers of prefill instances between those that are tried."""
     ranked = sorted(answers, key=lambda one: one[0])
     last = ranked[:FINER_LAYOUTS][-1][0][:2]  # and what costs the same
@@ -226,7 +225,7 @@ def _cheapest(
 ) -> dict[Place, tuple[Points, Rank]]:
     """The cheapest point that passes of each layout of each case; those that are much dearer than the cheapest of their case, or than ``most``, are not looked at."""
     load, bound, owners = tries.load, tries.bound, group.owners[tries.points.rows]
-    layouts = [id(group.candidates[row].bound_case) for row in tries.points.rows]
+    layouts = [id(group.cases[row]) for row in tries.points.rows]
     places = list(zip(owners.tolist(), layouts, strict=True))
     found: dict[Place, tuple[Points, Rank]] = {}
     limit = dict(most)
@@ -277,7 +276,7 @@ def _soonest(group: Group, tried: Points, price: Array) -> Array:
     found = group.called(group.quick, tried, group.expected)
     known = found.get(group.named("loaded_ttft"), np.zeros((1, len(tried.rows))))
     ttft = np.nan_to_num(known[0], nan=np.inf)
-    ids = [id(candidate.bound_case) for candidate in group.candidates]
+    ids = [id(candidate.own) for candidate in group.candidates]
     layout = np.unique(ids, return_inverse=True)[1][tried.rows]
     price = np.where(group.met(tried), price, np.inf)
     lowest, soonest = np.full((2, layout.max() + 1), np.inf)
@@ -331,7 +330,7 @@ def _nearest(group: Group, owners: Sequence[int]) -> dict[Place, tuple[Points, R
         copies = _enough(group, load, rows)
         at.copies = np.where(copies > MOST_COPIES, 1, copies)
     judged = group.judged(at)
-    each = np.stack(list(judged.slow.values()))
+    each = np.stack([share[SLOW] for share in judged.shares.values()])
     missed = np.where(np.isfinite(each), np.maximum(each, 1), 1).prod(axis=0)
     unfit = each[0] > 1 + CLOSE
     best: dict[Place, tuple[Points, Rank]] = {}
@@ -361,16 +360,16 @@ def _made(
     beyond |= {name: ~met for name, met in group.unqueued(above).items()}
     for i, owner in enumerate(best):
         candidate = group.candidates[at.rows[i]]
-        changes = dict(candidate.columns)
-        usual = 1 if "batch" not in candidate.bound_case.given else None
+        changes = dict(candidate.changes)
+        usual = 1 if "batch" not in candidate.own.given else None
         if not group.chosen_batch and at.batch[i] != usual:
             changes["batch"] = Fraction(int(at.batch[i]))
         if group.open_copies and at.copies[i] > 1:
             changes["dp"] = Fraction(int(at.copies[i]))
         stopped = tuple(name for name, broken in beyond.items() if broken[i])
         window = Window(int(most[i]), stopped) if most[i] and not listed else None
-        own = candidate.bound_case, tuple(changes.items()), candidate.copies_of
-        yield owner, Purchase(*own, group.chosen_batch, window, judged.row(i))
+        screened = judged.row(i)
+        yield owner, replace(candidate, changes=changes, window=window, screened=screened)
 
 
 def _rounded(value: float) -> float:

@@ -15,12 +15,13 @@ from symroof.cases.checks import check_load
 from symroof.cases.request import request_of
 from symroof.cases.values import EFFICIENCIES, plain_value
 from symroof.errors import InputError, Problem
-from symroof.select.candidates import DEGREES, Candidate, Layouts, candidates_of, with_candidates
-from symroof.select.configuration import PRICED, Configuration, prefill_ratio
+from symroof.select.candidates import Layouts, candidates_of, with_candidates
+from symroof.select.configuration import PRICED, Configuration
 from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
+from symroof.theory.layout import DEGREES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 from symroof.theory.theory_files import column, listed
@@ -67,7 +68,7 @@ class Selection:
     order: str
     targets: dict[str, Fraction] = field(hash=False)
     layouts: Layouts = field(default=(), hash=False)
-    spaces: Sequence[Sequence[Candidate]] = field(default=(), hash=False, compare=False)
+    spaces: Sequence[Sequence[Purchase]] = field(default=(), hash=False, compare=False)
 
     def __repr__(self) -> str:
         first = f", first {self.passing[0].label}" if self.passing else ""
@@ -117,7 +118,7 @@ class Selection:
             said.append(
                 "percentiles are simulated with requests of one length, which gives the lowest ones: for others write traffic: {prompt: 'lognormal:MEAN,0.8', output: …, arrivals: bursty} in the study"
             )
-        searched = (*DEGREES, "dp", "batch", "chunk")
+        searched = (*DEGREES, "batch", "chunk")
         fixed = [name for name in searched if len(request.values.get(name, ())) == 1]
         if fixed and not self.passing:
             said.append(f"{', '.join(fixed)}: fixed; more layouts are searched where they are open")
@@ -182,7 +183,7 @@ def select_from(study: Study, track: Track = untracked, layouts: Layouts = ()) -
     if not configurations:
         raise InputError(Problem("select", "the engine starts none of these layouts"))
     for one in configurations:
-        prefill_ratio(one.own, dict(one.changes))  # it may have to be given
+        one.prefill_ratio()  # it may have to be given
     order = _order(study, configurations)
     if percentiles:
         from symroof.select.percentiles import decide
@@ -280,8 +281,8 @@ def configuration_json(c: Configuration, worked_out: bool = True) -> dict[str, A
     """One configuration: what it is, its verdict, what it gives; computed also its checks and its inputs."""
     if worked_out or c.screened is None:
         return {**_verdict(c), "worked_out": True, **_computed(c)}
-    unit_of, values = c.own.case.theory.symbol, c.screened.values
-    compared = {name: {"value": x, "unit": unit_of(name).unit} for name, x in values.items()}
+    unit_of, values = c.own.case.theory.symbol, c.screened.values.items()
+    compared = {n: {"value": x, "unit": unit_of(n).unit} for n, (x, *_) in values}
     return {**_verdict(c), "worked_out": False, "quantities": compared}
 
 

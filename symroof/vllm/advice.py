@@ -12,7 +12,8 @@ from symroof.analysis.verdict import MEMORY, at_rate, queues
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Result
 from symroof.errors import InputError
-from symroof.select.candidates import DEGREES, domain, starts, whole_experts
+from symroof.select.candidates import starts, whole_experts
+from symroof.select.configuration import OF_AN_INSTANCE, domain
 from symroof.select.purchase import Purchase
 from symroof.select.recommend import Recommendation, recommend
 from symroof.select.screening import NEAR
@@ -80,7 +81,7 @@ def prefill_command(one: Purchase | None) -> str | None:
     """The same of an instance that only prefills; None where none does."""
     if one is None or one.prefill is None:
         return None
-    degrees = {name: one.prefill.get(name, 1) for name in DEGREES}
+    degrees = {name: one.prefill.get(name, 1) for name in OF_AN_INSTANCE}
     return _vllm_line(one, degrees, _degree_flags(degrees, VLLM))
 
 

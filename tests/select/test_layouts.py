@@ -46,9 +46,9 @@ def numbers(found):
     """Width, attention groups, copies and prefill devices of each candidate."""
     made = set()
     for candidate in found:
-        case, prefill = candidate.bound_case.case, 0
+        case, prefill = candidate.own.case, 0
         if case.has("prefill_devices"):
-            prefill = candidate.columns.get("prefill_devices") or case.value("prefill_devices")
+            prefill = candidate.changes.get("prefill_devices") or case.value("prefill_devices")
         degrees = (int(case.value(name)) for name in ("tp", "attention_dp", "dp"))
         made.add((*degrees, Fraction(prefill)))
     return made
@@ -68,7 +68,7 @@ def test_groups_within_a_node_by_hand():
     found = numbers(every)
     apart = {(tp, 1, 1, tp * ratio) for tp in (1, 2, 4, 8) for ratio in RATIOS}
     assert near_set(found) == near_set({(tp, 1, 1, 0) for tp in (1, 2, 4, 8)} | apart)
-    cases = {id(one.bound_case): one.bound_case for one in every if one.bound_case.prefills}
+    cases = {id(one.own): one.own for one in every if one.own.prefills}
     sizes = [case.prefill_case.case.value("instance_devices") for case in cases.values()]
     assert sizes == [1, 1, 1]  # beside groups of 2, 4 and 8 that decode
 
@@ -78,7 +78,7 @@ def test_experts_also_get_groups_of_attention_and_stand_whole_without():
     found = candidates_of(case)
     groups = {(tp, n) for tp, n, *_ in numbers(found)}
     assert groups == {(2**i, 2**j) for i in range(4) for j in range(4 - i)}
-    alone = [c.bound_case.case for c in found if c.bound_case.case.value("attention_dp") == 1]
+    alone = [c.own.case for c in found if c.own.case.value("attention_dp") == 1]
     assert {(c.value("tp"), c.value("ep")) for c in alone} == {
         (n, e) for n in (1, 2, 4, 8) for e in (1, n)
     }
