@@ -10,7 +10,6 @@ from typing import Any
 from symroof.analysis.case_summary import case_warnings
 from symroof.analysis.study import Study, Track, untracked
 from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, basis_lines, metrics_of
-from symroof.cases.bound_case import BoundCase
 from symroof.cases.checks import check_load
 from symroof.cases.request import request_of
 from symroof.cases.values import EFFICIENCIES, plain_value
@@ -22,7 +21,6 @@ from symroof.select.screening import screen
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES
-from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 from symroof.theory.theory_files import column, listed
 
@@ -308,17 +306,14 @@ def _verdict(c: Configuration) -> dict[str, Any]:
 
 def _computed(c: Configuration) -> dict[str, Any]:
     """What takes an evaluation of the whole case."""
-    bound_case, assumed = c.case, c.case.assumptions
-    inputs = bound_case.inputs(tuple(_quantities(bound_case)), False)
+    case = c.case
+    found = {name: case.json_with_bound(name) for name in QUANTITIES if case.get(name) is not None}
     return {
         "checks": {check.name: check_json(check) for check in c.checks},
         "unknown": c.unknown,
-        "quantities": _quantities(bound_case),
-        "inputs": {name: entry.as_json() for name, entry in inputs.items()},
-        "assumptions": {
-            s: {"value": assumed[s], "defaulted": assumed.defaulted(s)} for s in SWITCHES
-        },
-        "warnings": case_warnings(bound_case),
+        "quantities": found,
+        **case.ledger(tuple(found), everything=False),
+        "warnings": case_warnings(case),
     }
 
 
@@ -335,7 +330,3 @@ def check_json(check: TargetCheck) -> dict[str, Any]:
     if check.statistic != "mean":
         own |= {"statistic": check.statistic, "decided_by": "simulation"}
     return own | ({"straddles": check.straddles} if check.metric.at_median else {})
-
-
-def _quantities(case: BoundCase) -> dict[str, dict[str, Any]]:
-    return {name: case.json_with_bound(name) for name in QUANTITIES if case.get(name) is not None}

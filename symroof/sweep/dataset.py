@@ -9,7 +9,7 @@ import itertools
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -197,7 +197,9 @@ def missing_values(grid: Grid) -> list[str]:
     places = list(map(", ".join, labels))
     for name in dict.fromkeys((*grid.quantities, FITS)):
         lack = {
-            at: case[name] for at, case in zip(places, grid.missing, strict=True) if name in case
+            at: one.missing[name]
+            for at, one in zip(places, grid.swept, strict=True)
+            if name in one.missing
         }
         for where, why in itertools.islice(lack.items(), 1):
             more = f" (and for {len(lack) - 1} more)" * (len(lack) > 1)
@@ -205,13 +207,22 @@ def missing_values(grid: Grid) -> list[str]:
     return lines
 
 
+def rows(grid: Grid) -> Iterator[dict[str, Array]]:
+    """The points in order, a block at a time: a column an axis and a variable."""
+    names = [*grid.dims, *(variable.name for variable in grid.variables)]
+    for place, values in grid.blocks():
+        parts = (axis.values[part] for axis, part in zip(grid.axes, place, strict=True))
+        columns = (*np.meshgrid(*parts, indexing="ij"), *values)
+        yield {name: column.ravel() for name, column in zip(names, columns, strict=True)}
+
+
 def write_csv(grid: Grid, path: Path) -> None:
     """A point a row, a column an axis or a quantity, in base units; an empty place is no value."""
     with path.open("w", encoding="utf-8", newline="") as stream:
         written = csv.writer(stream, lineterminator="\n")
         written.writerow([*grid.dims, *(variable.name for variable in grid.variables)])
-        for columns in grid.blocks():
-            cells = (map(_cell, column.ravel().tolist()) for column in columns.values())
+        for columns in rows(grid):
+            cells = (map(_cell, column.tolist()) for column in columns.values())
             written.writerows(zip(*cells, strict=True))
 
 
@@ -230,17 +241,18 @@ def write_parquet(grid: Grid, path: Path) -> None:
     import pyarrow.parquet
 
     def table(columns: dict[str, Array]) -> Any:
-        flat = [column.ravel() for column in columns.values()]
-        masks = [column == "" if column.dtype.kind == "U" else np.isnan(column) for column in flat]
-        arrays = [pa.array(x, mask=no) for x, no in zip(flat, masks, strict=True)]
-        return pa.table(arrays, list(columns))
+        arrays = (
+            pa.array(x, mask=x == "" if x.dtype.kind == "U" else np.isnan(x))
+            for x in columns.values()
+        )
+        return pa.table(list(arrays), list(columns))
 
     named: list[Any] = [*grid.axes, *grid.variables]
-    first = table(next(grid.blocks())).schema
+    first = table(next(rows(grid))).schema
     fields = [each.with_metadata(own.attributes) for each, own in zip(first, named, strict=True)]
     schema = pa.schema(fields, metadata=attributes(grid))
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for columns in grid.blocks():
+        for columns in rows(grid):
             writer.write_table(table(columns).cast(schema))
 
 
@@ -252,16 +264,13 @@ def write_netcdf(grid: Grid, path: Path) -> None:
         raise OSError(f"{error}") from error
 
 
-def write_zarr(grid: Grid, path: Path) -> None:
-    """A Zarr store of format 2, which every reader knows, with its metadata in one place."""
-    dataset(grid).to_zarr(path, mode="w", zarr_format=2, consolidated=True)
-
-
-FORMATS: dict[str, tuple[Callable[[Grid, Path], None], tuple[str, ...]]] = {
+ZARR: dict[str, Any] = {"mode": "w", "zarr_format": 2, "consolidated": True}
+"""A store of the format that every reader knows, with its metadata in one place."""
+FORMATS: dict[str, tuple[Callable[[Grid, Path], object], tuple[str, ...]]] = {
     ".csv": (write_csv, ()),
     ".parquet": (write_parquet, ("pyarrow",)),
     ".nc": (write_netcdf, ("xarray", "netCDF4")),
-    ".zarr": (write_zarr, ("xarray", "zarr")),
+    ".zarr": (lambda grid, path: dataset(grid).to_zarr(path, **ZARR), ("xarray", "zarr")),
 }
 """What writes a file of an ending, and the packages of an extra that it needs."""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,7 +25,6 @@ from symroof.symbolic.evaluation import Array, NoValue, UndefinedValue, blocks
 from symroof.symbolic.expressions import Expr
 from symroof.symbolic.expressions import names as names_of
 from symroof.symbolic.reading import FormulaError, parse
-from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations, MissingInput
 from symroof.theory.spellings import (
     is_sympy,
@@ -45,6 +44,10 @@ ENDS = {
     "high": lambda scenarios: np.maximum.reduce(scenarios, axis=(0, 1)),
 }
 """What is expected, and its ends; a high end is known where it is in every scenario."""
+
+
+Place = Sequence[slice]
+"""A part of a grid, a slice an axis."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +73,60 @@ class Variable:
         return {"units": self.symbol.unit or "1", "long_name": long_name}
 
 
+class Swept:
+    """A case of a grid, for any values of what moves: the quantities that have a formula, and why others have none."""
+
+    def __init__(self, case: BoundCase, names: Iterable[str], moved: frozenset[str]) -> None:
+        self.case, self.open = case, case.case.without_values(moved, rounded=True)
+        self.outputs: dict[str, Output] = {}
+        self.missing: dict[str, UndefinedValue] = {}
+        for name in names:
+            try:
+                self.outputs[name] = output(name, moved.union(case.measured_box), self.open)
+                case.case.value(name)
+            except UndefinedValue as error:
+                self.missing[name] = error
+            except UnknownName:
+                self.missing[name] = UndefinedValue("is not a part of this model")
+            except NoValue:  # at these values of what moves
+                continue
+
+    def at(self, asked: Sequence[Variable], ticks: Mapping[str, Array]) -> Iterator[Any]:
+        """Variables at arrays of the numeric axes, in each scenario of its prices and its measured efficiencies."""
+        here = self.open.changed({**self._scenarios(len(ticks)), **ticks})
+        for variable in asked:
+            own = self.outputs.get(variable.symbol.name)
+            if own is None:
+                yield "" if variable.dtype.kind == "U" else np.nan
+                continue
+            with np.errstate(all="ignore"):
+                value = np.asarray(own.of(here))
+            if value.ndim > len(ticks):
+                value = ENDS[variable.end](value)
+            if own.truth and variable.dtype.kind == "U":
+                value = np.where(value, "true", "false")
+            yield value
+
+    def _scenarios(self, axes: int) -> dict[str, Array]:
+        """The inputs that are uncertain: list prices along a first axis, efficiencies along a second, each at what is expected and at its ends."""
+        prices = [{PRICE: price} for price in self.case.list_prices]
+        found = {}
+        for axis, ends in enumerate((prices, self.case.measured_corners)):
+            shape = np.insert(np.ones(axes + 1, int), axis, len(ends) + 1)
+            for name in ends[0] if ends else ():
+                values = [self.case.case.value(name), *(each[name] for each in ends)]
+                found[name] = np.reshape(np.array(values, float), shape)
+        return found
+
+
 @dataclass(frozen=True)
 class Grid:
-    """Quantities over axes, those of labels first: of each case those with a formula, and why it lacks some."""
+    """Quantities over axes, those of labels first, each combination of which is a case."""
 
     title: str
     axes: tuple[Axis, ...]
     quantities: tuple[str, ...]
-    cases: tuple[BoundCase, ...]
-    outputs: tuple[Mapping[str, Output], ...]
-    missing: tuple[Mapping[str, UndefinedValue], ...]
+    swept: tuple[Swept, ...]
 
     @property
     def dims(self) -> tuple[str, ...]:
@@ -93,104 +140,55 @@ class Grid:
     def points(self) -> int:
         return math.prod(self.shape)
 
-    @cached_property
+    @property
+    def cases(self) -> tuple[BoundCase, ...]:
+        return tuple(one.case for one in self.swept)
+
+    @property
     def labelled(self) -> tuple[Axis, ...]:
         return tuple(axis for axis in self.axes if axis.labelled)
 
     @cached_property
-    def moved(self) -> frozenset[str]:
-        """The inputs that move along an axis."""
-        return frozenset(axis.name for axis in self.axes if not axis.labelled)
-
-    # ---------------------------------------------------------------------------- what there is
-
-    @cached_property
-    def _open(self) -> list[Case]:
-        """The cases, for any values of the numeric axes."""
-        return [opened(each, self.moved) for each in self.cases]
-
-    @cached_property
     def variables(self) -> tuple[Variable, ...]:
-        """The quantities in order; behind times, rates and costs the ends of what is expected."""
+        """The quantities in order; behind times, rates and costs the ends of what is expected. A truth that some cases do not have is a text, as a label is: only
+        texts can say that there is no value."""
         made: list[Variable] = []
         for name in self.quantities:
-            own = self._variable(name)
+            having = [one.outputs[name] for one in self.swept if name in one.outputs]
+            words, truth = {x for own in having for x in own.labels}, any(x.truth for x in having)
+            dtype = np.dtype(bool if truth else float)
+            if words or (truth and len(having) < len(self.swept)):
+                dtype = np.array([*words, "false"]).dtype
             timed = any(each.measured_box and each.case.theory.timed(name) for each in self.cases)
-            priced = PRICE not in self.moved and any(each.priced(name) for each in self.cases)
-            ended = (timed or priced) and own.dtype == float
-            made += [replace(own, end=end) for end in (ENDS if ended else ("",))]
+            priced = PRICE not in self.dims and any(each.priced(name) for each in self.cases)
+            ended = (timed or priced) and dtype.kind == "f"
+            symbol = self.cases[0].case.theory.symbol(name)
+            made += [Variable(symbol, dtype, end) for end in (ENDS if ended else ("",))]
         return tuple(made)
 
-    def _variable(self, name: str) -> Variable:
-        """A truth that some cases do not have is a text, as a label is: only texts can say that there is no value."""
-        symbol = self.cases[0].case.theory.symbol(name)
-        having = [outputs[name] for outputs in self.outputs if name in outputs]
-        truth, words = any(each.truth for each in having), {w for x in having for w in x.labels}
-        dtype = np.dtype(bool if truth else float)
-        if words or (truth and len(having) < len(self.cases)):
-            dtype = np.array([*words, "false"]).dtype
-        return Variable(symbol, dtype)
-
-    # ---------------------------------------------------------------------------- values
-
-    def blocks(self) -> Iterator[dict[str, Array]]:
-        """The points in order, a block at a time: each axis and variable at all of its points."""
-        for place in blocks(self.shape):
-            parts = (axis.values[part] for axis, part in zip(self.axes, place, strict=True))
-            columns = np.meshgrid(*parts, indexing="ij")
-            names = (*self.dims, *(variable.name for variable in self.variables))
-            yield dict(zip(names, (*columns, *self.at(place)), strict=True))
+    def blocks(self, only: Sequence[Variable] = ()) -> Iterator[tuple[Place, list[Array]]]:
+        """The points in order, a block at a time: its place, and the variables there."""
+        return ((place, self.at(place, only)) for place in blocks(self.shape))
 
     def whole(self) -> list[Array]:
-        """Every variable at all points."""
+        """The variables at all points."""
         found = [np.empty(self.shape, variable.dtype) for variable in self.variables]
-        for place in blocks(self.shape):
-            for array, values in zip(found, self.at(place), strict=True):
-                array[place] = values
+        for place, values in self.blocks():
+            for array, value in zip(found, values, strict=True):
+                array[tuple(place)] = value
         return found
 
-    def at(self, place: Sequence[slice], only: Sequence[Variable] = ()) -> list[Array]:
+    def at(self, place: Place, only: Sequence[Variable] = ()) -> list[Array]:
         """The variables at the points of a block."""
         asked, count = only or self.variables, len(self.labelled)
-        ranges = [range(length)[part] for length, part in zip(self.shape, place, strict=True)]
-        found = [np.empty([*map(len, ranges)], each.dtype) for each in asked]
         moved = [axis.values[part] for axis, part in zip(self.axes, place, strict=True)][count:]
         ticks = dict(zip(self.dims[count:], np.ix_(*moved), strict=True))
-        for corner in np.ndindex(*map(len, ranges[:count])):
-            labels = [each[i] for each, i in zip(ranges, corner, strict=False)]
-            case = int(np.ravel_multi_index(labels, self.shape[:count])) if count else 0
-            for array, value in zip(found, self._at(case, asked, ticks), strict=True):
+        numbers = np.arange(len(self.swept)).reshape(self.shape[:count])[tuple(place[:count])]
+        found = [np.empty([*numbers.shape, *map(len, moved)], each.dtype) for each in asked]
+        for corner, number in np.ndenumerate(numbers):
+            values = self.swept[number].at(asked, ticks)
+            for array, value in zip(found, values, strict=True):
                 array[corner] = value
-        return found
-
-    def _at(
-        self, number: int, asked: Sequence[Variable], ticks: Mapping[str, Array]
-    ) -> Iterator[Any]:
-        """Variables of one case at arrays of the numeric axes, in each scenario of its prices and its measured efficiencies."""
-        here = self._open[number].changed({**self._scenarios(number, len(ticks)), **ticks})
-        for variable in asked:
-            own = self.outputs[number].get(variable.symbol.name)
-            if own is None:
-                yield "" if variable.dtype.kind == "U" else np.nan
-                continue
-            with np.errstate(all="ignore"):
-                value = np.asarray(own.of(here))
-            if value.ndim > len(ticks):
-                value = ENDS[variable.end](value)
-            if own.truth and variable.dtype.kind == "U":
-                value = np.where(value, "true", "false")
-            yield value
-
-    def _scenarios(self, number: int, axes: int) -> dict[str, Array]:
-        """The inputs of a case that are uncertain: list prices along a first axis, efficiencies along a second, each at what is expected and at its ends."""
-        case = self.cases[number]
-        prices = [{PRICE: price} for price in case.list_prices]
-        found = {}
-        for axis, ends in enumerate((prices, case.measured_corners)):
-            shape = np.insert(np.ones(axes + 1, int), axis, len(ends) + 1)
-            for name in ends[0] if ends else ():
-                values = [case.case.value(name), *(each[name] for each in ends)]
-                found[name] = np.reshape(np.array(values, float), shape)
         return found
 
     @cached_property
@@ -200,7 +198,7 @@ class Grid:
         if not fits:
             return 0
         no = False if fits[0].dtype == bool else "false"
-        return sum(int((self.at(place, fits)[0] == no).sum()) for place in blocks(self.shape))
+        return sum(int((values == no).sum()) for _, (values,) in self.blocks(fits))
 
 
 FIRST = listed("shown", "sweep")  # the quantities of a sweep that requests none
@@ -250,46 +248,22 @@ def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[s
     return {name: formula for name, formula in columns.items() if names_of(formula)}
 
 
-def opened(case: BoundCase, moved: frozenset[str]) -> Case:
-    """A case for any values of the inputs that move."""
-    return case.case.without_values(moved, rounded=True)
-
-
-def available(
-    cases: Sequence[BoundCase], asked: Sequence[str] | None, moved: frozenset[str]
-) -> tuple[list[str], list[dict[str, Output]], list[dict[str, UndefinedValue]]]:
-    """The quantities that have a formula in some case, whether it fits among them; the formulas of each case, and why it lacks some.
+def available(cases: Sequence[Swept], names: Sequence[str], asked: Collection[str]) -> list[str]:
+    """The quantities that have a formula in some case.
 
     Raises:
-        InputError: a quantity that was asked for lacks an input in every case, with what it needs.
+        InputError: one that was asked for lacks an input in every case, with what it needs.
     """
-    names = list(FIRST if asked is None else asked)
-    if FITS not in (*names, *moved) and any(map(cases[0].case.theory.timed, names)):
-        names.append(FITS)
-    found: list[dict[str, Output]] = [{} for _ in cases]
-    missing: list[dict[str, UndefinedValue]] = [{} for _ in cases]
-    for case, outputs, lacking in zip(cases, found, missing, strict=True):
-        here, moving = opened(case, moved), moved.union(case.measured_box)
-        for name in names:
-            try:
-                outputs[name] = output(name, moving, here)
-                case.case.value(name)
-            except UndefinedValue as error:
-                lacking[name] = error
-            except UnknownName:
-                lacking[name] = UndefinedValue("is not a part of this model")
-            except NoValue:  # at these values of what moves
-                continue
-    nowhere = [name for name in names if all(name in lacking for lacking in missing)]
+    nowhere = [name for name in names if all(name in case.missing for case in cases)]
     faults = []
     for name in nowhere:
-        if name in (asked or ()) or len(nowhere) == len(names):
-            why = missing[0][name]
+        if name in asked or len(nowhere) == len(names):
+            why = cases[0].missing[name]
             hint = HINT.format(why.name) if isinstance(why, MissingInput) else ""
             faults.append(Problem("sweep", str(why), path=name, hint=hint))
     if faults:
         raise InputError(faults if asked else replace(faults[0], path=""))
-    return [name for name in names if name not in nowhere], found, missing
+    return [name for name in names if name not in nowhere]
 
 
 # ------------------------------------------------------------------------------------------------ axes and cases
@@ -313,17 +287,22 @@ def make_grid(
     axes = [*over, *axes_of_lists(request, {axis.name for axis in over})]
     axes.sort(key=lambda axis: not axis.labelled)
     within_limits(axes)
+    taken = {axis.name for axis in axes}
     if asked is not None:
-        asked = [name for name in asked if name not in {axis.name for axis in axes}]
+        asked = [name for name in asked if name not in taken]
     if asked == []:
         hint = "ask for one that is computed, such as -q itl"
         raise InputError(Problem("sweep", "every quantity that is asked for is an axis", hint=hint))
-    cases = tuple(_cases(request, axes))
+    cases = list(_cases(request, axes))
+    names = list(FIRST if asked is None else asked)
+    if FITS not in (*names, *taken) and any(map(cases[0].case.theory.timed, names)):
+        names.append(FITS)
     moved = frozenset(axis.name for axis in axes if not axis.labelled)
-    names, outputs, missing = available(cases, asked, moved)
+    found = tuple(Swept(case, names, moved) for case in cases)
+    names = available(found, names, asked or ())
     shown = f"{', '.join(names[:4])}{' ...' if len(names) > 4 else ''}"
     heading = title or f"{shown} over {', '.join(axis.name for axis in axes)}"
-    return Grid(heading, tuple(axes), tuple(names), cases, tuple(outputs), tuple(missing))
+    return Grid(heading, tuple(axes), tuple(names), found)
 
 
 def _cases(request: Request, axes: Sequence[Axis]) -> Iterator[BoundCase]:
