@@ -77,7 +77,7 @@ def points_at(rows: Array, batch: Array) -> Points:
 
 
 class Group:
-    """Candidates whose functions are the same; ``owners`` are the places of the cases that they are of."""
+    """Candidates whose functions are the same; ``owners`` are the numbers of the cases that they are of."""
 
     def __init__(
         self,
@@ -86,8 +86,8 @@ class Group:
         used: frozenset[str],
         intervals: bool,
     ) -> None:
-        self.candidates, self.owners = candidates, np.array(owners)
-        self.cases = [candidate.own for candidate in candidates]
+        self.candidates, self.cases = candidates, [candidate.own for candidate in candidates]
+        self.places = [(i, id(case)) for i, case in zip(owners, self.cases, strict=True)]
         self.first = first = self.cases[0].case
         self.loaded, self.rate = under_load(first), queues(first)
         self.chosen_batch = self.cases[0].chosen("batch")
@@ -127,7 +127,7 @@ class Group:
 
         Where prefills have devices of their own, fast ones keep more requests decoding: at a slow corner those of compute are slow or fast.
         """
-        self.expected = self.worst = self.every = self._numbers([(None, {})])
+        self.expected = self.worst = self.corners = self._numbers([(None, {})])
         self.slow = self.fast = slice(0, 1)
         if not self.box:
             return
@@ -137,7 +137,7 @@ class Group:
         compute = (0, 1) if self.apart and COMPUTE in self.box else (0,)
         slow = [(0, {**ends, COMPUTE: c}) for ends in corners for c in compute]
         self.worst, best = self._numbers(slow), self._numbers([(1, ends) for ends in corners])
-        self.every = np.concatenate([self.expected, self.worst, best])
+        self.corners = np.concatenate([self.expected, self.worst, best])
         self.slow, self.fast = slice(1, 1 + len(slow)), slice(1 + len(slow), None)
 
     def _numbers(self, corners: Sequence[tuple[int | None, Mapping[str, int]]]) -> Array:
@@ -188,8 +188,9 @@ class Group:
         rising = tuple(self.metrics[name] for name in ISOLATED_METRICS if name in self.metrics)
         if self.rate:
             rising = WITHOUT_QUEUE[has_mix(self.cases[0].given)]
-        self.quick = tuple(dict.fromkeys((*rising, *plain, *([LOAD] if self.rate else []))))
         self.rising = rising
+        self.quick = tuple(dict.fromkeys((*rising, *plain, *([LOAD] if self.rate else []))))
+        self.every = (*self.quick, *(AT_THE_RATE if self.rate else ()))
         free = ["dp"] if self.open_copies else []
         self.open = replace(self.cases[0].case.without_values(free), same_layout=True)
         there = self.open.changed(
@@ -217,9 +218,6 @@ class Group:
             for output, values in zip(outputs, found, strict=True)
         }
 
-    def all_of(self, at: Points, corners: Array) -> Found:
-        return self.called((*self.quick, *(AT_THE_RATE if self.rate else ())), at, corners)
-
     def shared_out(self, rows: Array, batch: Array) -> Array:
         """The next smaller batches that groups of attention share evenly, as a command line says the requests of one."""
         ranks = self.ranks[rows]
@@ -227,10 +225,11 @@ class Group:
 
     # ---------------------------------------------------------------------- conditions
 
-    def within(self, metric: Array, target: str, rows: Array) -> Array:
-        """Whether a metric is within its limit at every corner."""
-        limit = self.limits[target][rows] * (1 + CLOSE)
-        return np.asarray((np.nan_to_num(metric, nan=np.inf) <= limit).all(axis=0))
+    def shares(self, found: Found, rows: Array) -> Found:
+        """How much of its limit each target takes up whose metric was found; without a steady state the wait is endless."""
+        known = {n: found[metric] for n, metric in self.metrics.items() if metric in found}
+        limits = self.limits
+        return {n: np.nan_to_num(x, nan=np.inf) / limits[n][rows] for n, x in known.items()}
 
     @cached_property
     def largest(self) -> Array:
@@ -250,20 +249,17 @@ class Group:
             most[fitting] = largest_whole(within, self.capacity[fitting])
         return self.shared_out(np.arange(len(most)), most)
 
-    def unqueued(self, at: Points) -> dict[str, Array]:
+    def unqueued(self, at: Points) -> Found:
         """Whether what rises with the batch is within its limits, by target, at every slow corner: no copies needed, no queue counted."""
         if not self.rising:
             return {}
         found = self.called(self.rising, at, self.worst)
-        metrics = {name: found[metric] for name, metric in self.metrics.items() if metric in found}
         if self.rate:
             itl, reading, outside = found.values()
-            metrics = {"ttft": outside + reading, "itl": itl}
-        return {
-            name: self.within(metric, name, at.rows)
-            for name, metric in metrics.items()
-            if name in self.limits
-        }
+            times = {"ttft": outside + reading, "itl": itl}
+            found = {self.metrics[name]: x for name, x in times.items() if name in self.limits}
+        shares = self.shares(found, at.rows).items()
+        return {name: np.asarray((x <= 1 + CLOSE).all(axis=0)) for name, x in shares}
 
     def met(self, at: Points, waiting: bool = True) -> Array:
         """Whether there is a steady state and every target is met at every slow corner; without ``waiting`` those aside that hold a wait."""
@@ -271,27 +267,22 @@ class Group:
 
     def strain(self, at: Points, waiting: bool = True) -> Array:
         """The largest share of its limit that a target takes up at a slow corner; infinite where there is no steady state."""
-        found = self.all_of(at, self.worst) if waiting else self.called(self.quick, at, self.worst)
-        most = np.zeros(at.batch.shape)
-        for name, metric in self.metrics.items():
-            if metric in found:
-                share = np.nan_to_num(found[metric], nan=np.inf).max(axis=0)
-                most = np.maximum(most, share / self.limits[name][at.rows])
+        found = self.called(self.every if waiting else self.quick, at, self.worst)
+        shares = [x.max(axis=0) for x in self.shares(found, at.rows).values()]
+        most = np.maximum.reduce([np.zeros(at.batch.shape), *shares])
         steady = (found[LOAD] < 1).all(axis=0) if self.rate else np.True_
         return np.where(steady, most, np.inf)
 
     def judged(self, at: Points) -> Judged:
         """Quantities and shares of the limits as expected, and how far they reach over the ranges."""
-        found = self.all_of(at, self.every)
+        found = self.called(self.every, at, self.corners)
         shares = {MEMORY: found["memory_bytes_per_device"] / found["usable_memory_per_device"]}
-        if self.rate:
-            shares[LOAD] = found[LOAD]
-        for name, limit in self.limits.items():  # without a steady state the wait is endless
-            shares[name] = np.nan_to_num(found[self.metrics[name]], nan=np.inf) / limit[at.rows]
-        values = {n: np.stack([x[0], x.min(axis=0), x.max(axis=0)]) for n, x in found.items()}
+        shares |= {LOAD: found[LOAD]} if self.rate else {}
+        shares |= self.shares(found, at.rows)
         for name, x in shares.items():
             ends = x[self.slow].max(axis=0), np.minimum(x[0], x[self.fast].min(axis=0))
             shares[name] = np.stack([x[0], *ends])
+        values = {n: np.stack([x[0], x.min(axis=0), x.max(axis=0)]) for n, x in found.items()}
         return Judged(values, shares)
 
     def loads(self, at: Points) -> Array:

@@ -4,12 +4,11 @@ Latencies rise with the batch, and a queue shortens with every copy: so each ans
 """
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,8 +33,6 @@ from symroof.symbolic.searches import largest_whole
 
 Rank = tuple[int, float, float]
 """The smaller the better among candidates of one case: what passes first, by price, without prefill apart, by load; of the others the nearest miss."""
-Answer = tuple[Rank, Points, Group]
-"""A candidate of a group at its batch and copies."""
 Place = tuple[int, int]
 """A case and one of its layouts, or where nothing passes one of its groups."""
 MOST_COPIES = 1 << 16
@@ -65,6 +62,26 @@ SCREENED = (
 """Whatever may be asked of a candidate."""
 
 
+class Answer(NamedTuple):
+    """A candidate of a group at its batch and copies."""
+
+    rank: Rank
+    group: Group
+    point: Points
+
+
+class Tries(NamedTuple):
+    """Points that may pass, the cheapest first, with the copies that their load asks for.
+
+    A queue asks for no fewer copies: so the price is a lower bound of that at which a point passes.
+    """
+
+    group: Group
+    points: Points
+    load: Array
+    bound: Array
+
+
 def screen(
     cases: Sequence[Sequence[Purchase]],
     listed: bool = False,
@@ -83,35 +100,38 @@ def screen(
     [Window(most=16, stopped_by=('itl',)), None]
     """
     every = [(one, i) for i, candidates in enumerate(cases) for one in candidates]
-    groups = list(_groups(every, intervals))
-    each: dict[int, dict[int, Answer]] = defaultdict(dict)
+    groups, answers = list(_groups(every, intervals)), dict[Place, Answer]()
 
-    def add(group: Group, found: Mapping[Place, tuple[Points, Rank]]) -> None:
-        for (i, layout), (point, rank) in found.items():
-            if not (group.rate and layout in each[i] and each[i][layout][0] < rank):
-                each[i][layout] = rank, point, group
+    def add(found: Mapping[Place, Answer]) -> None:
+        for place, answer in found.items():
+            old = answers.get(place)
+            if old is None or not answer.group.rate or answer.rank <= old.rank:
+                answers[place] = answer
+
+    def ranked() -> dict[int, list[Answer]]:
+        by_case: dict[int, list[Answer]] = {}
+        for place, answer in sorted(answers.items(), key=lambda one: one[1].rank):
+            by_case.setdefault(place[0], []).append(answer)
+        return by_case
 
     def most(near: Callable[[float], float]) -> dict[int, float]:
-        ranks = {i: min(rank for rank, *_ in answers.values()) for i, answers in each.items()}
-        return {**below, **{i: near(price) for i, (_, price, _) in ranks.items()}}
+        return {**below, **{i: near(best.rank[1]) for i, (best, *_) in ranked().items()}}
 
-    for group, tried in sorted(_tried(groups, False), key=lambda one: one[1].bound.min()):
-        add(group, _cheapest(group, tried, most(_nearby)))
-    failing = [i for i in range(len(cases)) if i not in each and i not in below]
+    for tries in sorted(_tried(groups, False), key=lambda one: one.bound[0]):
+        add(_cheapest(tries, most(_nearby)))
+    failing = {*range(len(cases))} - ranked().keys() - below.keys()
     for group in groups:
-        add(group, _nearest(group, failing))
-    found = {i: _between(answers.values()) for i, answers in each.items() if between}
-    others = [(one, i) for i, candidates in found.items() for one in candidates]
-    for group, tried in _tried(_groups(others, intervals), True):
+        add(_nearest(group, failing))
+    found = ranked().items() if between else ()
+    others = [(one, i) for i, found_ones in found for one in _between(found_ones)]
+    for tries in _tried(_groups(others, intervals), True):
         # without a rate the soonest of all chunks, which may cost more than that of the first ones
-        add(group, _cheapest(group, tried, most(float) if group.rate else below))
-    best: dict[Group, dict[int, tuple[Points, Rank]]] = {}
-    for i, answers in each.items():
-        rank, point, group = min(answers.values(), key=lambda one: one[0])
-        best.setdefault(group, {})[i] = point, rank
-    made = {i: one for group, points in best.items() for i, one in _made(group, points, listed)}
-    owns = [candidates[0].own for candidates in cases]
-    return [made.get(i) or Purchase(own) for i, own in enumerate(owns)]
+        add(_cheapest(tries, most(float) if tries.group.rate else below))
+    best: dict[Group, dict[int, Answer]] = {}
+    for i, (answer, *_) in ranked().items():
+        best.setdefault(answer.group, {})[i] = answer
+    made = {i: one for group, ones in best.items() for i, one in _made(group, ones, listed)}
+    return [made.get(i) or Purchase(candidates[0].own) for i, candidates in enumerate(cases)]
 
 
 def _nearby(price: float) -> float:
@@ -162,80 +182,62 @@ def _shape(candidate: Purchase, relevant: dict[Any, frozenset[str]]) -> tuple[An
     return id(case.theory), fixed, moved, box, tuple(columns), not case.has(PRICE), used
 
 
-def _between(answers: Iterable[Answer]) -> list[Purchase]:
+def _between(ranked: Sequence[Answer]) -> list[Purchase]:
     """The best layouts of a case with chunks and numbers of prefill instances between those that are tried."""
-    ranked = sorted(answers, key=lambda one: one[0])
-    last = ranked[:FINER_LAYOUTS][-1][0][:2]  # and what costs the same
+    last = ranked[:FINER_LAYOUTS][-1].rank[:2]  # and what costs the same
     return [
         each
-        for (missed, price, _), point, group in ranked
-        if (missed, price) <= last and price <= _nearby(ranked[0][0][1])
+        for (missed, price, _), group, point in ranked
+        if (missed, price) <= last and price <= _nearby(ranked[0].rank[1])
         if not (missed and group.apart)
         for each in finer(group.candidates[point.rows[0]], int(point.copies[0]), group.open_copies)
     ]
 
 
-@dataclass(frozen=True)
-class Tries:
-    """Points with the copies that their load asks for.
-
-    A queue asks for no fewer copies: so the price is a lower bound of that at which a point passes.
-    """
-
-    points: Points
-    load: Array
-    bound: Array
-    order: Array
-    """The places of those that may pass, from the cheapest on."""
-
-
-def _tried(groups: Iterable[Group], beyond: bool) -> Iterator[tuple[Group, Tries]]:
+def _tried(groups: Iterable[Group], beyond: bool) -> Iterator[Tries]:
     """What is tried of each group: the batch that was chosen, or shares of the largest that passes without a queue, within memory."""
     for group in groups:
         if group.chosen_batch:
             rows = np.flatnonzero(group.own_batch <= group.capacity)
-            points = points_at(rows, group.own_batch[rows])
+            batch = group.own_batch[rows]
         else:
             larger = group.rate and (beyond or group.apart or not group.open_copies)
             shares = np.concatenate([BEYOND, BATCHES]) if larger else BATCHES
-            rows = np.flatnonzero(group.largest >= 1)
-            batch = np.ceil(group.largest[rows][:, None] * shares)
+            rows = np.flatnonzero(group.largest >= 1)[:, None]
+            batch = np.ceil(group.largest[rows] * shares)
             batch = np.column_stack([batch, group.as_given[rows]])
-            batch = np.clip(batch, 1, group.capacity[rows][:, None])
-            batch = group.shared_out(rows[:, None], batch)
-            points = points_at(np.repeat(rows, batch.shape[1]), batch.ravel())
-        if len(points.rows):
-            yield group, _tries(group, points)
+            batch = group.shared_out(rows, np.clip(batch, 1, group.capacity[rows]))
+            rows, batch = np.broadcast_to(rows, batch.shape).ravel(), batch.ravel()
+        if not len(rows):
+            continue
+        points = points_at(rows, batch)
+        load = group.loads(points)
+        if group.open_copies:
+            points.copies = _enough(group, load, rows)
+        bound, within = group.price(points), np.isfinite(load) & (points.copies <= MOST_COPIES)
+        if not group.rate and bound.any():
+            within &= _soonest(group, points, bound)
+        order = np.lexsort((-batch, load / points.copies, batch > group.largest[rows], bound))
+        order = order[within[order]]
+        if len(order):
+            yield Tries(group, points.at(order), load[order], bound[order])
 
 
-def _tries(group: Group, tried: Points) -> Tries:
-    load = group.loads(tried)
-    if group.open_copies:
-        tried.copies = _enough(group, load, tried.rows)
-    bound, within = group.price(tried), np.isfinite(load) & (tried.copies <= MOST_COPIES)
-    if not group.rate and bound.any():
-        within &= _soonest(group, tried, bound)
-    beyond = tried.batch > group.largest[tried.rows]
-    order = np.lexsort((-tried.batch, load / tried.copies, beyond, bound))
-    return Tries(tried, load, bound, order[within[order]])
-
-
-def _cheapest(
-    group: Group, tries: Tries, most: Mapping[int, float] = MappingProxyType({})
-) -> dict[Place, tuple[Points, Rank]]:
+def _cheapest(tries: Tries, most: Mapping[int, float]) -> dict[Place, Answer]:
     """The cheapest point that passes of each layout of each case; those that are much dearer than the cheapest of their case, or than ``most``, are not looked at."""
-    load, bound, owners = tries.load, tries.bound, group.owners[tries.points.rows]
-    layouts = [id(group.cases[row]) for row in tries.points.rows]
-    places = list(zip(owners.tolist(), layouts, strict=True))
-    found: dict[Place, tuple[Points, Rank]] = {}
-    limit = dict(most)
+    group, load, bound = tries.group, tries.load, tries.bound
+    places = [group.places[row] for row in tries.points.rows]
+    found, limit = dict[Place, Answer](), dict(most)
 
     def may_win(i: int) -> bool:
         best = found.get(places[i])
         near = bound[i] <= limit.get(places[i][0], math.inf)
-        return bool(near and (best is None or bound[i] < best[1][1]))
+        return bool(near and (best is None or bound[i] < best.rank[1]))
 
-    left = [[i for i in tries.order if places[i] == place] for place in dict.fromkeys(places)]
+    by_place: dict[Place, list[int]] = {place: [] for place in group.places}
+    for i, place in enumerate(places):
+        by_place[place].append(i)
+    left = [*by_place.values()]
     while left := [open_ for ones in left if (open_ := list(filter(may_win, ones)))]:
         share = max(1, TOGETHER // (len(left) * len(group.worst) * len(FEW)))
         now = np.array([i for ones in left for i in ones[:share]])
@@ -245,18 +247,16 @@ def _cheapest(
         ratio = load[now] / at.copies if group.open_copies else load[now]
         # at the same price no more slots than keep the ITL when all are taken
         ratio = ratio + LARGEST * (at.batch > group.largest[at.rows])
-        for i in np.flatnonzero(met):
-            rank = (0, _rounded(price[i]), _rounded(ratio[i]))
-            place = places[now[i]]
-            if place not in found or rank < found[place][1]:
-                found[place] = at.at(np.array([i])), rank
+        for i in np.flatnonzero(met).tolist():
+            rank, place = (0, _rounded(price[i]), _rounded(ratio[i])), places[now[i]]
+            if place not in found or rank < found[place].rank:
+                found[place] = Answer(rank, group, at.at(np.array([i])))
                 near = _nearby(rank[1]) if group.rate else rank[1]
                 limit[place[0]] = min(limit.get(place[0], math.inf), near)
         left = [ones[share:] for ones in left]
-    # nor prefill apart, of which nothing was measured; of its layouts the one with most room
-    if group.apart:
-        strains = {place: 1 + float(group.strain(at)[0]) for place, (at, _) in found.items()}
-        found = {x: (at, (*rank[:2], strains[x])) for x, (at, rank) in found.items()}
+    if group.apart:  # of which nothing was measured: of its layouts the one with most room
+        for place, (rank, _, at) in found.items():
+            found[place] = Answer((*rank[:2], 1 + float(group.strain(at)[0])), group, at)
     return found
 
 
@@ -276,8 +276,7 @@ def _soonest(group: Group, tried: Points, price: Array) -> Array:
     found = group.called(group.quick, tried, group.expected)
     known = found.get(group.named("loaded_ttft"), np.zeros((1, len(tried.rows))))
     ttft = np.nan_to_num(known[0], nan=np.inf)
-    ids = [id(candidate.own) for candidate in group.candidates]
-    layout = np.unique(ids, return_inverse=True)[1][tried.rows]
+    layout = np.unique([i for _, i in group.places], return_inverse=True)[1][tried.rows]
     price = np.where(group.met(tried), price, np.inf)
     lowest, soonest = np.full((2, layout.max() + 1), np.inf)
     np.minimum.at(lowest, layout, price)
@@ -288,15 +287,14 @@ def _soonest(group: Group, tried: Points, price: Array) -> Array:
 
 def _served(group: Group, at: Points) -> tuple[Points, Array | None]:
     """The same with the least number of copies whose waits are within the targets, and where some number does; None where no wait was looked at."""
-    judged = [name for name in ("ttft", "itl") if name in group.limits]
-    if not judged or not group.open_copies:
+    if group.limits.keys().isdisjoint(("ttft", "itl")) or not group.open_copies:
         return at, None
 
     def late(copies: Array) -> Array:
         """Where a wait is too long, for a column of numbers of each point."""
         found = group.called(AT_THE_RATE, Points(at.rows, at.batch, copies), group.worst)
-        met = [group.within(found[group.metrics[name]], name, at.rows) for name in judged]
-        return np.asarray(~np.logical_and.reduce(met))
+        waits = (x.max(axis=0) for x in group.shares(found, at.rows).values())
+        return np.asarray(np.maximum.reduce([*waits]) > 1 + CLOSE)
 
     point = np.arange(len(at.rows))
     for more in (FEW, 2.0 ** np.arange(0, math.log2(MOST_COPIES) + 1) - 1):
@@ -312,9 +310,9 @@ def _served(group: Group, at: Points) -> tuple[Points, Array | None]:
     return Points(at.rows, at.batch, _whole(group, copies, at.rows)), np.asarray(some)
 
 
-def _nearest(group: Group, owners: Sequence[int]) -> dict[Place, tuple[Points, Rank]]:
+def _nearest(group: Group, owners: Collection[int]) -> dict[Place, Answer]:
     """Of each of some cases the candidate that misses its limits by the least factor at the slow end; where none fits the one that lacks least memory, and then misses least."""
-    rows = np.flatnonzero(np.isin(group.owners, owners))
+    rows = np.flatnonzero([i in owners for i, _ in group.places])
     if not len(rows):
         return {}
     batch = group.own_batch
@@ -333,23 +331,21 @@ def _nearest(group: Group, owners: Sequence[int]) -> dict[Place, tuple[Points, R
     each = np.stack([share[SLOW] for share in judged.shares.values()])
     missed = np.where(np.isfinite(each), np.maximum(each, 1), 1).prod(axis=0)
     unfit = each[0] > 1 + CLOSE
-    best: dict[Place, tuple[Points, Rank]] = {}
+    best: dict[Place, Answer] = {}
     for i, row in enumerate(rows):
         miss = _rounded(each[0][i] if unfit[i] else missed[i])
         rank = (1 + int(unfit[i]), miss, _rounded(missed[i]) if unfit[i] else float(load[i]))
-        owner = int(group.owners[row]), id(group)
-        if owner not in best or rank < best[owner][1]:
-            best[owner] = at.at(np.array([i])), rank
+        place = group.places[row][0], id(group)
+        if place not in best or rank < best[place].rank:
+            best[place] = Answer(rank, group, at.at(np.array([i])))
     return best
 
 
-def _made(
-    group: Group, best: Mapping[int, tuple[Points, Rank]], listed: bool
-) -> Iterator[tuple[int, Purchase]]:
+def _made(group: Group, best: Mapping[int, Answer], listed: bool) -> Iterator[tuple[int, Purchase]]:
     """The chosen points of some cases as configurations; no window of batches where the study lists them."""
-    chosen, largest = [vars(point).values() for point, _ in best.values()], group.largest
+    chosen, largest = [vars(one.point).values() for one in best.values()], group.largest
     at = Points(*map(np.concatenate, zip(*chosen, strict=True)))
-    most = np.where([rank[0] == 0 for _, rank in best.values()], at.batch, 0)
+    most = np.where([one.rank[0] == 0 for one in best.values()], at.batch, 0)
     if group.chosen_batch or not group.rate:  # others than the one that it is judged at may pass
         there = Points(at.rows, np.maximum(largest[at.rows], 1), at.copies)
         passing = (largest[at.rows] >= 1) & group.met(there)
