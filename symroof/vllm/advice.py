@@ -370,11 +370,9 @@ def _batch_because(pick: Purchase) -> str:
         return "the most that fit in memory"
     names = " and ".join(name.upper() for name in stopped)
     slow = " over the whole 80 % interval" if pick.case.box else ""
-    return (
-        f"the largest batch that meets the {names} target{slow}"
-        if names
-        else "the largest that passes"
-    )
+    if not names:
+        return "the largest that passes"
+    return f"the largest batch that meets the {names} target{slow}"
 
 
 def _others(served: ServedCase) -> Iterator[Advice]:
