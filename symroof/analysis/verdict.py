@@ -235,11 +235,11 @@ def conditions(bound_case: BoundCase) -> dict[str, tuple[str, str]]:
     return found
 
 
-def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
-    """The load at an arrival rate, and every target of the study that this case has a metric for, over the ranges."""
+def target_checks(bound_case: BoundCase, memory: bool = False) -> list[TargetCheck]:
+    """The load at an arrival rate, and every target of the study that this case has a metric for, over the ranges; with ``memory`` also whether it fits."""
     found = []
     for name, (of, limited_by) in conditions(bound_case).items():
-        metric = None if name == MEMORY else bound_case.get(of)
+        metric = bound_case.get(of) if memory or name != MEMORY else None
         if metric is None:
             continue
         if name == LOAD and metric.value < 1 and waits_without_end("ttft", bound_case.case):

@@ -224,14 +224,8 @@ class Configuration:
     def checks(self) -> tuple[TargetCheck, ...]:
         """Memory and every target that there is a metric for."""
         decided = {check.name: check for check in self.simulated}
-        checks = tuple(decided.get(check.name, check) for check in target_checks(self.case))
-        fits = self.case.fits
-        if fits is None:
-            return checks
-        met = None if len(fits.possible) > 1 else bool(fits.value)
-        limit = Fraction(self.case.result("usable_memory_per_device").value)
-        memory = self.case.result("memory_bytes_per_device")
-        return (TargetCheck(MEMORY, memory, limit, met), *checks)
+        checks = target_checks(self.case, memory=True)
+        return tuple(decided.get(check.name, check) for check in checks)
 
     @cached_property
     def judged(self) -> Judged:

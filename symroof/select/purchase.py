@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.compile import compile
-from symroof.analysis.verdict import LOAD, MEMORY, MEMORY_OF_A_DEVICE, metrics_of, queues
+from symroof.analysis.verdict import LOAD, MEMORY, conditions, metrics_of, queues
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Result, plain_value
 from symroof.errors import InputError
@@ -193,18 +193,15 @@ class Purchase(Configuration):
 
     def _meets(self, by: str, case: BoundCase) -> Callable[[Array], Array]:
         """Whether it fits, keeps up and meets its latencies, at values of an input."""
-        times = case.targets.keys() - PRICED  # more requests cost no more
-        limits = {metrics_of(n, case.case)[0]: float(case.targets[n]) for n in sorted(times)}
-        if case.fits is not None:
-            used, usable = MEMORY_OF_A_DEVICE
-            limits[used] = float(case.case.value(usable))
-        loads = [LOAD] if queues(case.case) else []
-        function = compile([*limits, *loads], [by], case)
+        # more requests cost no more
+        kept = {n: pair for n, pair in conditions(case).items() if n not in PRICED}
+        limits = [1.0 if n == LOAD else case.case.value(pair[1]) for n, pair in kept.items()]
+        function = compile([metric for metric, _ in kept.values()], [by], case)
 
         def meets(values: Array) -> Array:
-            found = dict(zip(function.outputs, function(values), strict=True))
-            met = [found[name] <= limit * (1 + CLOSE) for name, limit in limits.items()]
-            return np.asarray(np.logical_and.reduce([*met, *(found[name] < 1 for name in loads)]))
+            found = zip(kept, function(values), limits, strict=True)
+            met = [x < 1 if n == LOAD else x <= limit * (1 + CLOSE) for n, x, limit in found]
+            return np.asarray(np.logical_and.reduce(met))
 
         return meets
 

@@ -48,8 +48,6 @@ NEAR = 0.02
 """Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner; TTFTs that differ by less are equal."""
 FINER_LAYOUTS = 3
 """Layouts of a case of which chunks and numbers of prefill instances between are tried."""
-ARGUMENTS = SHARED | {"batch"}
-"""Inputs whose numbers do not tell functions apart."""
 SCREENED = (
     *VALUES,
     *(name for names in ISOLATED.values() for name in names),
@@ -142,11 +140,11 @@ def _nearby(price: float) -> float:
 def _groups(every: Sequence[tuple[Purchase, int]], intervals: bool) -> Iterator[Group]:
     """Purchases whose functions are the same, each with the case that it is of."""
     by_shape: dict[Any, list[int]] = {}
-    shapes, relevant = dict[int, Any](), dict[Any, frozenset[str]]()
+    shapes = dict[int, Any]()
     for place, (candidate, _) in enumerate(every):
         key = id(candidate.own)  # with the same columns: one combination in one layout
         if key not in shapes:
-            shapes[key] = _shape(candidate, relevant)
+            shapes[key] = _shape(candidate)
         by_shape.setdefault(shapes[key], []).append(place)
     for (*_, used), members in by_shape.items():
         places = sorted(members, key=lambda place: not every[place][0].own.case.has(PRICE))
@@ -160,24 +158,16 @@ def _groups(every: Sequence[tuple[Purchase, int]], intervals: bool) -> Iterator[
             continue  # a quantity has none there: each is judged on its own
 
 
-def _shape(candidate: Purchase, relevant: dict[Any, frozenset[str]]) -> tuple[Any, ...]:
-    """What shapes the functions of a candidate: its theory, its formulas, the numbers that are no columns. ``relevant`` keeps what these depend on."""
-    bound_case, columns = candidate.own, candidate.changes.keys()
-    case = bound_case.case
-    box = frozenset() if bound_case.changed_case else frozenset(bound_case.box)
-    moving = ARGUMENTS | box
-    free = {name for name, tree in case.given.items() if is_number(tree) and name in moving}
-    free |= columns
-    formulas = frozenset().union(
-        *(names(tree) for name, tree in case.given.items() if name not in columns)
-    )
-    key = id(case.theory), formulas
-    if key not in relevant:
-        asked = (*SCREENED, *formulas)
-        relevant[key] = frozenset().union(*map(case.theory.dependencies, asked))
-    used = relevant[key]
-    given = ((name, tree) for name, tree in sorted(case.given.items()) if name != PRICE)
-    fixed = tuple((n, None if n in free else tree) for n, tree in given if n in used)
+def _shape(candidate: Purchase) -> tuple[Any, ...]:
+    """What shapes the functions of a candidate: its theory, its formulas, the numbers that are no columns."""
+    case, columns = candidate.own.case, candidate.changes.keys()
+    box = frozenset() if candidate.own.changed_case else frozenset(candidate.own.box)
+    given = {name: tree for name, tree in sorted(case.given.items()) if name != PRICE}
+    moving = SHARED | {"batch"} | box
+    free = columns | {name for name in moving & given.keys() if is_number(given[name])}
+    formulas = {each for name in given.keys() - columns for each in names(given[name])}
+    used = frozenset().union(*map(case.theory.dependencies, (*SCREENED, *formulas)))
+    fixed = tuple((n, None if n in free else tree) for n, tree in given.items() if n in used)
     moved = tuple((n, None if n in moving else value) for n, value in case.numbers.items())
     return id(case.theory), fixed, moved, box, tuple(columns), not case.has(PRICE), used
 

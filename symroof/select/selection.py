@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -28,9 +28,6 @@ ORDERS = {word: name for name, word in column("shown", "order").items()}
 """What configurations are sorted by: ``fleet`` where requests arrive at a rate, else ``cost``, and ``rate`` where no price is known."""
 MONEY = ("cost", "fleet")
 """Orders that list prices decide."""
-COMPARED = listed("shown", "compared")
-SHOWN = {name: head for name, head in column("shown", "head").items() if name in COMPARED}
-"""The quantities that a choice shows of each configuration in a notebook, with the heads of their columns."""
 MOST_SHOWN = 20
 """Configurations of a notebook's table."""
 RANK = {"passes": 0, "in part": 2, "unpriced": 3, "fails": 4, "unknown": 5}
@@ -73,18 +70,15 @@ class Selection:
         return f"<Selection: {len(self.passing)} of {len(self.configurations)} pass{first}>"
 
     def _repr_html_(self) -> str:
-        from symroof.analysis.case_summary import DIGITS
+        from symroof.report.purchase_text import purchase_rows
         from symroof.table_formats import FAILS, IN_PART, PASSES, card, html_table
 
         mark = {"passes": PASSES, "fails": FAILS, "in part": IN_PART, "unknown": "?"}
-        rows = []
-        for c in self.configurations[:MOST_SHOWN]:
-            results = (c.result(name) for name in SHOWN)
-            shown = [replace(r, low=None, high=None).plain(DIGITS) if r else "" for r in results]
-            rows.append([mark[c.state], c.label, f"{c.batch:,}", *shown, ", ".join(c.misses)])
-        header = ["", "configuration", "batch", *SHOWN.values(), "misses"]
-        more = len(self.configurations) > MOST_SHOWN
-        return card([repr(self)[1:-1]], html_table(header, rows, f"the first {MOST_SHOWN}" * more))
+        shown = self.configurations[:MOST_SHOWN]
+        header, rows = purchase_rows(shown)
+        marked = ((mark[one.state], *row) for one, row in zip(shown, rows, strict=True))
+        more = f"the first {MOST_SHOWN}" * (len(self.configurations) > MOST_SHOWN)
+        return card([repr(self)[1:-1]], html_table(["", *header], marked, more))
 
     @property
     def passing(self) -> tuple[Purchase, ...]:
