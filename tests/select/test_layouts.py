@@ -26,8 +26,7 @@ def test_a_million_of_a_device_without_a_price_is_not_known_and_its_fleet_is():
     assert (c.state, list(c.unknown)) == ("unknown", ["fleet_price"])
     latencies = {name: AIMS[name] for name in ("ttft", "itl")}
     (free,) = select(**case, targets=latencies).configurations
-    assert (c.batch, c.copies) == (free.batch, free.copies)
-    assert c.copies > 1
+    assert (c.batch, c.copies) == (free.batch, free.copies) and c.copies > 1
 
 
 def test_the_peak_bounds_no_latency_that_it_lengthens():
@@ -37,9 +36,8 @@ def test_the_peak_bounds_no_latency_that_it_lengthens():
     )
     apart = Study(**CASE, **given).first
     assert apart.at_peak.case.value("sustained_itl") > apart.case.value("sustained_itl")
-    assert (
-        apart.peak_bound("sustained_itl") is None and apart.peak_bound("prefill_time") is not None
-    )
+    assert apart.peak_bound("sustained_itl") is None
+    assert apart.peak_bound("prefill_time") is not None
 
 
 def numbers(found):
@@ -54,10 +52,6 @@ def numbers(found):
     return made
 
 
-def near_set(exact):
-    return {tuple(map(float, one)) for one in exact}
-
-
 def test_groups_within_a_node_by_hand():
     """Eight key and value heads and a node of eight: 1, 2, 4 or 8 devices, and for each every ratio of prefill devices, which take the same layout or one device
     each; a batch and a chunk that are given stay."""
@@ -67,7 +61,7 @@ def test_groups_within_a_node_by_hand():
     every = candidates_of(Study(**open_chunk, arrival_rate=10).first)
     found = numbers(every)
     apart = {(tp, 1, 1, tp * ratio) for tp in (1, 2, 4, 8) for ratio in RATIOS}
-    assert near_set(found) == near_set({(tp, 1, 1, 0) for tp in (1, 2, 4, 8)} | apart)
+    assert found == {(tp, 1, 1, 0) for tp in (1, 2, 4, 8)} | apart
     cases = {id(one.own): one.own for one in every if one.own.prefills}
     sizes = [case.prefill_case.case.value("instance_devices") for case in cases.values()]
     assert sizes == [1, 1, 1]  # beside groups of 2, 4 and 8 that decode
@@ -79,9 +73,8 @@ def test_experts_also_get_groups_of_attention_and_stand_whole_without():
     groups = {(tp, n) for tp, n, *_ in numbers(found)}
     assert groups == {(2**i, 2**j) for i in range(4) for j in range(4 - i)}
     alone = [c.own.case for c in found if c.own.case.value("attention_dp") == 1]
-    assert {(c.value("tp"), c.value("ep")) for c in alone} == {
-        (n, e) for n in (1, 2, 4, 8) for e in (1, n)
-    }
+    whole = {(n, e) for n in (1, 2, 4, 8) for e in (1, n)}
+    assert {(c.value("tp"), c.value("ep")) for c in alone} == whole
 
 
 def test_how_many_devices_prefill_is_asked_for_without_a_rate_and_searched_at_one():
