@@ -7,7 +7,7 @@ fast are columns of the same call.
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -66,14 +66,11 @@ class Points:
 
     rows: Array
     batch: Array
-    copies: Array
+    copies: Array = field(default_factory=lambda: np.ones(1))
 
     def at(self, places: Array) -> "Points":
-        return Points(self.rows[places], self.batch[places], self.copies[places])
-
-
-def points_at(rows: Array, batch: Array) -> Points:
-    return Points(rows, batch, np.ones(len(rows)))
+        each = (np.broadcast_to(x, self.rows.shape)[places] for x in vars(self).values())
+        return Points(*each)
 
 
 class Group:
@@ -117,7 +114,7 @@ class Group:
         }
         self._add_functions()
         rows = np.arange(len(candidates))
-        room = self.called([ROOM], points_at(rows, np.ones(len(rows))), self.worst)[ROOM]
+        room = self.called([ROOM], Points(rows, np.ones(len(rows))), self.worst)[ROOM]
         self.capacity = np.minimum(np.nan_to_num(room.min(axis=0), nan=0), LARGEST)
 
     # ---------------------------------------------------------------------- columns
@@ -193,9 +190,7 @@ class Group:
         self.every = (*self.quick, *(AT_THE_RATE if self.rate else ()))
         free = ["dp"] if self.open_copies else []
         self.open = replace(self.cases[0].case.without_values(free), same_layout=True)
-        there = self.open.changed(
-            self._inputs(points_at(np.zeros(1, int), np.ones(1)), self.expected)
-        )
+        there = self.open.changed(self._inputs(Points(np.zeros(1, int), np.ones(1)), self.expected))
         with np.errstate(all="ignore"):
             for name in (*self.quick, ROOM):
                 there.value(name)
@@ -241,7 +236,7 @@ class Group:
         most, fitting = np.zeros(len(self.cases)), np.flatnonzero(self.capacity >= 1)
 
         def within(batch: Array) -> Array:
-            found = self.unqueued(Points(fitting, batch, np.ones(1)))
+            found = self.unqueued(Points(fitting, batch))
             met = (each for name, each in found.items() if name not in unmet)
             return np.asarray(np.logical_and.reduce([np.ones(batch.shape, bool), *met]))
 

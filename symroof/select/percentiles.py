@@ -12,10 +12,10 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Result
 from symroof.errors import InputError
 from symroof.select.candidates import finer
+from symroof.select.configuration import AS_EXPECTED
 from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
 from symroof.simulate.run_simulation import FEWEST, REQUESTS, WRITTEN, simulate
-from symroof.theory.switches import SWITCHES
 
 MORE_COPIES = (1.1, 1.25, 1.5, 2, 3)
 """Replicas that are tried, times those that closed forms ask for, until the waits are short enough."""
@@ -69,11 +69,10 @@ def decide(
             for x in finer(one, one.copies, True)
         }
         left = sorted((*left, *_screened([*near.values()], percentiles, key)), key=key)
-        kinds = (
-            [one for one in left if one.scheduling == kind]
-            for kind in SWITCHES["scheduling"].values
-        )
-        tried = sorted((one for kind in kinds for one in kind[:TRIED]), key=key)
+        kinds: dict[str, list[Purchase]] = {}
+        for one in left:
+            kinds.setdefault(one.scheduling, []).append(one)
+        tried = sorted((one for kind in kinds.values() for one in kind[:TRIED]), key=key)
         one = _decided(tried, percentiles, key, limit) or best
         found.append(one)
         if one.simulated and one.state == "passes":
@@ -105,7 +104,9 @@ def _screened(
     def left(one: Purchase) -> bool:
         shares = one.judged.shares
         return not one.unjudged and all(
-            name != LOAD and percentiles.get(name) == "p50" and shares[name] <= MEDIAN_OFF
+            name != LOAD
+            and percentiles.get(name) == "p50"
+            and shares[name][AS_EXPECTED] <= MEDIAN_OFF
             for name in one.missed_as_expected
         )
 

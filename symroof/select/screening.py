@@ -23,7 +23,6 @@ from symroof.select.columns import (
     WITHOUT_QUEUE,
     Group,
     Points,
-    points_at,
 )
 from symroof.select.configuration import CLOSE, PRICE, SLOW, Window
 from symroof.select.purchase import Purchase
@@ -200,7 +199,7 @@ def _tried(groups: Iterable[Group], beyond: bool) -> Iterator[Tries]:
             rows, batch = np.broadcast_to(rows, batch.shape).ravel(), batch.ravel()
         if not len(rows):
             continue
-        points = points_at(rows, batch)
+        points = Points(rows, batch)
         load = group.loads(points)
         if group.open_copies:
             points.copies = _enough(group, load, rows)
@@ -312,7 +311,7 @@ def _nearest(group: Group, owners: Collection[int]) -> dict[Place, Answer]:
         for unmet in (("ttft",), ("ttft", "itl")) if group.rate else ():
             most = np.where(most >= 1, most, group.largest_but(*unmet))
         batch = np.maximum(most, 1)
-    at = points_at(rows, batch[rows])
+    at = Points(rows, batch[rows])
     load = group.loads(at)
     if group.open_copies:
         copies = _enough(group, load, rows)
@@ -341,7 +340,7 @@ def _made(group: Group, best: Mapping[int, Answer], listed: bool) -> Iterator[tu
         passing = (largest[at.rows] >= 1) & group.met(there)
         most = np.maximum(most, np.where(passing, largest[at.rows], 0))
     judged = group.judged(at)
-    above = points_at(at.rows, most + group.ranks[at.rows])
+    above = Points(at.rows, most + group.ranks[at.rows])
     beyond = {MEMORY: above.batch > group.capacity[at.rows]}
     beyond |= {name: ~met for name, met in group.unqueued(above).items()}
     for i, owner in enumerate(best):

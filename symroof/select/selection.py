@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +28,9 @@ ORDERS = {word: name for name, word in column("shown", "order").items()}
 """What configurations are sorted by: ``fleet`` where requests arrive at a rate, else ``cost``, and ``rate`` where no price is known."""
 MONEY = ("cost", "fleet")
 """Orders that list prices decide."""
+COMPARED = listed("shown", "compared")
+SHOWN = {name: head for name, head in column("shown", "head").items() if name in COMPARED}
+"""The quantities that a choice shows of each configuration in a notebook, with the heads of their columns."""
 MOST_SHOWN = 20
 """Configurations of a notebook's table."""
 RANK = {"passes": 0, "in part": 2, "unpriced": 3, "fails": 4, "unknown": 5}
@@ -70,20 +73,23 @@ class Selection:
         return f"<Selection: {len(self.passing)} of {len(self.configurations)} pass{first}>"
 
     def _repr_html_(self) -> str:
-        from symroof.report.purchase_text import purchase_rows
+        from symroof.analysis.case_summary import DIGITS
         from symroof.table_formats import FAILS, IN_PART, PASSES, card, html_table
 
         mark = {"passes": PASSES, "fails": FAILS, "in part": IN_PART, "unknown": "?"}
-        shown = self.configurations[:MOST_SHOWN]
-        header, rows = purchase_rows(shown)
-        marked = ((mark[one.state], *row) for one, row in zip(shown, rows, strict=True))
-        more = f"the first {MOST_SHOWN}" * (len(self.configurations) > MOST_SHOWN)
-        return card([repr(self)[1:-1]], html_table(["", *header], marked, more))
+        rows = []
+        for c in self.configurations[:MOST_SHOWN]:
+            results = (c.result(name) for name in SHOWN)
+            shown = [replace(r, low=None, high=None).plain(DIGITS) if r else "" for r in results]
+            rows.append([mark[c.state], c.label, f"{c.batch:,}", *shown, ", ".join(c.misses)])
+        header = ["", "configuration", "batch", *SHOWN.values(), "misses"]
+        more = len(self.configurations) > MOST_SHOWN
+        return card([repr(self)[1:-1]], html_table(header, rows, f"the first {MOST_SHOWN}" * more))
 
     @property
     def passing(self) -> tuple[Purchase, ...]:
         """The configurations that fit in memory and meet every target, best first."""
-        return tuple(c for c in self.configurations if c.state == "passes")
+        return tuple(c for c in self.configurations if c.passes)
 
     @property
     def basis(self) -> tuple[str, ...]:
@@ -165,11 +171,8 @@ def select_from(study: Study, track: Track = untracked, layouts: Layouts = ()) -
         each if each.box.keys() <= EFFICIENCIES else each.with_changes(search_inside=False)
         for each in study.cases
     ]
-    spaces = [
-        candidates
-        for case in track(looked, "laying out configurations")
-        if (candidates := candidates_of(case, layouts))
-    ]
+    laid_out = (candidates_of(case, layouts) for case in track(looked, "laying out configurations"))
+    spaces = [*filter(None, laid_out)]
     percentiles = study.request.percentiles
     configurations = screen(spaces, listed)
     if not configurations:
@@ -191,8 +194,7 @@ def select_from(study: Study, track: Track = untracked, layouts: Layouts = ()) -
 def _order(study: Study, configurations: Sequence[Purchase]) -> str:
     """Cheapest first, those without a price last: the fleet that sustains an arrival rate, else a million tokens; where no price is known by what a device gives."""
     word = "fleet" if "arrival_rate" in study.first.given else "cost"
-    name = ORDERS[word]
-    priced = [c.rank(name) is not None for c in configurations if c.state == "passes"]
+    priced = [c.rank(ORDERS[word]) is not None for c in configurations if c.passes]
     return word if not priced or any(priced) else "rate"
 
 
