@@ -40,7 +40,7 @@ BUDGETS = {
     "specs": 4_241,
     "checkpoints": 3_211,
     "study": 6_461,
-    "select": 2_357,
+    "select": 2_354,
     "simulate": 1_767,
     "servers": 1_512,
     "sweep": 950,
