@@ -157,7 +157,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
         of = tail[1] or tail[4]
         return f"write {metric}: {{{of}: 2 s}} in a file, --target '{metric}={of} 2 s' on the line"
     parts = [each for each in names if f"_{each}_" in f"_{name.lower()}_"]
-    begun = [each for each in names if each.startswith(f"{name}_")]
+    begun = [each for each in names if each.startswith((f"{name}_", f"{name}-"))]
     matches = (
         [each for each in meant_by(name) if each in names]
         or (begun if 1 < len(begun) <= 6 else [])

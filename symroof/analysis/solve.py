@@ -60,9 +60,8 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     relation = parse_equation(named.equation if named else equation, theory.own)
     given, equation = equation, str(equation)
     asked = for_ or (named.unknown if named else None)
-    bound_case = bound_case.without_values(
-        {printed_name(asked or ""), *names(relation), *changed_inputs(relation)}
-    )
+    of_relation = {printed_name(asked or ""), *names(relation), *changed_inputs(relation)}
+    bound_case = bound_case.without_values(of_relation)
     check_names(relation, asked and printed_name(asked), bound_case, equation)
     unknown = unknown_of(equation, asked, bound_case.case.theory)
     kind = named.kind if named else REACH
@@ -79,9 +78,9 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     except UndefinedValue as error:
         raise refused(equation, f"has no value: {error}", of=NoValueHere) from None
     if verdict == "none":
-        why = "the equation has no value anywhere on the axis"
         try:
             bound_case.case.evaluate(relation.lhs), bound_case.case.evaluate(relation.rhs)
+            why = "the equation has no value anywhere on the axis"
         except NoValue as error:  # in the case as it is
             why = str(error)
         raise refused(equation, f"has no value for any {unknown}: {why}", of=NoValueHere)
@@ -123,11 +122,9 @@ def _without_numbers(answer: Solution, equation: str, missing: str) -> Solution:
 # ------------------------------------------------------------------------------------------- the equation
 
 
-def refused(
-    equation: Any, message: str, hint: str = "", of: type[InputError] = InputError
-) -> InputError:
+def refused(name: Any, text: str, hint: str = "", of: type[InputError] = InputError) -> InputError:
     """The error about an equation, or about a name in it."""
-    return of(Problem(str(equation)[:SHOWN], message, hint=hint))
+    return of(Problem(str(name)[:SHOWN], text, hint=hint))
 
 
 def parse_equation(equation: Any, own: Declarations = NONE) -> Expr:
@@ -148,16 +145,18 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Expr:
     if is_relation(tree) and operator_of(tree) == "=":
         return tree
     if isinstance(tree, Symbol):
-        known = [*THRESHOLDS.values(), *own.thresholds]
-        named = [each.name for each in known if each.unknown == tree.name]
-        near = f"thresholds for {tree.name}: {', '.join(named)}; or an equation: 'itl = 20 ms' --for {tree.name}"
-        near = near if named else nearest(tree.name, [each.name for each in known])
-        raise refused(tree.name, "no such threshold, and not of the form lhs = rhs", near)
-    message, hint = "is not of the form lhs = rhs", ""
-    if is_relation(tree):
-        message = "is a bound, not of the form lhs = rhs"
-        hint = "solve it with =; the answer says on which side of the crossing it holds"
-    raise InputError(Problem("equation", message, hint=hint, source=str(equation)[:LONGEST]))
+        names = {each.name: each.unknown for each in (*THRESHOLDS.values(), *own.thresholds)}
+        named = ", ".join(name for name, unknown in names.items() if unknown == tree.name)
+        near = nearest(tree.name, names) or "`symroof list thresholds` shows them"
+        hint = (
+            f"thresholds for {tree.name}: {named}; or an equation: 'itl = 20 ms' --for {tree.name}"
+        )
+        said = "no such threshold, and not of the form lhs = rhs"
+        raise refused(tree.name, said, hint if named else near)
+    bound = is_relation(tree)
+    message = "is a bound, not of the form lhs = rhs" if bound else "is not of the form lhs = rhs"
+    way = "solve it with =; the answer says on which side of the crossing it holds" if bound else ""
+    raise InputError(Problem("equation", message, hint=way, source=str(equation)[:LONGEST]))
 
 
 def unknown_of(equation: str, asked: str | None, known: Theory) -> str:

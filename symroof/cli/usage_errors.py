@@ -40,9 +40,7 @@ def problem(
         return _bad_value(error, place)
     message = _lower(error.format_message())
     if "unexpected extra argument" in message:
-        help_ = (
-            "a case has options, and lists have commas: --model llama-3.1-8b --hardware h100,h200"
-        )
+        help_ = "a case has options, lists have commas: --model llama-3.1-8b --hardware h100,h200"
         if command in ("vllm", "server"):
             help_ = f"quote the line: symroof {command} {shlex.join(arguments[1:])!r}"
     return Problem(place, message, hint=help_)

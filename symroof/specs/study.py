@@ -65,9 +65,9 @@ def split_statistic(value: object) -> tuple[str, object]:
         ((name, limit),) = value.items()
     else:
         text = value.strip() if isinstance(value, str) else ""
-        found = re.fullmatch(r"(mean|p\d+)[\s:]+(\S.*)", text)
+        found = re.fullmatch(r"(mean|p[\d.]+)[\s:=<]+(\S.*)", text)
         if not found:
-            if behind := re.fullmatch(r"(\S.*?)[\s:]+(mean|p\d+)", text):
+            if behind := re.fullmatch(r"(\S.*?)[\s:]+(mean|p[\d.]+)", text):
                 raise ValueError(f"the statistic comes first; write '{behind[2]} {behind[1]}'")
             return "mean", value
         name, limit = found.groups()

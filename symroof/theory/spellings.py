@@ -266,17 +266,15 @@ def known(name: Any, own: Declarations = NONE) -> str:
     """
     name = name_or_expression(name, own)
     printed = canonical(name)
-    if (
-        isinstance(printed, UNDECLARED_NAMES)
-        or printed in own
-        or base_name(printed) in {*QUANTITIES, *INPUTS}
-    ):
+    known = printed in own or base_name(printed) in {*QUANTITIES, *INPUTS}
+    if known or isinstance(printed, UNDECLARED_NAMES):
         return printed
     if own.threshold(printed):
         raise InputError(
             Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`")
         )
-    raise InputError(Problem(name, "no such quantity or input", hint=nearest(name, own.known)))
+    hint = nearest(name, own.known) or "`symroof list quantities` shows them"
+    raise InputError(Problem(name, "no such quantity or input", hint=hint))
 
 
 # ------------------------------------------------------------------------ what a quantity is a function of

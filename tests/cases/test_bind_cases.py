@@ -26,16 +26,9 @@ def value(bound_case, name):
 
 
 def test_a_stronger_selection_is_laid_over_a_weaker_one_name_by_name():
-    weak = request_of(
-        "llama-3-8b",
-        "h100-sxm",
-        assume={"attention": "full", "logits": "all"},
-        weights="fp16",
-        kv="fp16",
-        batch=1,
-        prompt=10,
-        origin="study",
-    )
+    switches = {"attention": "full", "logits": "all"}
+    work = {"weights": "fp16", "kv": "fp16", "batch": 1, "prompt": 10}
+    weak = request_of("llama-3-8b", "h100-sxm", assume=switches, **work, origin="study")
     strong = request_of(
         hardware="h200", assume={"attention": "causal"}, kv="fp8", batch=4, origin="command line"
     )
@@ -91,15 +84,8 @@ def test_a_prompt_beyond_the_models_context_is_a_warning():
 
 @pytest.fixture
 def base():
-    return Study(
-        "llama-3-8b",
-        "h100-sxm",
-        preset=PRESET,
-        prompt=4096,
-        batch=4,
-        mfu="0.4..0.6",
-        assume={"logits": "all"},
-    ).first
+    work = {"prompt": 4096, "batch": 4, "mfu": "0.4..0.6", "assume": {"logits": "all"}}
+    return Study("llama-3-8b", "h100-sxm", preset=PRESET, **work).first
 
 
 def test_a_variant_changes_one_thing_and_keeps_the_rest(base):
