@@ -302,4 +302,4 @@ def _warnings(answers: BoundCase, refused: int) -> tuple[str, ...]:
         found.append(
             "requests come faster than they are served: the queue only grows, and its times depend on how many requests are simulated"
         )
-    return tuple(found)
+    return (*found, *answers.warnings)

@@ -30,8 +30,8 @@ WORDS = {
     "throughput": "output",
     "makespan": "duration",
     "within_targets": "requests within all targets",
-    "busy": "time with a request in service",
-    "prefilling": "time in steps with prefill",
+    "busy": "busy",
+    "prefilling": "prefilling",
 }
 FIELDS = {
     **dict.fromkeys(("arrival", "start", "first_token", "end"), float),
