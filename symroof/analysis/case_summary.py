@@ -43,13 +43,12 @@ def _instances(bound_case: BoundCase) -> tuple[float, str] | None:
 
 def case_title(bound_case: BoundCase) -> str:
     """The case in a line: model on devices, and what varies."""
-    model, draft, varied = bound_case.model, bound_case.draft, dict(bound_case.varied)
+    model, varied = bound_case.model, dict(bound_case.varied)
     if bound_case.theory_only:
         of_each = (f"{name} {value}" for name, value in varied.items())
         return ", ".join([bound_case.case.theory.own.title, *of_each])
-    drafted = (
-        f" drafted by {draft.shown_name}" if draft and "draft_tokens" in bound_case.given else ""
-    )
+    draft = bound_case.draft if "draft_tokens" in bound_case.given else None
+    drafted = f" drafted by {draft.shown_name}" if draft else ""
     several, one = _instances(bound_case), bound_case.get("instance_devices")
     number, instances = several or (one.value if one else 1, "")
     device = bound_case.hardware.title if bound_case.hardware else "no hardware"
@@ -87,7 +86,7 @@ def degrees(bound_case: BoundCase, said: bool = False) -> list[str]:
 
 def range_position(bound_case: BoundCase) -> str:
     """Where in its ranges a case is evaluated, in words."""
-    if bound_case.box and bound_case.measured_alone:
+    if bound_case.interval_word != "range":
         return "at the predicted values"
     both = " and the predicted efficiencies" if bound_case.measured_box else ""
     return f"at the middle of the ranges{both}"
@@ -117,14 +116,11 @@ def case_warnings(bound_case: BoundCase, *but: str) -> list[str]:
         where = "only known from a simulation (`symroof select`, `symroof simulate`)"
         found[PERCENTILE] = [f"{said}: {where}; other commands compare the mean with the target"]
     idle = [n for n, used in _set_by_hand(bound_case, *BY_TOOLS) if not used and n not in targets]
+    over = [share for share in ACHIEVED if case.has_value(share) and case.value(share) > ROOF]
     found["other"] = [
         *bound_case.warnings,
         *(f"{name} has no effect: no formula of this case uses it" for name in idle),
-        *(
-            f"impossible: {share} is {bound_case.result(share).plain()}, above 100 %"
-            for share in ACHIEVED
-            if case.has_value(share) and case.value(share) > ROOF
-        ),
+        *(f"impossible: {x} is {bound_case.result(x).plain()}, above 100 %" for x in over),
         *filter(None, [published_mismatch(bound_case)]),
     ]
     return [text for kind, texts in found.items() if kind not in but for text in texts]
@@ -265,9 +261,9 @@ def both(case: BoundCase, name: str) -> tuple[str, str]:
     bound = case.peak_bound(name)
     if bound and case.priced(name):  # how far list prices move it is said of the prediction
         bound = replace(bound, low=None, high=None)
-    if bound and bound.value == found.value and found.symbol.unit != "s":  # a price is the same
-        bound = None
-    if name == "speculation_speedup":  # that at the peak is no limit of it
+    # a price is the same; a speedup at the peak is no limit of it
+    same = bound and bound.value == found.value and found.symbol.unit != "s"
+    if same or name == "speculation_speedup":
         bound = None
     most = "at most " if bound and bound.symbol.unit.endswith("/s") else ""
     return own, f"{most}{compact(bound)}" if bound else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from symroof.cases.ranges import Ranges
 from symroof.cases.request import Request
@@ -166,8 +166,7 @@ class BoundCase(DropsCaches):
         """What was made of this case under a key: a result, a solution, formulas; made when it is first asked for."""
         if key not in self.memo:
             self.memo[key] = make()
-        found: T = self.memo[key]
-        return found
+        return cast(T, self.memo[key])
 
     @cached_property
     def at_peak(self) -> BoundCase | None:
@@ -194,9 +193,8 @@ class BoundCase(DropsCaches):
         """What its times, rates and costs rest on: ``expected`` by measurements, ``bound`` at 100 % of peak, or ``given`` efficiencies."""
         if any(value.measured for value in self.given.values()):
             return EXPECTED
-        case = self.case
-        stated = ((name, peak) for name, peak in AT_PEAK.items() if name in case.given)
-        at_peak = all(case.has_value(name) and case.value(name) == peak for name, peak in stated)
+        stated = ((n, peak) for n, peak in AT_PEAK.items() if n in self.case.given)
+        at_peak = all(self.case.has_value(n) and self.case.value(n) == peak for n, peak in stated)
         return BOUND if at_peak else GIVEN
 
     @cached_property
@@ -226,6 +224,11 @@ class BoundCase(DropsCaches):
     def measured_alone(self) -> bool:
         """Whether only measured efficiencies are ranges: then a target that the expected value misses is missed."""
         return self.box.keys() <= self.measured_box.keys()
+
+    @property
+    def interval_word(self) -> str:
+        """What the range of a value is."""
+        return "80 % interval" if self.box and self.measured_alone else "range"
 
     @property
     def prefill_case(self) -> BoundCase:

@@ -94,8 +94,8 @@ def _question(choice: Selection) -> list[str]:
         metric = case.case.theory.symbol(metrics_of(name, case.case)[0])
         which = tails.get(name) or ("mean" if name in ("ttft", "itl") else "")
         limits.append(f"{which} {TARGET_WORDS[name]} {limit_of(metric, limit).plain()}".strip())
-    ranged = any(c.own.box for c in choice.configurations)
-    how = ", to be met over the whole 80 % interval" * ranged
+    ranged = [c.own for c in choice.configurations if c.own.box]
+    how = f", to be met over the whole {ranged[0].interval_word}" if ranged else ""
     aim = f"Targets: {', '.join(limits)}{how}" if limits else "No targets: only memory decides"
     return [line for text in (", ".join(said), aim) for line in wrapped(text)]
 

@@ -171,7 +171,10 @@ def _targets(one: Purchase) -> dict[str, Any]:
     for name, found in (("ttft", one.ttft), ("itl", one.itl)):  # a wait that no target limits
         if found and name not in case.targets:
             rows.append([TARGETS[name], *found.in_two(told.DIGITS), "none", ""])
-    return {"header": ["target", "predicted", _interval(case), "limit", "outcome"], "rows": rows}
+    return {
+        "header": ["target", "predicted", case.interval_word, "limit", "outcome"],
+        "rows": rows,
+    }
 
 
 def _without_targets(case: BoundCase) -> dict[str, Any]:
@@ -181,12 +184,8 @@ def _without_targets(case: BoundCase) -> dict[str, Any]:
         bound = case.peak_bound(found.name)
         least = bound.in_two(told.DIGITS)[0] if bound else ""
         rows.append([quantity_name(found.name, case), *found.in_two(told.DIGITS), least])
-    header = ["quantity", "predicted", _interval(case), "theoretical minimum"]
+    header = ["quantity", "predicted", case.interval_word, "theoretical minimum"]
     return {"header": header, "rows": rows}
-
-
-def _interval(case: BoundCase) -> str:
-    return "80 % interval" if case.box and case.measured_alone else "range"
 
 
 def _outcome(check: TargetCheck) -> str:
@@ -278,7 +277,7 @@ def _changes(review: Reviewed, one: Purchase) -> list[Text]:
     """What would change the pick: prices, longer prompts, more requests, what narrower weights or another batch would save."""
     ranking, case, said = review.shown, one.case, []
     stays = ranking.stays_up_to
-    worst = f"in the worst case of the {_interval(case)} " if case.box else ""
+    worst = f"in the worst case of the {case.interval_word} " if case.box else ""
     if review.pick and stays is not None and math.isfinite(stays):
         price = f"more than {told.usd(stays)} USD/hour each (now {told.usd(one.prices_now)})"
         said.append(

@@ -172,7 +172,7 @@ def room_text(one: Purchase) -> str:
     """Up to which rate it serves, and how much more that is; empty without a rate."""
     if not one.highest_rate or one.headroom is None:
         return ""
-    where = " in the worst case of the 80 % interval" * bool(one.own.box)
+    where = f" in the worst case of the {one.own.interval_word}" * bool(one.own.box)
     more = f"{100 * one.headroom:.0f} %"
     if more == "0 %":
         return f"no headroom{where}"
@@ -191,7 +191,7 @@ def enough_text(found: Recommendation, one: Purchase) -> str:
     wide = ", which is too wide here to buy from: measure first" * (
         one.devices > WIDE * fewer.devices
     )
-    sized = f"Sized for the whole 80 % interval{wide}"
+    sized = f"Sized for the whole {one.own.interval_word}{wide}"
     return f"{sized}; at the predicted values {would}, {paid_text(fewer)}"
 
 

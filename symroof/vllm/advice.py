@@ -369,7 +369,7 @@ def _batch_because(pick: Purchase) -> str:
     if MEMORY in stopped:
         return "the most that fit in memory"
     names = " and ".join(name.upper() for name in stopped)
-    slow = " over the whole 80 % interval" if pick.case.box else ""
+    slow = f" over the whole {pick.case.interval_word}" if pick.case.box else ""
     if not names:
         return "the largest that passes"
     return f"the largest batch that meets the {names} target{slow}"

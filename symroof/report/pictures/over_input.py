@@ -178,7 +178,7 @@ def _curve(drawn: Drawn) -> Chart:
     low_end, high_end = np.min(ends, axis=0), np.max(ends, axis=0)
     if np.any(high_end > low_end):
         chart.between(points, low_end, high_end, "blue", 0.3)
-        span = "80 % interval" if subject.measured_alone else "range of the inputs"
+        span = subject.interval_word.replace("range", "range of the inputs")
         chart.notes.append(f"Band: {span}. Line: {range_position(subject).removeprefix('at ')}.")
     if memory:
         chart.shade(memory.value, chart.x.high, "pale", 0, "does not fit")
