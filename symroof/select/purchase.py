@@ -72,8 +72,8 @@ class Purchase(Configuration):
 
     @property
     def amount(self) -> str:
-        """``32``, or ``a replica of 8``."""
-        each = f"a replica of {self.devices // self.replicas:,}"
+        """``32``, ``a replica of 8``, or ``a group of 40`` of instances that decode and that prefill."""
+        each = f"a {'group' if self.prefill else 'replica'} of {self.devices // self.replicas:,}"
         fixed = self.load is None or "dp" in self.own.given
         return f"{self.devices:,}" if self.counted or fixed else each
 
