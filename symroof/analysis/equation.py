@@ -14,7 +14,7 @@ import numpy as np
 import sympy
 
 from symroof.cases.bound_case import BoundCase
-from symroof.symbolic.closed_forms import Candidates, every_form, form_at, forms_at, placed
+from symroof.symbolic.closed_forms import AGREE, Candidates, every_form, form_at, forms_at, holds
 from symroof.symbolic.crossings import SAME, Axis, Crossings, Sides, crossings
 from symroof.symbolic.expressions import (
     ZERO,
@@ -189,7 +189,13 @@ class Equation(DropsCaches):
         """A form with what is known of its conditions at a place, the largest value of the unknown among them."""
         most = (self.solvable(each) for each in bounds(self.unknown) if operator_of(each) == "<=")
         bounded = replace(form, conditions=(*form.conditions, *most))
-        return placed(bounded, self.x, self.bound_case.case.evaluate, place, value)
+
+        def met(condition: Any) -> bool | None:
+            with suppress(ArithmeticError):
+                return holds(condition, self.bound_case.case.evaluate, {self.x.name: place}, AGREE)
+            return None
+
+        return replace(bounded, value=value, met=tuple(map(met, bounded.trees)))
 
     def forms_without_numbers(self) -> Candidates:
         """The closed forms on every choice of arms, where the quantities of the equation have values.

@@ -85,19 +85,6 @@ def forms_at(
     return found
 
 
-def placed(
-    form: Form, x: Symbol, numbers: Evaluate, place: float, value: float | None = None
-) -> Form:
-    """A form with whether its conditions hold with the unknown at a place."""
-
-    def met(condition: Any) -> bool | None:
-        with suppress(ArithmeticError):
-            return holds(condition, numbers, {x.name: place}, AGREE)
-        return None
-
-    return replace(form, value=value, met=tuple(map(met, form.trees)))
-
-
 @dataclass(frozen=True)
 class Candidates:
     """The closed forms that an equation may have.

@@ -94,8 +94,8 @@ def power(base: Any, exponent: Any) -> Any:
     Raises:
         NoValue: a negative power of zero, a broken one of a negative number, or one too large, in floats.
     """
-    if isinstance(base, Steps) and isinstance(exponent, float) and exponent in range(9):
-        return base.power(int(exponent))
+    if isinstance(base, Steps) and isinstance(exponent, float) and exponent in range(1, 9):
+        return reduce(mul, [base] * int(exponent))
     refuse_polynomials(base, exponent)
     alone = isinstance(base, float) and isinstance(exponent, float)
     if alone and not base and exponent < 0:
@@ -266,26 +266,19 @@ def total(axes: int, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
     start, end = np.where(whole, first, 1.0), np.where(whole, last, 0.0)
     if np.all(end < start):  # nothing to add up, whatever a term would be
         return np.where(whole, np.zeros(np.shape(end - start)), np.nan)
-    result = _total(axes, body, start, end)
+    index = Steps.index(start, end)
+    try:
+        value = body(index)
+        own = isinstance(value, Steps) and value.same_index(index)
+        result = value.total() if own else value * np.maximum(end - start + 1, 0.0)
+        if np.any(end < start) and not isinstance(result, Steps):
+            result = np.where(end < start, 0.0, result)
+    except NotPolynomial:
+        result = _term_by_term(axes, body, start, end)
     if not np.all(whole):
         refuse_polynomials(result)
         result = np.where(whole, result, np.nan)
     return plain(result)
-
-
-def _total(axes: int, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
-    index = Steps.index(first, last)
-    try:
-        value = body(index)
-    except NotPolynomial:
-        return _term_by_term(axes, body, first, last)
-    if isinstance(value, Steps) and value.same_index(index):
-        result = value.total()
-    else:
-        result = value * np.maximum(last - first + 1, 0.0)
-    if np.any(last < first) and not isinstance(result, Steps):
-        result = np.where(last < first, 0.0, result)
-    return result
 
 
 def _term_by_term(axes: int, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
@@ -307,15 +300,8 @@ def _term_by_term(axes: int, body: Callable[[Any], Any], first: Any, last: Any) 
     return np.where(too_long, np.nan, result) if np.any(too_long) else result
 
 
-IN_NUMPY = {
-    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-    **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
-}
-"""Functions that NumPy has, by SymPy's name; all others are evaluated point by point."""
-
-
 def elementary(name: str, *args: Any) -> Any:
-    """A function or constant of SymPy that the grammar lacks.
+    """A function of SymPy that the grammar lacks, point by point.
 
     >>> elementary("binomial", 5.0, 2.0), elementary("erf", 0.5)
     (10.0, 0.5204998778130465)
@@ -324,9 +310,7 @@ def elementary(name: str, *args: Any) -> Any:
         NoValue: of floats, it has no real value.
     """
     refuse_polynomials(*args)
-    by_sympy = np.vectorize(partial(_by_sympy, name), otypes=[float])
-    with np.errstate(all="ignore"):
-        found = plain((getattr(np, IN_NUMPY[name]) if name in IN_NUMPY else by_sympy)(*args))
+    found = plain(np.vectorize(partial(_by_sympy, name), otypes=[float])(*args))
     if isinstance(found, float) and found != found:
         raise NoValue(f"{name}({', '.join(f'{x:g}' for x in args)}) is no real number")
     return found

@@ -256,13 +256,17 @@ def _root(arg: Any) -> Any:
     return sympy.sqrt(arg)
 
 
-def _log2(x: Any) -> Any:
-    return sympy.log(x) / sympy.log(2)
-
-
 def _kept(function: Any, *more: Any) -> Callable[..., Any]:
     """A function of SymPy that is not evaluated."""
     return lambda *args: function(*args, *more, evaluate=False)
+
+
+def _pairs(*args: Any) -> Any:
+    if len(args) % 2:
+        raise ValueError(
+            "of_largest() takes pairs: what is compared, and the value that goes with it"
+        )
+    return OfLargest(*args)
 
 
 def _sum(body: Any, index: Any, first: Any, last: Any) -> Any:
@@ -277,10 +281,10 @@ FUNCTIONS = {
     "ceil": Function(1, 1, ceiling, ceiling.kept),
     "floor": Function(1, 1, floor, floor.kept),
     "sqrt": Function(1, 1, _root, _kept(sympy.Pow, sympy.S.Half)),
-    "log2": Function(1, 1, _log2, _kept(sympy.log, 2)),
+    "log2": Function(1, 1, lambda x: sympy.log(x) / sympy.log(2), _kept(sympy.log, 2)),
     "log": Function(1, 1, sympy.log, _kept(sympy.log)),
     "exp": Function(1, 1, sympy.exp, _kept(sympy.exp)),
     "lambertw": Function(1, 2, sympy.LambertW, _kept(sympy.LambertW)),
-    "of_largest": Function(2, 64, OfLargest, OfLargest),
+    "of_largest": Function(2, 64, _pairs, _pairs),
     "sum": Function(4, 4, _sum, _sum),
 }

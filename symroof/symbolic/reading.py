@@ -49,22 +49,6 @@ LARGEST_ROOT = 8
 LARGEST_POWER_OF_TEN = 99  # products up to this size can still be written and read back
 
 
-def check_arguments(function: str, count: int, column: int) -> None:
-    """Check the number of arguments of a function.
-
-    Raises:
-        FormulaError: it does not.
-    """
-    least, most, *_ = FUNCTIONS[function]
-    if not least <= count <= most:
-        number = f"{least}" if least == most else f"{least} to {most}"
-        raise FormulaError(f"{function}() takes {number} arguments, not {count}", column)
-    if function == "of_largest" and count % 2:
-        raise FormulaError(
-            "of_largest() takes pairs: what is compared, and the value that goes with it", column
-        )
-
-
 TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<number>(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z][A-Za-z0-9_]{0,47}(?:\.[A-Za-z][A-Za-z0-9_]{0,31}){0,2})"
     r"|(?P<op>\*\*|<=|>=|[-+*/^()=<>,%])"
@@ -354,9 +338,12 @@ class Reader:
                 f"unknown function {token.text[:40]!r}; there are {', '.join(FUNCTIONS)}",
                 token.column,
             )
-        check_arguments(token.text, len(positional), token.column)
-        function = FUNCTIONS[token.text]
+        function, count = FUNCTIONS[token.text], len(positional)
         try:
+            if not function.least <= count <= function.most:
+                ends = dict.fromkeys((function.least, function.most))
+                number = " to ".join(map(str, ends))
+                raise ValueError(f"{token.text}() takes {number} arguments, not {count}")
             return (function.written if self.written else function.evaluated)(*positional)
         except ValueError as error:
             raise FormulaError(str(error), token.column) from None

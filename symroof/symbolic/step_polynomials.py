@@ -115,13 +115,6 @@ class Steps:
         """The quotient by an array."""
         return self._map(lambda p: tuple(divide(c, under) for c in p))
 
-    def power(self, exponent: int) -> Steps:
-        """A whole power from 0 on."""
-        result = self._map(lambda p: (1.0,))
-        for _ in range(exponent):
-            result = result * self
-        return result
-
     def maximum(self, other: Any, larger: bool = True) -> Steps:
         """The larger of the two (else the smaller), cut where they cross."""
         mine, theirs = (
