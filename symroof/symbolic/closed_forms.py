@@ -15,7 +15,7 @@ from typing import Any
 import sympy
 from sympy import Ge, Gt, Le, Symbol
 
-from symroof.symbolic.expressions import rebuild, symbol
+from symroof.symbolic.expressions import symbol
 from symroof.symbolic.nodes import OfLargest, Total
 from symroof.symbolic.roots import (
     CHOICES,
@@ -170,7 +170,7 @@ def combinations(
         summed = isinstance(node, Total)
         arms = [(added_up(node), ())] if summed else pick(_arms(node, ends), held)
         waiting += [
-            (_replaced(expr, node, arm), tuple(dict.fromkeys((*held, *duels))))
+            (expr.xreplace({node: arm}), tuple(dict.fromkeys((*held, *duels))))
             for arm, duels in reversed(arms)
         ]
 
@@ -220,18 +220,6 @@ def _arms(node: Any, ends: Sequence[Mapping[Any, Any]]) -> Arms:
 def _keys(node: Any) -> tuple[Any, ...]:
     """What a choice compares; the parts of any other node."""
     return node.keys if isinstance(node, OfLargest) else node.args
-
-
-def _replaced(expr: Any, node: Any, arm: Any) -> Any:
-    """An expression with an arm in the place of a choice."""
-    made = {node: arm}
-
-    def go(part: Any) -> Any:
-        if part not in made:
-            made[part] = rebuild(part, go)
-        return made[part]
-
-    return go(expr)
 
 
 def added_up(node: Any) -> Any:

@@ -189,6 +189,7 @@ def is_label(expr: Any) -> bool:
 # ------------------------------------------------------------------------------------------------------ parts and names
 
 
+@lru_cache(maxsize=4096)
 def parts(expr: Any) -> KeysView[Any]:
     """Every different node, parents first; whether a formula contains another is one look-up.
 
@@ -196,11 +197,6 @@ def parts(expr: Any) -> KeysView[Any]:
     >>> b**2 in parts(2*b**2 + a)
     True
     """
-    return _parts(expr)
-
-
-@lru_cache(maxsize=4096)
-def _parts(expr: Any) -> KeysView[Any]:
     seen: dict[Any, None] = {}
     stack = [expr]
     while stack:
