@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,8 +12,8 @@ from symroof.analysis.in_sympy import in_sympy
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Result, plain_value
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import Expr, mentions, names, parts, rebuild, symbol
-from symroof.symbolic.nodes import At, Total
+from symroof.symbolic.expressions import Expr, names, parts, sums, symbol
+from symroof.symbolic.nodes import At
 from symroof.symbolic.printing import latex, text
 from symroof.theory.declarations import DropsCaches
 from symroof.theory.quantities import ImplicitDefinition
@@ -73,9 +74,18 @@ class DerivationStep(DropsCaches):
 
     @cached_property
     def substituted(self) -> RenderedValue:
-        """The formula with numbers."""
-        put = dict[str, RenderedValue]()
-        settled = _with_values(self.formula, self.bound_case, put)
+        """The formula with numbers, quantities at changed inputs among them; under a sum those depend on its index and stay."""
+        put, made, case = dict[str, RenderedValue](), dict[Any, Any](), self.bound_case.case
+        indices = {node.index for node in sums(self.formula)}
+        for part in parts(self.formula):
+            if isinstance(part, At) and indices.isdisjoint(names(part)):
+                with suppress(NoValue):
+                    value, name = case.evaluate(part), f"at{len(put)}"
+                    put[name], made[part] = (
+                        _rendered(value, case.theory.symbol(part.name)),
+                        symbol(name),
+                    )
+        settled = self.formula.xreplace(made) if made else self.formula
         for node in parts(settled):
             if node.is_Symbol and node.name not in put and node.name != self.name:
                 put[node.name] = _rendered_name(node.name, self.bound_case)
@@ -117,28 +127,6 @@ class DerivationStep(DropsCaches):
 
     def _both(self, tree: Expr) -> dict[str, str]:
         return {"text": text(tree), "latex": latex(tree, self._theory.latex)}
-
-
-def _with_values(
-    tree: Expr,
-    bound_case: BoundCase,
-    put: dict[str, RenderedValue],
-    moving: frozenset[str] = frozenset(),
-) -> Expr:
-    """The formula with quantities at changed inputs substituted by value; under a sum they depend on its index and stay."""
-    if isinstance(tree, Total):
-        moving |= {tree.index}
-    if isinstance(tree, At) and not any(
-        mentions(value, index) for _, value in tree.changes for index in moving
-    ):
-        try:
-            value = bound_case.case.evaluate(tree)
-        except NoValue:
-            return tree
-        placeholder = f"at{len(put)}"
-        put[placeholder] = _rendered(value, bound_case.case.theory.symbol(tree.name))
-        return symbol(placeholder)
-    return rebuild(tree, lambda child: _with_values(child, bound_case, put, moving))
 
 
 def _rendered_name(name: str, bound_case: BoundCase) -> RenderedValue:
