@@ -26,7 +26,6 @@ from symroof.symbolic.expressions import (
     inline,
     is_negative,
     is_relation,
-    mentions,
     names,
     operator_of,
     substitute,
@@ -159,9 +158,7 @@ class Equation(DropsCaches):
     def moves(self) -> bool:
         """Whether a side depends on the unknown in this case; of one that cannot be opened it is assumed."""
         sides = self.opened_sides
-        return isinstance(sides, NoClosedForm) or any(
-            mentions(side, self.unknown) for side in sides
-        )
+        return isinstance(sides, NoClosedForm) or any(self.unknown in names(side) for side in sides)
 
     # ------------------------------------------------------------------------------------------------ closed forms
 
@@ -215,7 +212,7 @@ class Equation(DropsCaches):
 
     def solved_condition(self, condition: Expr) -> Expr | None:
         """A condition of a closed form, solved for the next natural symbol: a ridge batch exists below some context."""
-        for name in () if mentions(condition, self.unknown) else NATURAL:
+        for name in () if self.unknown in names(condition) else NATURAL:
             posed = Equation(condition, name, self.bound_case, self.missing)
             with suppress(NoClosedForm):
                 found = bound_on(posed.x, condition, posed.difference) if posed.moves else None

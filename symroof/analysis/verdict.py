@@ -125,12 +125,9 @@ def queues(case: Case) -> bool:
 
 def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
     """The targets of the study that this case has no metric for, and what that needs; a wait without end is judged by its load."""
-    unknown = bound_case.targets.keys() - conditions(bound_case).keys()
-    return {
-        name: bound_case.why_unknown(metrics_of(name, bound_case.case)[0])
-        for name in bound_case.targets
-        if name in unknown
-    }
+    judged = conditions(bound_case)
+    unknown = [name for name in bound_case.targets if name not in judged]
+    return {n: bound_case.why_unknown(metrics_of(n, bound_case.case)[0]) for n in unknown}
 
 
 MEMORY_OF_A_DEVICE = ("memory_bytes_per_device", "usable_memory_per_device")

@@ -23,7 +23,7 @@ from symroof.resources import data_folder
 from symroof.specs.claims import ClaimSpec
 from symroof.strict_yaml import load
 from symroof.symbolic.evaluation import evaluate
-from symroof.symbolic.expressions import Expr, changed_inputs, mentions, names
+from symroof.symbolic.expressions import Expr, changed_inputs, names
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.declarations import MissingInput
@@ -271,7 +271,7 @@ def _worked_out(case: Case, name: str, value: Any) -> Any:
     number: Fraction = case.evaluate(tree)  # also raises where a case lacks one of the names
     if name in INPUTS and (number <= 0 or (INPUTS[name].counted and not is_whole(number))):
         raise ArithmeticError(f"{name} cannot be {number}")
-    return number if name in INPUTS or mentions(tree, name) else value
+    return number if name in INPUTS or name in names(tree) else value
 
 
 def two_slips(

@@ -236,11 +236,6 @@ def names(expr: Any) -> tuple[str, ...]:
     return in_order(found)
 
 
-def mentions(expr: Any, name: str) -> bool:
-    """Whether a name occurs free in a formula."""
-    return name in names(expr)
-
-
 @lru_cache(maxsize=4096)
 def sums(expr: Any) -> tuple[Any, ...]:
     """The sums in a formula, each once."""

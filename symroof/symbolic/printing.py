@@ -119,7 +119,16 @@ def unit_text(dimension: Dimension) -> str:
 
 
 class _Ordered:
-    """What both printers share: ``show`` spells a name; without ``as_written`` factors and terms are put in order."""
+    """What both printers share: ``show`` spells a name; without ``as_written`` factors and terms are put in order.
+
+    A printer adds how a ``number`` and a ``quotient`` are spelled, the ``signs`` of relations, and what stands ``inside`` where something binds so tightly:
+    in brackets if it binds less.
+    """
+
+    number: Callable[[Any], str]
+    quotient: Callable[[list[Any], list[Any]], str]
+    inside: Callable[[Any, int], str]
+    signs: dict[str, str]
 
     def __init__(self, show: Callable[[str], Any], as_written: bool, **settings: Any) -> None:
         super().__init__({"order": "none", **settings})  # type: ignore[call-arg]
@@ -173,9 +182,19 @@ class _Ordered:
             shown += (" - " if minus else " + ") + self.inside(rest, SUM + 1)
         return shown
 
-    def inside(self, expr: Any, binding: int) -> str:
-        """A formula where something binds so tightly: in brackets if it binds less."""
-        raise NotImplementedError
+    def _print_Rational(self, expr: Any) -> str:
+        return self.number(expr)
+
+    _print_Integer = _print_Half = _print_One = _print_Zero = _print_NegativeOne = _print_Rational
+
+    def _print_Mul(self, expr: Any) -> str:
+        minus, rest = _unsigned(expr)
+        above, below = self.halves(rest)
+        return ("-" if minus else "") + self.quotient(above or [S.One], below)
+
+    def _print_Relational(self, expr: Any) -> str:
+        sign = self.signs.get(expr.rel_op, expr.rel_op)
+        return f"{self._print(expr.lhs)} {sign} {self._print(expr.rhs)}"  # type: ignore[attr-defined]
 
 
 def _unsigned(term: Any) -> tuple[bool, Any]:
@@ -201,30 +220,21 @@ def _call(template: str) -> Callable[..., str]:
 
 class _Text(_Ordered, StrPrinter):  # type: ignore[misc]
     printmethod = "_text"  # none of SymPy's
-
-    def _print_Rational(self, expr: Any) -> str:
-        return number_text(expr)
-
-    _print_Integer = _print_Half = _print_One = _print_Zero = _print_NegativeOne = _print_Rational
+    number, signs = staticmethod(number_text), {"==": "="}
 
     def inside(self, expr: Any, binding: int) -> str:
-        """A formula where something binds so tightly: in brackets if it binds less."""
         shown = self._print(expr)
         compound = expr.is_Rational and (expr.is_negative or "/" in shown)
         compound = compound or isinstance(expr, Measured)
         loose = precedence(expr) < binding or (compound and binding > PRODUCT)
         return f"({shown})" if loose else shown
 
-    def _print_Mul(self, expr: Any) -> str:
-        minus, rest = _unsigned(expr)
-        above, below = self.halves(rest)
-        shown = "*".join(self.inside(part, PRODUCT) for part in above) or "1"
-        if below:
-            under = "*".join(
-                self.inside(part, PRODUCT if below[1:] else PRODUCT + 1) for part in below
-            )
-            shown += f"/({under})" if below[1:] else f"/{under}"
-        return ("-" if minus else "") + shown
+    def quotient(self, above: list[Any], below: list[Any]) -> str:
+        shown = "*".join(self.inside(part, PRODUCT) for part in above)
+        if len(below) == 1:
+            return f"{shown}/{self.inside(below[0], PRODUCT + 1)}"
+        under = "*".join(self.inside(part, PRODUCT) for part in below)
+        return f"{shown}/({under})" if below else shown
 
     def _print_Pow(self, expr: Any, rational: bool = False) -> str:
         if expr.exp == S.Half:
@@ -266,10 +276,6 @@ class _Text(_Ordered, StrPrinter):  # type: ignore[misc]
     def _print_At(self, expr: Any) -> str:
         return f"{self.show(expr.name)}({self._changes(expr.changes)})"
 
-    def _print_Relational(self, expr: Any) -> str:
-        sign = "=" if expr.rel_op == "==" else expr.rel_op
-        return f"{self._print(expr.lhs)} {sign} {self._print(expr.rhs)}"
-
 
 def text(expr: Expr, show: Callable[[str], Any] = str, as_written: bool = False) -> str:
     """The formula as text; ``show`` says how a name is written (by default as itself)."""
@@ -298,14 +304,11 @@ def shortened_formula(shown: str, most: int) -> str:
 class _Latex(_Ordered, LatexPrinter):  # type: ignore[misc]
     """With ``dots`` there is a dot between all factors, else only between two numbers."""
 
+    number, signs = staticmethod(number_latex), {"==": "=", "<=": r"\le", ">=": r"\ge"}
+
     def __init__(self, show: Callable[[str], Any], as_written: bool, dots: bool = False) -> None:
         super().__init__(show, as_written, ln_notation=True)
         self.dots = dots
-
-    def _print_Rational(self, expr: Any) -> str:
-        return number_latex(expr)
-
-    _print_Integer = _print_Half = _print_One = _print_Zero = _print_NegativeOne = _print_Rational
 
     def inside(self, expr: Any, binding: int) -> str:
         shown = str(self._print(expr))
@@ -315,13 +318,9 @@ class _Latex(_Ordered, LatexPrinter):  # type: ignore[misc]
             loose = True
         return rf"\left({shown}\right)" if loose else shown
 
-    def _print_Mul(self, expr: Any) -> str:
-        minus, rest = _unsigned(expr)
-        above, below = self.halves(rest)
-        shown = self.product(above or [S.One])
-        if below:
-            shown = rf"\frac{{{shown}}}{{{self.product(below)}}}"
-        return ("-" if minus else "") + shown
+    def quotient(self, above: list[Any], below: list[Any]) -> str:
+        shown = self.product(above)
+        return rf"\frac{{{shown}}}{{{self.product(below)}}}" if below else shown
 
     def product(self, factors: list[Any]) -> str:
         """Factors beside one another; a dot stands between digits, and after a unit, which would read as a name."""
@@ -376,10 +375,6 @@ class _Latex(_Ordered, LatexPrinter):  # type: ignore[misc]
             f"{self.show(key)} = {self._print(value)}" for key, value in expr.changes
         )
         return rf"\left. {self.show(expr.name)} \right\vert_{{{changes}}}"
-
-    def _print_Relational(self, expr: Any) -> str:
-        sign = {"==": "=", "<=": r"\le", ">=": r"\ge"}.get(expr.rel_op, expr.rel_op)
-        return f"{self._print(expr.lhs)} {sign} {self._print(expr.rhs)}"
 
 
 def latex(

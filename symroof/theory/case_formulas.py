@@ -22,7 +22,6 @@ from symroof.symbolic.expressions import (
     changed_inputs,
     is_condition_or_label,
     is_number,
-    mentions,
     names,
     number,
     of_largest,
@@ -148,7 +147,7 @@ class CaseFormulas(DropsCaches, ABC):
         if definition is None or whole is None or not self._is_replaced(whole, changed):
             return definition
         even = symbol(whole) / known.layout.devices()
-        return definition if mentions(definition, whole) else even
+        return definition if whole in names(definition) else even
 
     def _part(self, whole: str, definition: Expr) -> Expr:
         """The part of one kind of layer in a given total: split like the definitions; in a single pass, all of it."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import sympy
 
-from symroof.symbolic.expressions import ONE, ZERO, Expr, mentions, rename, substitute, symbol
+from symroof.symbolic.expressions import ONE, ZERO, Expr, names, rename, substitute, symbol
 from symroof.symbolic.nodes import Max
 from symroof.symbolic.reading import parse
 from symroof.theory.architecture import (
@@ -147,7 +147,7 @@ def _held(row: OperatorRow, layer: Layer, layout: Layout) -> Expr | None:
         own = parse(row.own)
         return None if own == amount / symbol("tp") else own
     shares = layout.shares(layer)
-    uneven = any(layer.symbol(name) in layout.uneven for name in shares if mentions(amount, name))
+    uneven = any(layer.symbol(name) in layout.uneven for name in shares if name in names(amount))
     even = _degree(amount, frozenset(shares)) == 1 and not uneven
     if even or not (layout.copies or row.stream not in ("params", "weights", "flops")):
         return None
