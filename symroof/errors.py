@@ -40,9 +40,8 @@ class Problem:
         return "\n".join(map(visible, lines))
 
     def as_json(self) -> dict[str, object]:
-        return {
-            key: getattr(self, key) for key in ("file", "line", "column", "path", "message", "hint")
-        }
+        shown = ("file", "line", "column", "path", "message", "hint")
+        return {key: getattr(self, key) for key in shown}
 
 
 @dataclass(frozen=True)
@@ -86,13 +85,20 @@ class InputError(ValueError):
     """
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
-        self.problems: tuple[Problem, ...] = (
-            (problems,) if isinstance(problems, Problem) else tuple(problems)
-        )
+        several = (problems,) if isinstance(problems, Problem) else problems
+        self.problems: tuple[Problem, ...] = tuple(several)
         super().__init__("\n".join(map(str, self.problems)))
 
     def __reduce__(self) -> tuple[Any, ...]:  # its one argument would be the text alone
         return type(self), (self.problems,), vars(self)
+
+
+class NoValue(ArithmeticError):
+    """A formula has no value here; the message says why."""
+
+
+class UndefinedValue(NoValue):
+    """A name in a formula has no value at any point."""
 
 
 class NoValueHere(InputError):

@@ -33,8 +33,8 @@ from typing import Any
 
 import sympy
 
+from symroof.errors import UndefinedValue
 from symroof.symbolic.applied import KindSymbol, quantity, translator
-from symroof.symbolic.evaluation import UndefinedValue
 from symroof.symbolic.expressions import DerivativeName, Expr, is_label, is_relation
 from symroof.symbolic.reading import parse
 from symroof.symbolic.slopes import SLOPE_BY_TERM_COUNT
@@ -105,9 +105,6 @@ def _assumed(declared: Quantity, own: Declarations) -> dict[str, bool]:
     return {"nonnegative" if made.is_nonnegative else "real": True}
 
 
-# ------------------------------------------------------------------------------------------------------------------ expressions
-
-
 def expressions(own: Declarations = NONE) -> Callable[[Expr], Any]:
     """What makes expressions in these symbols of formulas, converting shared parts once."""
     return translator(partial(symbol, own=own))
@@ -123,16 +120,13 @@ def __getattr__(name: str) -> Any:
     if printed in INPUTS or printed in QUANTITIES:
         return symbol(printed)
     own = f"; that of a name that a study defines is study.symbol({name!r})"
-    raise AttributeError(
-        f"module 'symroof.symbols' has no attribute {name!r}"
-        + ("" if name.startswith("_") else own)
-    )
+    own = "" if name.startswith("_") else own
+    raise AttributeError(f"module 'symroof.symbols' has no attribute {name!r}{own}")
 
 
 def __dir__() -> list[str]:
     return sorted({*__all__, "latex", "symbol"})
 
 
-__all__ = list(
-    dict.fromkeys((*INPUTS, *QUANTITIES))
-)  # of ``import *``: :data:`latex` and :func:`symbol` would hide those of SymPy and people
+# of ``import *``: :data:`latex` and :func:`symbol` would hide those of SymPy and people
+__all__ = [*dict.fromkeys((*INPUTS, *QUANTITIES))]

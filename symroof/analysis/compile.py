@@ -11,8 +11,8 @@ import numpy as np
 
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
-from symroof.errors import InputError, Problem
-from symroof.symbolic.evaluation import Array, NoValue, blocks, cut
+from symroof.errors import InputError, NoValue, Problem
+from symroof.symbolic.evaluation import Array, blocks, cut
 from symroof.symbolic.expressions import is_condition_or_label, is_label, is_relation, symbol
 from symroof.theory.case import Case
 from symroof.theory.spellings import is_sympy, known, symbol_name

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from symroof.analysis.in_sympy import in_sympy
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Result, plain_value
-from symroof.symbolic.evaluation import NoValue
+from symroof.errors import NoValue
 from symroof.symbolic.expressions import Expr, names, parts, sums, symbol
 from symroof.symbolic.nodes import At
 from symroof.symbolic.printing import latex, text

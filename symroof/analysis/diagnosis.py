@@ -14,12 +14,11 @@ from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import Request, request_of
 from symroof.cases.values import Result, plain_value
-from symroof.errors import InputError, Problem, split_hint
+from symroof.errors import InputError, NoValue, Problem, split_hint
 from symroof.resources import data_folder
 from symroof.specs.input_values import setting
 from symroof.specs.quantization import BITS
 from symroof.strict_yaml import load
-from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import is_number
 from symroof.symbolic.reading import parse
 from symroof.theory.spellings import known

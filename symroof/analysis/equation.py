@@ -14,14 +14,13 @@ import numpy as np
 import sympy
 
 from symroof.cases.bound_case import BoundCase
+from symroof.errors import NoValue, UndefinedValue
 from symroof.symbolic.closed_forms import AGREE, Candidates, every_form, form_at, forms_at, holds
 from symroof.symbolic.crossings import SAME, Axis, Crossings, Sides, crossings
 from symroof.symbolic.expressions import (
     ZERO,
     Expr,
-    NoValue,
     TooLong,
-    UndefinedValue,
     at,
     inline,
     is_negative,

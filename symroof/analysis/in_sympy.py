@@ -11,10 +11,9 @@ from typing import Any
 import sympy
 
 from symroof.cases.bound_case import BoundCase
-from symroof.errors import NoValueHere, Problem
+from symroof.errors import NoValue, NoValueHere, Problem, UndefinedValue
 from symroof.symbolic.applied import Quantity, label_symbol
 from symroof.symbolic.closed_forms import holds
-from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import (
     WRITTEN_OUT,
     ZERO,

@@ -19,7 +19,7 @@ from symroof.analysis.solved_equation import SolvedEquation
 from symroof.analysis.verdict import basis_of
 from symroof.cases.checks import LENGTHS, lengths
 from symroof.cases.values import Result, plain_value
-from symroof.symbolic.evaluation import NoValue
+from symroof.errors import NoValue
 from symroof.symbolic.expressions import ZERO, Expr, names, operator_of, relation
 from symroof.symbolic.printing import latex, shortened_formula, text
 from symroof.symbolic.roots import Form

@@ -9,9 +9,16 @@ from symroof.analysis.equation import REACH
 from symroof.analysis.solution import Solution
 from symroof.analysis.verdict import under_load
 from symroof.cases.bound_case import BoundCase
-from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
+from symroof.errors import (
+    InputError,
+    NoValue,
+    NoValueHere,
+    Problem,
+    UndefinedValue,
+    nearest,
+    split_hint,
+)
 from symroof.symbolic.dimensions import DimensionError, check_counts, dimension
-from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import (
     ZERO,
     Expr,

@@ -13,9 +13,9 @@ import sympy
 from symroof.analysis import in_sympy
 from symroof.analysis.equation import LIMIT, MOST_DEGREES, REACH, Equation, to_whole
 from symroof.cases.values import Result
+from symroof.errors import NoValue
 from symroof.symbolic.closed_forms import Candidates
 from symroof.symbolic.crossings import Crossings
-from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, changed_inputs, is_relation, names
 from symroof.symbolic.reading import as_written
 from symroof.symbolic.roots import COEFFICIENTS, Form

@@ -11,8 +11,8 @@ from typing import Any
 from symroof.cases.bound_case import BOUND, EXPECTED, BoundCase
 from symroof.cases.engine_inputs import beyond_measurements
 from symroof.cases.values import AT_PEAK, Result
+from symroof.errors import NoValue, UndefinedValue
 from symroof.specs.efficiencies import CLASSES, DEFAULT_ENGINE, FITTED, engine_class
-from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.kernels import holds
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case

@@ -12,9 +12,8 @@ from typing import Any
 from symroof.analysis.verdict import basis_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import DOES_NOT_FIT, Input, Result, as_written, plain_value
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, NoValue, Problem
 from symroof.specs.preset import Definition
-from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr
 from symroof.symbolic.kernels import nearly_equal
 from symroof.symbolic.printing import text

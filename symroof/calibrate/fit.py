@@ -25,9 +25,8 @@ from symroof.calibrate.least_squares import Array, LeastSquares, solve, squares,
 from symroof.calibrate.measurements import LOOP, METRICS, MeasuredLatency, parse_measured
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.checks import check_changed
-from symroof.errors import InputError, Problem, nearest
+from symroof.errors import InputError, NoValue, Problem, nearest
 from symroof.strict_yaml import read_text
-from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr
 from symroof.symbolic.searches import t_quantile
 from symroof.theory.case import Case

@@ -22,13 +22,13 @@ from symroof.cases.values import (
     plain_value,
     slow_first,
 )
+from symroof.errors import NoValue
 from symroof.specs.efficiencies import DEFAULT_ENGINE
 from symroof.specs.engine_profile import EngineSpec
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.preset import PresetSpec
 from symroof.strict_yaml import Document
-from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, is_number, number
 from symroof.theory.case import Case
 from symroof.theory.declarations import DropsCaches, default_of

@@ -8,12 +8,11 @@ from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import VARIANT, Input, as_written, number_of
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, NoValue, Problem
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import in_domain
 from symroof.specs.model import ModelSpec
-from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, number
 from symroof.symbolic.printing import shortened_formula, text
 from symroof.theory.case import Case

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from symroof.cases.values import NOT_EVERYWHERE, Result
-from symroof.symbolic.evaluation import Array, NoValue
+from symroof.errors import NoValue
+from symroof.symbolic.evaluation import Array
 from symroof.symbolic.expressions import is_label, is_relation, symbol
 from symroof.theory.case import Case
 from symroof.units import is_whole

@@ -11,12 +11,11 @@ from typing import Any, TypeAlias
 
 import sympy
 
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, NoValue, Problem
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting, needs_unit
 from symroof.specs.model import ModelSpec
 from symroof.specs.preset import Definition
-from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, is_number, number
 from symroof.symbolic.kernels import nearly_equal
 from symroof.symbolic.printing import text

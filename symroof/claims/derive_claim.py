@@ -18,13 +18,13 @@ from symroof.claims.catalogue_figures import catalogue_figure
 from symroof.claims.claim_settings import Settings, declarations_of, merged_settings, study_of
 from symroof.claims.denominators import claimed_quantity_formula
 from symroof.claims.written_number import read_written
-from symroof.errors import InputError, NoValueHere, Problem, nearest
+from symroof.errors import InputError, NoValue, NoValueHere, Problem, nearest
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.fields import parse_range
 from symroof.specs.input_values import symbol_of
 from symroof.symbolic.crossings import Axis, crossings
 from symroof.symbolic.dimensions import DimensionError, dimension
-from symroof.symbolic.evaluation import NoValue, evaluate
+from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.expressions import ONE, Expr, is_relation, names, rename, substitute, symbol
 from symroof.symbolic.reading import FormulaError, parse, written
 from symroof.theory.case import Case

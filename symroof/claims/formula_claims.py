@@ -38,10 +38,9 @@ from symroof.claims.slips import (
     formula_of,
 )
 from symroof.claims.written_number import CLOSE_ENOUGH
-from symroof.errors import InputError, NoValueHere, Problem
+from symroof.errors import InputError, NoValue, NoValueHere, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.symbolic.dimensions import DimensionError, check
-from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import (
     WRITTEN_OUT,
     Expr,

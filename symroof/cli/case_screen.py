@@ -26,10 +26,9 @@ from symroof.cases.engine_inputs import beyond_measurements
 from symroof.cases.request import request_of
 from symroof.cases.values import ROLE_INPUT, Result
 from symroof.cli.terminal import fits, fitted_table, inputs_table, starred, warning_lines, wrapped
-from symroof.errors import InputError
+from symroof.errors import InputError, NoValue
 from symroof.select.candidates import not_started, starts
 from symroof.specs.quantization import BITS
-from symroof.symbolic.expressions import NoValue
 from symroof.table_formats import text_table
 from symroof.theory.declarations import OWN, MissingInput
 from symroof.theory.switches import SWITCHES

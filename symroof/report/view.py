@@ -16,7 +16,7 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import MEMORY, efficiency_basis, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import DOES_NOT_FIT
-from symroof.errors import InputError
+from symroof.errors import InputError, NoValue
 from symroof.report import page_one, review_sections
 from symroof.report.field_names import short_label
 from symroof.report.markup import Code, Math, equation, formula
@@ -24,7 +24,6 @@ from symroof.report.pictures import KINDS
 from symroof.report.purchase_text import purchase_rows
 from symroof.report.recommendation import Reviewed
 from symroof.resources import __version__
-from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import names
 from symroof.theory.declarations import OWN, THRESHOLD_GROUPS, THRESHOLDS
 from symroof.vllm.advice import serve_command

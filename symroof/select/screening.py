@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symroof.analysis.verdict import AT_A_RATE, ISOLATED, LOAD, MEMORY, TARGET_METRICS
+from symroof.errors import NoValue
 from symroof.select.candidates import finer
 from symroof.select.columns import (
     AT_THE_RATE,
@@ -26,7 +27,7 @@ from symroof.select.columns import (
 )
 from symroof.select.configuration import CLOSE, PRICE, SLOW, Window
 from symroof.select.purchase import Purchase
-from symroof.symbolic.evaluation import Array, NoValue
+from symroof.symbolic.evaluation import Array
 from symroof.symbolic.expressions import is_number, names
 from symroof.symbolic.searches import largest_whole
 

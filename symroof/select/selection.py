@@ -13,12 +13,11 @@ from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, basis_li
 from symroof.cases.checks import check_load
 from symroof.cases.request import request_of
 from symroof.cases.values import EFFICIENCIES, plain_value
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, NoValue, Problem
 from symroof.select.candidates import Layouts, candidates_of, with_candidates
 from symroof.select.configuration import PRICED, Configuration
 from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
-from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS

@@ -14,7 +14,7 @@ import numpy as np
 from symroof.analysis.case_summary import case_title
 from symroof.analysis.study import Track, untracked
 from symroof.cases.bound_case import BoundCase
-from symroof.errors import InputError, Problem, nearest
+from symroof.errors import InputError, NoValue, Problem, nearest
 from symroof.simulate.apart import Disaggregated, Exclusive
 from symroof.simulate.server import Rules, Server
 from symroof.simulate.simulation import FIELDS, METRICS, Simulation
@@ -28,7 +28,6 @@ from symroof.simulate.workload import (
     checked,
     read_trace,
 )
-from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 
 REQUESTS, FEWEST, WRITTEN = 2_000, 200, 2**25

@@ -14,8 +14,8 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
-from symroof.errors import InputError, Problem
-from symroof.symbolic.evaluation import NoValue, function, python
+from symroof.errors import InputError, NoValue, Problem
+from symroof.symbolic.evaluation import function, python
 from symroof.symbolic.expressions import Expr, inline, names, number, substitute
 from symroof.symbolic.kernels import FUNCTIONS
 from symroof.symbolic.reading import parse

@@ -19,9 +19,9 @@ from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import Request
 from symroof.cases.values import PRICE, ROLE_INPUT
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, NoValue, Problem, UndefinedValue
 from symroof.sweep.axes import LABELLED, Axis, axes_of_lists, chosen, within_limits
-from symroof.symbolic.evaluation import Array, NoValue, UndefinedValue, blocks
+from symroof.symbolic.evaluation import Array, blocks
 from symroof.symbolic.expressions import Expr
 from symroof.symbolic.expressions import names as names_of
 from symroof.symbolic.reading import FormulaError, parse

@@ -25,16 +25,9 @@ import sympy
 from sympy import S
 from sympy.core.relational import Relational
 
-from symroof.symbolic.expressions import (
-    Expr,
-    NoValue,
-    UndefinedValue,
-    is_label,
-    names,
-    operator_of,
-    parts,
-)
-from symroof.symbolic.kernels import FUNCTIONS, chosen_index
+from symroof.errors import NoValue
+from symroof.symbolic.expressions import Expr, is_label, names, operator_of, parts
+from symroof.symbolic.kernels import FUNCTIONS
 from symroof.symbolic.nodes import At, OfLargest, Total, halves
 
 CALLED = {
@@ -309,6 +302,3 @@ def cut(x: Array, place: tuple[slice, ...]) -> Array:
     """
     own = zip(place[len(place) - x.ndim :], x.shape, strict=True)
     return x[tuple(part if length != 1 else slice(None) for part, length in own)]
-
-
-__all__ = ["NoValue", "UndefinedValue", "chosen_index"]  # what other modules ask for here

@@ -38,14 +38,6 @@ WRITTEN_OUT = 100_000
 """The most nodes of a formula that is written out over its inputs: SymPy and comparisons take minutes for the few that have more."""
 
 
-class NoValue(ArithmeticError):
-    """The formula has no value here; the message says why."""
-
-
-class UndefinedValue(NoValue):
-    """A name in the formula has no value at any point."""
-
-
 class DerivativeName(str):
     """The name of a derivative: how fast a quantity changes with an input, with all other inputs fixed.
 

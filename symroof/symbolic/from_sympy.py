@@ -22,12 +22,12 @@ from sympy import Dummy, Symbol
 from sympy.core.symbol import Str
 from sympy.logic.boolalg import BooleanAtom
 
+from symroof.errors import UndefinedValue
 from symroof.symbolic.applied import Quantity
 from symroof.symbolic.expressions import (
     ONE,
     ZERO,
     Expr,
-    UndefinedValue,
     at,
     label,
     number,

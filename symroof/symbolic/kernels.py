@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from symroof.symbolic.expressions import NoValue, UndefinedValue
+from symroof.errors import NoValue, UndefinedValue
 from symroof.symbolic.step_polynomials import NotPolynomial, Steps, refuse_polynomials
 
 NEAR = 1e-12

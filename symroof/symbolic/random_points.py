@@ -8,7 +8,8 @@ from typing import Any
 
 import sympy
 
-from symroof.symbolic.evaluation import NoValue, evaluate
+from symroof.errors import NoValue
+from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.expressions import Expr, names, parts, sums
 from symroof.symbolic.step_polynomials import NotPolynomial, Steps
 

@@ -18,13 +18,13 @@ from typing import Any
 
 import sympy
 
+from symroof.errors import UndefinedValue
 from symroof.symbolic.expressions import (
     EACH,
     ONE,
     ZERO,
     DerivativeName,
     Expr,
-    UndefinedValue,
     at,
     is_condition_or_label,
     of_largest,

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sympy import Symbol
 
-from symroof.symbolic.evaluation import NoValue, UndefinedValue, compiled, evaluate
+from symroof.errors import NoValue, UndefinedValue
+from symroof.symbolic.evaluation import compiled, evaluate
 from symroof.symbolic.expressions import EACH, DerivativeName, Expr, TooLong, inline, names, symbol
 from symroof.symbolic.kernels import plain
 from symroof.symbolic.reading import parse

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from sympy import Symbol
 
-from symroof.symbolic.evaluation import NoValue, UndefinedValue, chosen_index
+from symroof.errors import NoValue, UndefinedValue
 from symroof.symbolic.expressions import (
     EACH,
     ONE,
@@ -28,6 +28,7 @@ from symroof.symbolic.expressions import (
     substitute,
     symbol,
 )
+from symroof.symbolic.kernels import chosen_index
 from symroof.symbolic.nodes import OfLargest
 from symroof.symbolic.reading import parse
 from symroof.symbolic.slopes import SLOPE_BY_TERM_COUNT, derivative

@@ -12,7 +12,8 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
-from symroof.symbolic.expressions import DerivativeName, Expr, UndefinedValue, number
+from symroof.errors import UndefinedValue
+from symroof.symbolic.expressions import DerivativeName, Expr, number
 from symroof.theory.quantities import QUANTITIES, Quantity
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name, slope_symbol
 from symroof.theory.theory_files import cited, section

@@ -108,9 +108,8 @@ def resolved(tree: Expr) -> Expr:
     >>> text(resolved(parse("2*L*H_kv*d_h*b_kv")))
     '2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element'
     """
-    return rename(
-        tree, {name: printed_name(name) for name in (*names(tree), *changed_inputs(tree))}
-    )
+    every = (*names(tree), *changed_inputs(tree))
+    return rename(tree, {name: printed_name(name) for name in every})
 
 
 @lru_cache(maxsize=1)
@@ -201,9 +200,8 @@ OF_FORMULAS = "only the symbols of symroof.symbols depend on each other: SymPy t
 
 def _dimensions(own: Declarations) -> Callable[[str], Dimension]:
     def of(name: str) -> Dimension:
-        declared = (
-            own.symbol(name) if isinstance(name, DerivativeName) else own.own(base_name(name))
-        )
+        derived = isinstance(name, DerivativeName)
+        declared = own.symbol(name) if derived else own.own(base_name(name))
         return declared.dimension if declared else theory().dimension(name)
 
     return of

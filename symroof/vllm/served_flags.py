@@ -12,12 +12,11 @@ from symroof.analysis.study import Study
 from symroof.cases.request import RECOMMENDED, request_of
 from symroof.cases.spec_inputs import DEFAULT_PRECISION
 from symroof.cases.values import HEADS
-from symroof.errors import InputError
+from symroof.errors import InputError, NoValue
 from symroof.select.candidates import uneven_cut
 from symroof.specs import catalogue
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import precision_width, quantization_at
-from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import THRESHOLDS
 from symroof.vllm.command_line import AUTO, FlagValue, ServeCommand
 from symroof.vllm.engines import LLAMA, SGLANG, VLLM, Flag

@@ -5,8 +5,7 @@ import random
 import pytest
 
 from symroof.api import Study
-from symroof.errors import InputError
-from symroof.symbolic.evaluation import NoValue
+from symroof.errors import InputError, NoValue
 
 from ..near import near
 from . import check, rows

@@ -9,8 +9,7 @@ import pytest
 from symroof.api import Study
 from symroof.cases.ranges import Ranges
 from symroof.cases.values import Result
-from symroof.errors import InputError
-from symroof.symbolic.evaluation import NoValue
+from symroof.errors import InputError, NoValue
 from symroof.theory.quantities import QUANTITIES
 from tests.theory import DEVICE, case
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symroof as sr
-from symroof.symbolic.evaluation import NoValue
+from symroof.errors import NoValue
 
 from ..tables import case_of, table
 

@@ -9,7 +9,8 @@ import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symroof.symbolic.evaluation import NoValue, blocks, cut, evaluate
+from symroof.errors import NoValue
+from symroof.symbolic.evaluation import blocks, cut, evaluate
 from symroof.symbolic.expressions import parts, symbol
 from symroof.symbolic.reading import FormulaError, parse
 

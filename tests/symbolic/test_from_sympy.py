@@ -8,7 +8,8 @@ from sympy import Derivative, Dummy, Heaviside, Mod, Piecewise, Rational, Subs, 
 
 import symroof as sr
 from symroof import symbols as s
-from symroof.symbolic.evaluation import NoValue, evaluate
+from symroof.errors import NoValue
+from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.expressions import DerivativeName, at, is_label, names, symbol
 from symroof.symbolic.from_sympy import UnsupportedExpression, to_core
 from symroof.symbolic.reading import parse

@@ -7,7 +7,7 @@ import pytest
 from symroof.analysis.solution import solution_json
 from symroof.api import Study, solve_symbolic
 from symroof.errors import InputError
-from symroof.symbolic.expressions import mentions
+from symroof.symbolic.expressions import names
 from symroof.symbolic.printing import text
 
 from ..near import near
@@ -120,6 +120,6 @@ def test_a_share_above_one_is_no_answer(equation, unknown):
     solution = solve_symbolic(equation, unknown)
     assert solution.verdict == "conditional"
     assert all(
-        any(mentions(tree, unknown) or "1" in text(tree) for tree in form.trees)
+        any(unknown in names(tree) or "1" in text(tree) for tree in form.trees)
         for form in solution.candidates.every
     )

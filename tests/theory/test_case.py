@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.symbolic.evaluation import NoValue
+from symroof.errors import NoValue
 from symroof.symbolic.expressions import names
 from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse

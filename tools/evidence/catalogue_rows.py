@@ -9,14 +9,13 @@ from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.engine_inputs import OF_EXPERTS, OF_NETWORK, kind_of, share_of_tile
 from symroof.cases.request import request_of
-from symroof.errors import InputError
+from symroof.errors import InputError, NoValue
 from symroof.specs.catalogue import entries, find
 from symroof.specs.efficiencies import MeasuredKind, model_part
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.measured import MeasuredSpec, Measurement, ServedRate
-from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 
 FREE = Fraction(10) ** 12

@@ -12,11 +12,10 @@ from sympy import divisors
 
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.request import request_of
-from symroof.errors import InputError
+from symroof.errors import InputError, NoValue
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.measured import MeasuredSpec, ServedRate
 from symroof.specs.model import ModelSpec
-from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 from tools.evidence.catalogue_rows import unlisted
 

@@ -15,9 +15,9 @@ from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Input
-from symroof.errors import InputError
+from symroof.errors import InputError, NoValue
 from symroof.report.pictures.chart import counted
-from symroof.symbolic.expressions import NoValue, number
+from symroof.symbolic.expressions import number
 from symroof.theory.case import Case
 from symroof.theory.layout import affects_layout
 from symroof.units import plural

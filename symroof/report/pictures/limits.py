@@ -17,7 +17,7 @@ from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
-from symroof.errors import InputError
+from symroof.errors import InputError, NoValue
 from symroof.report.pictures.chart import Axis, Chart, counted, in_unit, lacking, seconds
 from symroof.report.pictures.curves import (
     at_a_context,
@@ -27,7 +27,6 @@ from symroof.report.pictures.curves import (
     requests,
 )
 from symroof.report.review_sections import entries, timed
-from symroof.symbolic.expressions import NoValue
 from symroof.theory.declarations import FULL_MEMORY
 from symroof.theory.steps import STEPS
 from symroof.units import significant
