@@ -71,10 +71,8 @@ def _made(declared: Declared, given: tuple[str, ...], values: Iterable[Any]) -> 
     """A quantity at values of its inputs, and of what is ``given`` beside them."""
     key = declared, given
     if key not in FUNCTIONS:
-        fields = {"declared": declared, "given": given}
-        FUNCTIONS[key] = UndefinedFunction(
-            declared.name, bases=(Quantity,), __dict__=fields, **dict(declared.assumed)
-        )
+        fields, assumed = {"declared": declared, "given": given}, dict(declared.assumed)
+        FUNCTIONS[key] = UndefinedFunction(declared.name, (Quantity,), fields, **assumed)
     return FUNCTIONS[key](*values)
 
 
@@ -151,10 +149,8 @@ class Quantity(AppliedUndef):  # type: ignore[misc]
         return slope + Slope(self, by, evaluate=False) if kind else slope
 
     def fdiff(self, argindex: int = 1) -> Any:
-        slope = super().fdiff(argindex)
-        return slope.replace(
-            lambda e: type(e) is Derivative, lambda e: Slope(*e.args, evaluate=False)
-        )
+        plain = super().fdiff(argindex)
+        return plain.replace(Derivative, lambda *args: Slope(*args, evaluate=False))
 
     def _eval_subs(self, old: Any, new: Any) -> Any:
         if isinstance(old, KindSymbol) and self.has_kind(old):
@@ -201,11 +197,8 @@ class Quantity(AppliedUndef):  # type: ignore[misc]
             spelled = rf"\left. {spelled} \right\vert_{{{at}}}"
         if exp is None:
             return str(spelled)
-        return (
-            rf"\left({spelled}\right)^{{{exp}}}"
-            if changes or "^" in spelled
-            else f"{spelled}^{{{exp}}}"
-        )
+        base = rf"\left({spelled}\right)" if changes or "^" in spelled else spelled
+        return f"{base}^{{{exp}}}"
 
     def _as_symbol(self, printer: Any) -> Any:
         return printer._print(Symbol(str(self)))

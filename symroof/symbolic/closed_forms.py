@@ -202,15 +202,12 @@ def _arms(node: Any, ends: Sequence[Mapping[Any, Any]]) -> Arms:
     before = Gt if isinstance(node, OfLargest) else behind
 
     def duels(place: int) -> tuple[Any, ...]:
-        others = (
-            (before if i < place else behind, other)
-            for i, other in enumerate(keys)
-            if other is not keys[place]
-        )
+        own, wins = keys[place], [before] * place + [behind] * (len(keys) - place)
         return tuple(
-            wins(keys[place].xreplace(end), other.xreplace(end), evaluate=False)
-            for wins, other in others
+            win(own.xreplace(end), other.xreplace(end), evaluate=False)
+            for win, other in zip(wins, keys, strict=True)
             for end in ends
+            if other is not own
         )
 
     values = node.values if isinstance(node, OfLargest) else keys

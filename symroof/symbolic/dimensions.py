@@ -119,9 +119,8 @@ class _Checker:
         first, expected = measured[0]
         part, own = next((part, own) for part, own in measured if own != expected)
         hint = _unit_left_out(first, own) or _unit_left_out(part, expected)
-        raise DimensionError(
-            f"{text(first)} is {describe(expected)} but {text(part)} is {describe(own)}{hint}"
-        )
+        said = f"{text(first)} is {describe(expected)} but {text(part)} is {describe(own)}"
+        raise DimensionError(said + hint)
 
     def work(self, part: Any, own: Dimension, expected: Dimension) -> bool:
         """Whether the numbers of a part may be of FLOPs, so that it has a dimension."""
@@ -183,9 +182,7 @@ def check(expr: Expr, declared: Dimension, of: Of, name: str, bare: bool = False
     """Raise unless the formula has the declared dimension: bytes over bandwidth is a time and never token/s."""
     checker = _Checker(of, bare)
     own = checker.of_part(expr)
-    if own is ANY or own == strict(declared):
-        return
-    if checker.work(expr, own, strict(declared)):
+    if own is ANY or own == strict(declared) or checker.work(expr, own, strict(declared)):
         return
     whole = own or _counted(expr, of)  # tokens and requests too, if there is no other unit
     raise DimensionError(
@@ -236,10 +233,10 @@ def _counted(expr: Any, of: Of) -> Dimension:
         return _counted(expr.body, of)
     if isinstance(expr, (sympy.log, sympy.exp)) or not expr.args or is_label(expr):
         return PLAIN
+    if expr.is_Pow and not expr.exp.is_Integer:
+        return PLAIN
     if expr.is_Mul:
         return combine(*((_counted(part, of), 1) for part in expr.args))
     if expr.is_Pow:
-        return (
-            combine((_counted(expr.base, of), fraction(expr.exp))) if expr.exp.is_Integer else PLAIN
-        )
+        return combine((_counted(expr.base, of), fraction(expr.exp)))
     return next(filter(None, (_counted(part, of) for part in expr.args)), PLAIN)

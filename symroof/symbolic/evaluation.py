@@ -158,11 +158,8 @@ class _Printer:
         if not repeats and depth < DEEPEST:
             return self.rule(node, depth + 1)
         if node not in self.shared:
-            used = tuple(
-                _local(name)
-                for name in sorted(names(node))
-                if name in self.indices and name not in self.bound
-            )
+            inner = set(self.indices) - set(self.bound)
+            used = tuple(_local(name) for name in sorted(inner.intersection(names(node))))
             name = f"p{len(self.shared)}"
             self.shared[node] = name, used, ""
             self.shared[node] = name, used, self.rule(node, 1)
@@ -196,10 +193,8 @@ class _Printer:
         if is_label(node):
             return f"largest({','.join(f'({label!r},{go(arm)})' for label, arm in node.arms)})"
         if isinstance(node, OfLargest):
-            pairs = zip(node.keys, node.values, strict=True)
-            return (
-                f"of_largest({','.join(f'({go(key)},lambda:{go(value)})' for key, value in pairs)})"
-            )
+            pairs = zip(map(go, node.keys), map(go, node.values), strict=True)
+            return f"of_largest({','.join(f'({key},lambda:{value})' for key, value in pairs)})"
         if isinstance(node, Total):
             return self.total(node, depth)
         if isinstance(node, At):

@@ -278,9 +278,8 @@ def substitute(expr: Any, values: Mapping[str, Any]) -> Any:
         if changed is None:
             if isinstance(node, Total) and node.index in values:
                 inner = {name: value for name, value in values.items() if name != node.index}
-                changed = total(
-                    substitute(node.body, inner), node.index, go(node.first), go(node.last)
-                )
+                ends = go(node.first), go(node.last)
+                changed = total(substitute(node.body, inner), node.index, *ends)
             else:
                 changed = rebuild(node, go)
             made[node] = changed

@@ -263,9 +263,7 @@ def _kept(function: Any, *more: Any) -> Callable[..., Any]:
 
 def _pairs(*args: Any) -> Any:
     if len(args) % 2:
-        raise ValueError(
-            "of_largest() takes pairs: what is compared, and the value that goes with it"
-        )
+        raise ValueError("of_largest() takes pairs: what is compared, and the value beside it")
     return OfLargest(*args)
 
 

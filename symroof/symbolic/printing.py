@@ -109,10 +109,8 @@ def unit_text(dimension: Dimension) -> str:
     """The unit of a number as the grammar reads it; empty for a count, and for units outside the grammar, such as squares."""
     over = [name for name, power in dimension if power == 1]
     under = [name for name, power in dimension if power == -1]
-    sayable = (
-        bool(strict(dimension)) and len(over) == 1 and len(over) + len(under) == len(dimension)
-    )
-    return "/".join([*over, *under]) if sayable else ""
+    told = len(over) == 1 and len(over) + len(under) == len(dimension)
+    return "/".join([*over, *under]) if told and strict(dimension) else ""
 
 
 # -------------------------------------------------------------------------------------------------------------- both printers
@@ -371,10 +369,8 @@ class _Latex(_Ordered, LatexPrinter):  # type: ignore[misc]
         return rf"{number_latex(expr.args[0])}\,\mathrm{{{expr.unit}}}"
 
     def _print_At(self, expr: Any, exp: Any = None) -> str:
-        changes = ", ".join(
-            f"{self.show(key)} = {self._print(value)}" for key, value in expr.changes
-        )
-        return rf"\left. {self.show(expr.name)} \right\vert_{{{changes}}}"
+        changes = (f"{self.show(key)} = {self._print(value)}" for key, value in expr.changes)
+        return rf"\left. {self.show(expr.name)} \right\vert_{{{', '.join(changes)}}}"
 
 
 def latex(

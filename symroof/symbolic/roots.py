@@ -154,10 +154,8 @@ def _two_roots(
         return form, (real, Gt(form, 0, evaluate=False))
 
     if not known(p[2]):  # either way up, or a line: one of the two forms holds for that as well
-        return [
-            positive(form)
-            for form in {1: (shrunk, other), 0: (shrunk, near), -1: (near, grown)}[known(p[1])]
-        ]
+        both = {1: (shrunk, other), 0: (shrunk, near), -1: (near, grown)}[known(p[1])]
+        return list(map(positive, both))
     if sign(p[2]) > 0 and sign(p[0]) < 0:
         return [(shrunk if known(p[1]) >= 0 else grown, ())]
     if known(p[1]) > 0:
@@ -243,9 +241,8 @@ def fraction(expr: Any, x: Symbol) -> tuple[Powers, Powers]:
     still: dict[Any, Any] = {}
     whole = sympy.fraction(sympy.together(abbreviated(expr, x, still)))
     back = {dummy: part for part, dummy in still.items()}
-    over, under = (
-        {k: c.xreplace(back) for (k,), c in sympy.Poly(part, x).terms()} for part in whole
-    )
+    powers = (sympy.Poly(part, x).terms() for part in whole)
+    over, under = ({k: c.xreplace(back) for (k,), c in terms} for terms in powers)
     over = {k: c for k, c in over.items() if c != 0} or {0: sympy.S.Zero}
     low = min(*over, *under)  # common powers of the unknown are cancelled
     return {k - low: c for k, c in over.items()}, {k - low: c for k, c in under.items()}

@@ -44,16 +44,12 @@ def fixed_points(body: Callable[[Any], Any], high: Any) -> Any:
             break
         with np.errstate(all="ignore"):
             secant = at - gap * (at - before) / (gap - gap_before)
-        halved = ~((low < secant) & (secant < end)) | ~(
-            halved | (2 * np.abs(gap) < np.abs(gap_before))
-        )
+        slow = ~halved & ~(2 * np.abs(gap) < np.abs(gap_before))
+        halved = ~((low < secant) & (secant < end)) | slow
         new = np.where(done, at, np.where(halved, (low + end) / 2, secant))
         at, gap, before, gap_before = new, body(new) - new, at, gap
-        low, end, none = (
-            np.where(gap > 0, at, low),
-            np.where(gap > 0, end, at),
-            none | np.isnan(gap),
-        )
+        low, end = np.where(gap > 0, at, low), np.where(gap > 0, end, at)
+        none = none | np.isnan(gap)
     return np.where(none, np.nan, np.where(beyond, high, at))
 
 

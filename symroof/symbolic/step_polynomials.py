@@ -58,9 +58,7 @@ class Steps:
         if not isinstance(other, Steps):
             return self._map(lambda p: of(p, (other,)))
         mine, theirs = self._aligned(other)
-        return replace(
-            mine, pieces=tuple(of(p, q) for p, q in zip(mine.pieces, theirs.pieces, strict=True))
-        )
+        return replace(mine, pieces=tuple(map(of, mine.pieces, theirs.pieces)))
 
     def same_index(self, other: Steps) -> bool:
         """Whether both are of one index; of a sum in a sum there are two."""
@@ -117,20 +115,16 @@ class Steps:
 
     def maximum(self, other: Any, larger: bool = True) -> Steps:
         """The larger of the two (else the smaller), cut where they cross."""
-        mine, theirs = (
-            self._aligned(other)
-            if isinstance(other, Steps)
-            else (self, self._map(lambda p: (other,)))
+        mine, theirs = self._aligned(
+            other if isinstance(other, Steps) else self._map(lambda p: (other,))
         )
         ends = [mine.first, *mine.cuts, np.add(mine.last, 1)]
         cuts: list[Any] = []
         pieces: list[Coefficients] = []
         for start, stop, p, q in zip(ends, ends[1:], mine.pieces, theirs.pieces, strict=False):
             difference = added(p, tuple(-c for c in q))
-            inner = [
-                np.clip(np.floor(root) + 1, start, np.maximum(stop, start))
-                for root in _roots(difference)
-            ]
+            end = np.maximum(stop, start)
+            inner = [np.clip(np.floor(root) + 1, start, end) for root in _roots(difference)]
             own = [start, *inner, stop]
             for low, high in pairwise(own):
                 wins = at(difference, (low + high - 1) / 2) >= 0
@@ -179,9 +173,8 @@ def _roots(p: Coefficients) -> list[Any]:
         if len(p) == 2:
             return [_or_beyond(-np.divide(p[0], p[1]))]
         c, b, a = p
-        half = -0.5 * (
-            b + np.copysign(np.sqrt(b * b - 4 * a * c), b)
-        )  # no digits are lost where a is small
+        # no digits are lost where a is small
+        half = -0.5 * (b + np.copysign(np.sqrt(b * b - 4 * a * c), b))
         one, other = _or_beyond(np.divide(half, a)), _or_beyond(np.divide(c, half))
         return [np.minimum(one, other), np.maximum(one, other)]
 
