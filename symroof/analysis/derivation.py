@@ -80,11 +80,8 @@ class DerivationStep(DropsCaches):
         for part in parts(self.formula):
             if isinstance(part, At) and indices.isdisjoint(names(part)):
                 with suppress(NoValue):
-                    value, name = case.evaluate(part), f"at{len(put)}"
-                    put[name], made[part] = (
-                        _rendered(value, case.theory.symbol(part.name)),
-                        symbol(name),
-                    )
+                    name, declared = f"at{len(put)}", case.theory.symbol(part.name)
+                    put[name], made[part] = _rendered(case.evaluate(part), declared), symbol(name)
         settled = self.formula.xreplace(made) if made else self.formula
         for node in parts(settled):
             if node.is_Symbol and node.name not in put and node.name != self.name:

@@ -148,9 +148,8 @@ class Equation(DropsCaches):
         """A formula as it is solved: of the names that a theory of one's own declares, only those that are never zero are positive."""
         own = self.bound_case.case.theory.own
         mine = (name for name in names(tree) if name in own)
-        loose = {
-            n: sympy.Symbol(n, real=True) for n in mine if not public_symbol(n, own).is_positive
-        }
+        vanish = (name for name in mine if not public_symbol(name, own).is_positive)
+        loose = {name: sympy.Symbol(name, real=True) for name in vanish}
         return substitute(tree, loose) if loose else tree
 
     @property
@@ -242,20 +241,16 @@ class Equation(DropsCaches):
 
     def _search(self, points: Points) -> list[Crossings]:
         """The crossings at all points in one search; where they differ in how devices share the model, in one for each."""
-        cases = [
-            self.bound_case.case.changed(point) if point else self.bound_case.case
-            for point in points
-        ]
+        own = self.bound_case.case
+        cases = [own.changed(point) if point else own for point in points]
         places = [replace(self, bound_case=self.bound_case.at(case)) for case in cases]
         if any(map(shapes_layout, points[0])):
             return [each for place in places for each in place._search([{}])]
         found = crossings(self.over_arrays(points), list(map(self.axis, cases)))
         if not self.bounds_sum:
             return found
-        return [
-            replace(each, values=place._between(each.values))
-            for each, place in zip(found, places, strict=True)
-        ]
+        each = zip(found, places, strict=True)
+        return [replace(own, values=place._between(own.values)) for own, place in each]
 
     def _between(self, values: tuple[float, ...]) -> tuple[float, ...]:
         """The crossings of an unknown that bounds a sum, of which whole numbers alone are searched, where the closed form of the sum has them."""

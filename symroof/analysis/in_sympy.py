@@ -145,12 +145,8 @@ def expression(form: Expr, bound_case: BoundCase) -> Any:
     case = bound_case.case
     if case.free:
         known = bound_case.given_case.theory.definition
-        opened = {
-            name: case.expanded(named_formula(name), complete=False)
-            for name in names(form)
-            if known(name) is None
-        }
-        form = substitute(form, opened)
+        opened = {name: named_formula(name) for name in names(form) if known(name) is None}
+        form = substitute(form, {n: case.expanded(x, complete=False) for n, x in opened.items()})
     return in_sympy(form, bound_case)
 
 

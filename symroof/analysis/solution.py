@@ -70,10 +70,8 @@ class Solution(SolvedEquation):
         answer, both, row = latex(forms[0].root, spelled), r" \wedge ", r" \\ "
         if len(forms) > 1:
             met = [both.join(latex(c, spelled) for c, _ in self.shown_conditions(f)) for f in forms]
-            lines = (
-                rf"{latex(form.root, spelled)} & \text{{if }} {own}"
-                for form, own in zip(forms, met, strict=True)
-            )
+            roots = (latex(form.root, spelled) for form in forms)
+            lines = (rf"{root} & \text{{if }} {own}" for root, own in zip(roots, met, strict=True))
             answer = rf"\begin{{cases}} {row.join(lines)} \end{{cases}}"
         return rf"$\displaystyle {spelled(self.unknown)} = {answer}$"
 

@@ -200,9 +200,8 @@ def check_names(relation: Expr, unknown: str | None, bound_case: BoundCase, equa
             dimension(relation, known.dimension, bare=True)
         check_counts(relation, known.dimension, known.is_share)
     except UnknownName as error:  # of a part without a say, as in 1^x
-        raise refused(
-            equation, f"unknown name {str(error)!r}", _nearest(str(error), known)
-        ) from None
+        name = str(error)
+        raise refused(equation, f"unknown name {name!r}", _nearest(name, known)) from None
     except DimensionError as error:
         raise refused(equation, *split_hint(str(error))) from None
 
@@ -215,9 +214,8 @@ def _check_inner(inner: str, unknown: str | None, bound_case: BoundCase, equatio
         message = f"{may}; an equation is solved for what is positive"
         raise refused(equation, message, "declare its sign")
     if declared and declared.signed and not case.has_value(inner):
-        raise refused(
-            equation, f"{may}: which answer holds turns on its value", f"give {inner} one"
-        )
+        message = f"{may}: which answer holds turns on its value"
+        raise refused(equation, message, f"give {inner} one")
     if inner != unknown and inner not in case.given and (why := known.not_closed(inner)):
         hint = f"--set {inner}='…' gives it a value"
         raise refused(equation, f"{inner} has {why}", hint, NoValueHere)

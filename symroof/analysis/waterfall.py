@@ -357,9 +357,7 @@ def _inputs(
 ) -> Iterator[tuple[str, Iterable[str], list[str]]]:
     """Changes of inputs, each with what it is on both sides and all names that change with it: the model first, then a precision of the weights, then the
     others in declared order."""
-    sources = {
-        name: [each.source for side in (a, b) if (each := side.given.get(name))] for name in names
-    }
+    sources = {n: [side.given[n].source for side in (a, b) if n in side.given] for n in names}
     model = [n for n in names if any(source.startswith("model ") for source in sources[n])]
     widths = [name for name in names if base_name(name) in WEIGHT_WIDTHS and name not in model]
     formats = [side.precisions.get("weights", NOT_SET) for side in (a, b)]

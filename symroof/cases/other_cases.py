@@ -179,9 +179,8 @@ def prefill_inputs(
     if other.does_not_fit:
         needed = other.result("memory_bytes_per_device").text(3)
         usable = other.result("usable_memory_per_device").text(3)
-        message = (
-            f"an instance does not hold the model and a prompt: {needed} on a device with {usable}"
-        )
+        both = f"{needed} on a device with {usable}"
+        message = f"an instance does not hold the model and a prompt: {both}"
         raise InputError(Problem("prefill", message, hint="more devices: tp, pp, ep"))
     size = other.case.value("instance_devices")
     devices = float(prefill.get(DEVICES, prefill.get(INSTANCES, 1) * size))

@@ -73,10 +73,8 @@ class Ranges:
         Raises:
             NoValue: it has no value at some point of the box that was looked at, or a pole between two points of a grid.
         """
-        free, joint = (
-            tuple(k for k, axis in enumerate(axes) if self.case.moves(name, frozenset(axis)))
-            for axes in self.axes
-        )
+        moved = ([self.case.moves(name, frozenset(axis)) for axis in axes] for axes in self.axes)
+        free, joint = (tuple(np.flatnonzero(own).tolist()) for own in moved)
         try:
             if (free, joint) not in self._grids:
                 self._grids[free, joint] = list(map(self._scenarios, self._windows(free, joint)))

@@ -248,11 +248,9 @@ class Result:
         else:
             value = self._format(self.value, digits)
         if self.without_range:
-            timed = self.symbol.unit == "s"
-            return (
-                value,
-                "unbounded in the worst case" if timed else "no value in part of the range",
-            )
+            if self.symbol.unit == "s":
+                return value, "unbounded in the worst case"
+            return value, "no value in part of the range"
         if not self.ranged or self._negligible(self.high):
             return value, ""
         low, high = self._format(self.low, digits), self._format(self.high, digits)
