@@ -170,9 +170,9 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
     expected = served.result(name)
     inside = _holds(expected, measured)
     variants = () if inside else _variants(case, name)
-    tried = (_explanation(*variant, case, name, expected, measured) for variant in variants)
-    ranked = sorted(filter(None, tried), key=lambda each: (not each.holds, each.off))
-    best = {each.cause: each for each in reversed(ranked)}  # of the variants of a cause the nearest
+    tried = (_explanation(variant, case, expected, measured) for variant in variants)
+    ranked = sorted(filter(None, tried), key=_rank, reverse=True)
+    best = {each.cause: each for each in ranked}  # of the variants of a cause the nearest
     found = sorted(best.values(), key=_rank)
     return Diagnosis(name, measured, expected, case.peak_bound(name), inside, tuple(found))
 
@@ -195,17 +195,16 @@ def _off(result: Result, measured: float) -> float:
     return max(ratio, 1 / ratio)
 
 
+Variant = tuple[str, str, Request | None]
+"""A cause, its variant in words, and what is asked for instead; None where the quantity that was measured is another one."""
+
+
 def _explanation(
-    cause: str,
-    said: str,
-    change: Request | None,
-    case: BoundCase,
-    name: str,
-    expected: Result,
-    measured: float,
+    variant: Variant, case: BoundCase, expected: Result, measured: float
 ) -> Explanation | None:
     """A variant of a cause; None where it comes no nearer to the figure than the case as it is."""
-    reads = name
+    cause, said, change = variant
+    reads = name = expected.name
     try:
         there = case if change is None else next(bound_cases(change.over(case.request)))
         if cause in OF_OTHERS:
@@ -224,8 +223,8 @@ def _explanation(
     return Explanation(causes()[cause], said, reads, predicted, holds, off, seen)
 
 
-def _variants(case: BoundCase, quantity: str) -> Iterator[tuple[str, str, Request | None]]:
-    """Every variant to try in a case, of what moves a quantity: the cause, the variant in words, and what is asked for instead; None where the quantity that was measured is another one."""
+def _variants(case: BoundCase, quantity: str) -> Iterator[Variant]:
+    """Every variant to try in a case, of what moves a quantity."""
     value, is_set = case.case.value, case.case.is_set
 
     def asked(**values: Any) -> Request:

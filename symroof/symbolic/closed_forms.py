@@ -38,6 +38,8 @@ MOST_BRANCHES = 24
 
 Arms = list[tuple[Any, tuple[Any, ...]]]
 """What each arm of a choice is, with the comparisons that make it win."""
+Pick = Callable[[Arms, Sequence[Any]], Arms]
+"""Which arms may win beside some comparisons."""
 
 
 def form_at(difference: Any, x: Symbol, numbers: Evaluate, root: float) -> Form:
@@ -155,10 +157,8 @@ def _fails(condition: Any, form: Form) -> bool:
 # ------------------------------------------------------------------------------------------------------------------ arms
 
 
-def combinations(
-    difference: Any, x: Symbol, pick: Callable[[Arms, Sequence[Any]], Arms]
-) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """An expression on each choice of its arms, with the comparisons that make it; ``pick`` says which arms may win beside those comparisons."""
+def combinations(difference: Any, x: Symbol, pick: Pick) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """An expression on each choice of its arms, with the comparisons that make it."""
     waiting: list[tuple[Any, tuple[Any, ...]]] = [(difference, ())]
     while waiting:
         expr, held = waiting.pop()

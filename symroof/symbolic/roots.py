@@ -32,6 +32,9 @@ UNREAL = (sympy.zoo, sympy.nan, sympy.oo, sympy.I)
 
 Evaluate = Callable[..., float]
 """The number of a formula, some names of which may be set for it: ``Case.evaluate``. It raises an ArithmeticError where there is none."""
+Numbers = Evaluate | None
+Root = tuple[Any, tuple[Any, ...]]
+"""A formula, and the conditions that it is a root."""
 
 
 class NoClosedForm(ValueError):
@@ -79,7 +82,7 @@ class Form:
         return expr.xreplace(dict(self.named))
 
 
-def roots(difference: Any, x: Symbol, numbers: Evaluate | None = None) -> tuple[list[Form], int]:
+def roots(difference: Any, x: Symbol, numbers: Numbers = None) -> tuple[list[Form], int]:
     """The formulas at which a difference without choices is zero; where there is none, the sign that it has by its shape.
 
     Raises:
@@ -98,7 +101,7 @@ def roots(difference: Any, x: Symbol, numbers: Evaluate | None = None) -> tuple[
     return [form for form, none in zip(forms, unreal, strict=True) if not none], side
 
 
-def _polynomial_roots(over: Powers, x: Symbol, numbers: Evaluate | None) -> list[Form]:
+def _polynomial_roots(over: Powers, x: Symbol, numbers: Numbers) -> list[Form]:
     """Those of degree one and two, and of a single power.
 
     Raises:
@@ -122,7 +125,7 @@ def _polynomial_roots(over: Powers, x: Symbol, numbers: Evaluate | None) -> list
     return [Form(root if power == 1 else root ** sympy.Rational(1, power), exists)]
 
 
-def _linear(slope: Any, start: Any, known: Callable[[Any], int]) -> tuple[Any, tuple[Any, ...]]:
+def _linear(slope: Any, start: Any, known: Callable[[Any], int]) -> Root:
     """The root of ``slope*x + start``, over the denominator that has to be positive, and the conditions that it exists.
 
     What is positive by its shape stays so, and the other part becomes the condition.
@@ -137,9 +140,7 @@ def _linear(slope: Any, start: Any, known: Callable[[Any], int]) -> tuple[Any, t
     return root, tuple(Gt(part, 0, evaluate=False) for part in (over, under) if not sign(part) > 0)
 
 
-def _two_roots(
-    p: Powers, short: Powers, known: Callable[[Any], int]
-) -> list[tuple[Any, tuple[Any, ...]]]:
+def _two_roots(p: Powers, short: Powers, known: Callable[[Any], int]) -> list[Root]:
     """The positive roots of ``a*x**2 + b*x + c``, in the forms that do not cancel where ``a`` is small.
 
     Descartes: the signs of the coefficients tell how many roots are positive, as far as they are known; of two the smaller comes first."""
@@ -150,7 +151,7 @@ def _two_roots(
     near, other = 2 * c / (-b + root), (-b - root) / (2 * a)
     real, below = Ge(inside, 0, evaluate=False), Lt(c, 0, evaluate=False)
 
-    def positive(form: Any) -> tuple[Any, tuple[Any, ...]]:
+    def positive(form: Any) -> Root:
         return form, (real, Gt(form, 0, evaluate=False))
 
     if not known(p[2]):  # either way up, or a line: one of the two forms holds for that as well
@@ -165,9 +166,7 @@ def _two_roots(
     return [positive(form) for form in (other, grown)]
 
 
-def _hidden_roots(
-    difference: Any, x: Symbol, numbers: Evaluate | None, why: NoClosedForm
-) -> list[Form]:
+def _hidden_roots(difference: Any, x: Symbol, numbers: Numbers, why: NoClosedForm) -> list[Form]:
     """Where one rounding holds all of the unknown, the places at which it jumps across the number it is solved for; everything else is SymPy's."""
     node = next((part for part in difference.atoms(*ROUNDED) if x in part.free_symbols), None)
     if node is None:
@@ -186,9 +185,7 @@ def _hidden_roots(
     return forms
 
 
-def _by_sympy(
-    difference: Any, x: Symbol, numbers: Evaluate | None, why: NoClosedForm
-) -> list[Form]:
+def _by_sympy(difference: Any, x: Symbol, numbers: Numbers, why: NoClosedForm) -> list[Form]:
     """The roots that ``solve`` finds of the equation in few terms, each with one coefficient whose sign it knows."""
     still: dict[Any, Any] = {}
     short = sympy.expand(abbreviated(difference, x, still, inside=True))
@@ -332,7 +329,7 @@ def bound_on(x: Symbol, condition: Any, difference: Any) -> Any:
     return (Lt if strict else Le)(x, start / negated(slope), evaluate=False)
 
 
-def sign(expr: Any, numbers: Evaluate | None = None) -> int:
+def sign(expr: Any, numbers: Numbers = None) -> int:
     """The sign of an expression by its shape, its symbols having theirs; 0 where the shape does not decide. With ``numbers`` that of its value.
 
     >>> a, b = sympy.symbols("a b", positive=True)
@@ -359,7 +356,7 @@ def negated(expr: Any) -> Any:
     return -expr
 
 
-def vanishes(expr: Any, numbers: Evaluate | None = None) -> bool:
+def vanishes(expr: Any, numbers: Numbers = None) -> bool:
     """Whether a number is nothing but the rounding of its terms. Without numbers whether an expression is zero whatever its symbols, as random points
     show, of one size: nothing vanishes beside another."""
     if numbers is not None:
