@@ -115,10 +115,10 @@ class DerivationStep(DropsCaches):
         if self.search:
             escaped = str(self.search).replace("_", r"\_").replace("^", r"\^{}")
             definition = {"text": str(self.search), "latex": rf"\text{{{escaped}}}"}
+        shown = {"definition": definition, "substituted": self.substituted._asdict()}
         return {
             "quantity": self.name,
-            "definition": definition,
-            "substituted": self.substituted._asdict(),
+            **shown,
             **(self.result.as_json() if self.result else unknown),
         }
 

@@ -300,15 +300,11 @@ class SolvedEquation(Equation):
     @property
     def branches(self) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
         """Every candidate, a choice of arms each: its closed form (None where there is none) and its conditions, in SymPy."""
-        return tuple(
-            (
-                None
-                if form.root is None
-                else in_sympy.expression(form.closed_form, self.bound_case),
-                in_sympy.relations(form.trees, self.bound_case),
-            )
-            for form in self.candidates.every
-        )
+        every, case = self.candidates.every, self.bound_case
+        roots = (form.closed_form for form in every)
+        made = (None if root is None else in_sympy.expression(root, case) for root in roots)
+        conditions = (in_sympy.relations(form.trees, case) for form in every)
+        return tuple(zip(made, conditions, strict=True))
 
     @cached_property
     def where(self) -> dict[Any, Any]:

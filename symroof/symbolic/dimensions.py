@@ -126,13 +126,8 @@ class _Checker:
         """Whether the numbers of a part may be of FLOPs, so that it has a dimension."""
         missing = combine((expected, 1), (own, -1))
         flops = [power for unit, power in missing if unit == WORK[0][0]]
-        return (
-            self.bare
-            and len(flops) == len(missing) == 1
-            and flops[0] > 0
-            and _takes_work(own)
-            and _has_number(part)
-        )
+        alone = len(flops) == len(missing) == 1 and flops[0] > 0
+        return self.bare and alone and _takes_work(own) and _has_number(part)
 
     def summed(self, expr: Any) -> Any:
         """The dimension of a sum is that of its terms, in which the index is a plain number."""

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import sympy
-from sympy import S
+from sympy import Max, Min, S, ceiling, exp, floor, log
 from sympy.core.relational import Relational
 
 from symroof.errors import NoValue
@@ -30,14 +30,7 @@ from symroof.symbolic.expressions import Expr, is_label, names, operator_of, par
 from symroof.symbolic.kernels import FUNCTIONS
 from symroof.symbolic.nodes import At, OfLargest, Total, halves
 
-CALLED = {
-    sympy.Max: "max",
-    sympy.Min: "min",
-    sympy.ceiling: "ceil",
-    sympy.floor: "floor",
-    sympy.log: "log",
-    sympy.exp: "exp",
-}
+CALLED = {Max: "max", Min: "min", ceiling: "ceil", floor: "floor", log: "log", exp: "exp"}
 """Functions that generated code calls by name; all others are SymPy's."""
 DEEPEST, WORTH_SHARING, LONGEST_SUM = 24, 4, 64
 """Deeper parts, and repeated parts of at least this many nodes, become functions; longer sums are nested."""

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, TypeGuard
 
 import sympy
-from sympy import S
+from sympy import Eq, Ge, Gt, Le, Lt, S
 from sympy.core.relational import Relational
 from sympy.core.symbol import Str
 
@@ -25,13 +25,7 @@ Expr: TypeAlias = Any
 """A SymPy expression, or a relation of two; SymPy has no types."""
 
 ZERO, ONE = S.Zero, S.One
-RELATIONS: dict[str, Any] = {
-    "<=": sympy.Le,
-    ">=": sympy.Ge,
-    "<": sympy.Lt,
-    ">": sympy.Gt,
-    "=": sympy.Eq,
-}
+RELATIONS: dict[str, Any] = {"<=": Le, ">=": Ge, "<": Lt, ">": Gt, "=": Eq}
 DEEPEST = 64
 """The depth beyond which names are no longer inlined; this ends circular definitions."""
 WRITTEN_OUT = 100_000

@@ -179,20 +179,14 @@ def nearly_equal(a: Any, b: Any) -> Any:
     return abs(a - b) <= NEAR * np.minimum(np.maximum(abs(a), abs(b)), 1e308)
 
 
-HOLDS: dict[str, tuple[Callable[[Any, Any], Any], bool]] = {
-    "<=": (np.less_equal, True),
-    ">=": (np.greater_equal, True),
-    "<": (np.less, False),
-    ">": (np.greater, False),
-    "=": (np.equal, True),
-}
-"""Each relation, and whether it holds between equal values."""
+COMPARED = {"<": np.less, ">": np.greater, "=": np.equal}
+"""Each sign of a relation between values that are not nearly equal."""
 
 
 def holds(operator: str, left: Any, right: Any) -> Any:
     """A relation: a truth of floats; of arrays 1 where it holds, 0 where not, NaN where a side has no value."""
     refuse_polynomials(left, right)
-    relation, of_equals = HOLDS[operator]
+    relation, of_equals = COMPARED[operator[0]], "=" in operator
     if isinstance(left, float) and isinstance(right, float):
         return of_equals if nearly_equal(left, right) else bool(relation(left, right))
     with np.errstate(all="ignore"):

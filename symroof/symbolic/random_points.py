@@ -55,11 +55,9 @@ class RandomPoint:
         if any(isinstance(value, Steps) for value in changes.values()):
             raise NotPolynomial("a quantity at changed inputs")
         moved = {key: value for key, value in changes.items() if value != self.value(key)}
-        return (
-            self.drawn(f"{name} {sorted((key, hash(value)) for key, value in moved.items())}")
-            if moved
-            else self.value(name)
-        )
+        if not moved:
+            return self.value(name)
+        return self.drawn(f"{name} {sorted((key, hash(value)) for key, value in moved.items())}")
 
 
 def equal_at_points(claimed: Expr, derived: Expr, differing: int = FEWEST) -> bool | None:
@@ -68,14 +66,10 @@ def equal_at_points(claimed: Expr, derived: Expr, differing: int = FEWEST) -> bo
     summed = {*sums(claimed), *sums(derived)}
     if any(inner is not node for node in summed for inner in sums(node)):
         return None  # a sum of sums may take arbitrarily long
-    extremes = dict.fromkeys(
-        node
-        for side in (claimed, derived)
-        for node in parts(side)
-        if isinstance(node, (sympy.Max, sympy.Min))
-    )
+    nodes = dict.fromkeys((*parts(claimed), *parts(derived)))
+    extremes = [node for node in nodes if isinstance(node, (sympy.Max, sympy.Min))]
     bound = {node.index for node in summed}
-    watched = [node for node in list(extremes)[:MOST_WATCHED] if bound.isdisjoint(names(node))]
+    watched = [node for node in extremes[:MOST_WATCHED] if bound.isdisjoint(names(node))]
     # a floor of zero never binds where all is positive, and its absence is seen where something is not
     untried = {(node, i) for node in watched for i, arg in enumerate(node.args) if arg != 0}
     count, equal, end = 0, True, time.process_time() + SECONDS

@@ -243,14 +243,11 @@ class Reader:
         if not exponent.is_number:
             return
         exponent = exponent.doit()  # 1/3, as it is written, is a quotient
-        if (
-            not (exponent.is_Rational and exponent.q <= LARGEST_ROOT)
-            or abs(exponent) > LARGEST_EXPONENT
-        ):
-            raise FormulaError(
-                f"exponents are whole numbers from -{LARGEST_EXPONENT} to {LARGEST_EXPONENT}, or such as 1/3",
-                operator.column + 2,
-            )
+        simple = exponent.is_Rational and exponent.q <= LARGEST_ROOT
+        if not simple or abs(exponent) > LARGEST_EXPONENT:
+            ends = f"-{LARGEST_EXPONENT} to {LARGEST_EXPONENT}"
+            message = f"exponents are whole numbers from {ends}, or such as 1/3"
+            raise FormulaError(message, operator.column + 2)
         factor = base.as_coeff_Mul()[0]
         largest = max(abs(factor.p), factor.q) if factor.is_Rational else 1
         if exponent.q > 1 and largest > LARGEST_ROOTED:
@@ -310,12 +307,7 @@ class Reader:
             )
         self.position += 1
         unit = token.text
-        while (
-            self.token.text == "/"
-            and self._next().kind == "name"
-            and self._next().text in UNITS
-            and self._next().text != "B"
-        ):
+        while self.token.text == "/" and self._next().text in UNITS.keys() - {"B"}:
             unit += "/" + self._next().text
             self.position += 2
         return unit

@@ -102,25 +102,18 @@ class _Slopes:
                 return of_largest(*chain(*zip(node.keys, map(self.of, node.values), strict=True)))
             case At() if self.by == EACH:  # what the changed inputs move by is changed with them
                 slopes = {key: self.of(x) for key, x in node.changes}
-                moved = [
-                    (DerivativeName.of(key, EACH), slope)
-                    for key, slope in slopes.items()
-                    if slope != 0 or self.moves(key)
-                ]
+                moved = {x: slope for x, slope in slopes.items() if slope != 0 or self.moves(x)}
                 if not moved and not self.moves(node.name):
                     return ZERO
-                return at(DerivativeName.of(node.name, EACH), (*node.changes, *moved))
+                seeds = [(DerivativeName.of(x, EACH), slope) for x, slope in moved.items()]
+                return at(DerivativeName.of(node.name, EACH), (*node.changes, *seeds))
             case At():  # the chain rule over the changed inputs, plus the direct dependence
                 changes, direct = dict(node.changes), {}
                 if self.by not in changes and self.moves(node.name):
                     direct = {self.by: ONE}
                 slopes = {key: self.of(value) for key, value in changes.items()} | direct
-                return sympy.Add(
-                    *(
-                        slope * at(DerivativeName.of(node.name, key), node.changes)
-                        for key, slope in slopes.items()
-                    )
-                )
+                by_each = {x: at(DerivativeName.of(node.name, x), node.changes) for x in slopes}
+                return sympy.Add(*(slope * by_each[x] for x, slope in slopes.items()))
             case Total():  # a factor without value marks that the number of terms depends on the name
                 body, bounds = self.of(node.body), (self.of(node.first), self.of(node.last))
                 slope = ZERO if body == 0 else total(body, node.index, node.first, node.last)
