@@ -35,21 +35,21 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1_743,
-    "symbolic": 4_543,
-    "theory": 4_436,
+    "symbolic": 4_368,
+    "theory": 4_434,
     "specs": 4_241,
     "checkpoints": 3_211,
-    "study": 6_461,
+    "study": 6_421,
     "select": 2_354,
-    "simulate": 1_767,
-    "servers": 1_512,
+    "simulate": 1_766,
+    "servers": 1_511,
     "sweep": 950,
-    "calibrate": 1_229,
-    "check": 4_254,
-    "report": 4_745,
-    "cli": 3_444,
-    "tests": 29_913,
-    "other": 2_661,
+    "calibrate": 1_228,
+    "check": 4_253,
+    "report": 4_742,
+    "cli": 3_443,
+    "tests": 29_899,
+    "other": 2_659,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02
