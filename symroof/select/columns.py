@@ -124,45 +124,37 @@ class Group:
 
         Where prefills have devices of their own, fast ones keep more requests decoding: at a slow corner those of compute are slow or fast.
         """
-        self.expected = self.worst = self.corners = self._numbers([(None, {})])
-        self.slow = self.fast = slice(0, 1)
+        self.expected = self.worst = self.corners = self._numbers([{}])
         if not self.box:
             return
         given = sorted(self.box - EFFICIENCIES)[:MOST_RANGES]
         places = itertools.product((0, 1), repeat=len(given))
-        corners = [dict(zip(given, ends, strict=True)) for ends in places]
-        compute = (0, 1) if self.apart and COMPUTE in self.box else (0,)
-        slow = [(0, {**ends, COMPUTE: c}) for ends in corners for c in compute]
-        self.worst, best = self._numbers(slow), self._numbers([(1, ends) for ends in corners])
+        ends = [dict(zip(given, place, strict=True)) for place in places]
+        slow, fast = (dict.fromkeys(self.box, end) for end in (0, 1))
+        compute = [{COMPUTE: 0}, {COMPUTE: 1}] if self.apart and COMPUTE in self.box else [{}]
+        self.worst = self._numbers([slow | own | other for own in ends for other in compute])
+        best = self._numbers([fast | own for own in ends])
         self.corners = np.concatenate([self.expected, self.worst, best])
-        self.slow, self.fast = slice(1, 1 + len(slow)), slice(1 + len(slow), None)
 
-    def _numbers(self, corners: Sequence[tuple[int | None, Mapping[str, int]]]) -> Array:
-        """The inputs as expected, or with ranges at an end: efficiencies at their slow one, 0, or their fast one, 1; some inputs at an end of their own."""
+    def _numbers(self, corners: Sequence[Mapping[str, int]]) -> Array:
+        """The inputs at some corners: those that a corner names at an end of their range, 0 or 1, of efficiencies the slow one first; others as expected."""
 
-        def number(
-            candidate: Purchase, name: str, end: int | None, own: Mapping[str, int]
-        ) -> float:
-            case = candidate.own
+        def number(candidate: Purchase, name: str, corner: Mapping[str, int]) -> float:
+            own, case = candidate.own, candidate.own.case
             if name in candidate.changes:
                 return float(candidate.changes[name])
-            if end is None or name not in self.box:
-                # what depends on a price that is not known is not known
-                known = name != PRICE or case.case.has(PRICE)
-                return float(case.case.value(name)) if known else math.nan
-            ends = slow_first(case.box[name], name) if name in EFFICIENCIES else case.box[name]
-            return float(ends[own.get(name, end)])
+            if name in corner:
+                ends = slow_first(own.box[name], name) if name in EFFICIENCIES else own.box[name]
+                return float(ends[corner[name]])
+            # what depends on a price that is not known is not known
+            return float(case.value(name)) if name != PRICE or case.has(PRICE) else math.nan
 
         columns = [
-            [
-                [number(candidate, name, *corner) for candidate in self.candidates]
-                for name in self.differing
-            ]
+            [[number(one, name, corner) for one in self.candidates] for name in self.differing]
             for corner in corners
         ]
-        return np.array(columns, dtype=float).reshape(
-            len(corners), len(self.differing), len(self.candidates)
-        )
+        shape = len(corners), len(self.differing), len(self.candidates)
+        return np.array(columns, dtype=float).reshape(shape)
 
     # ---------------------------------------------------------------------- functions
 
@@ -274,9 +266,7 @@ class Group:
         shares = {MEMORY: found["memory_bytes_per_device"] / found["usable_memory_per_device"]}
         shares |= {LOAD: found[LOAD]} if self.rate else {}
         shares |= self.shares(found, at.rows)
-        for name, x in shares.items():
-            ends = x[self.slow].max(axis=0), np.minimum(x[0], x[self.fast].min(axis=0))
-            shares[name] = np.stack([x[0], *ends])
+        shares = {n: np.stack([x[0], x.max(axis=0), x.min(axis=0)]) for n, x in shares.items()}
         values = {n: np.stack([x[0], x.min(axis=0), x.max(axis=0)]) for n, x in found.items()}
         return Judged(values, shares)
 
