@@ -117,8 +117,6 @@ class Group:
         room = self.called([ROOM], Points(rows, np.ones(len(rows))), self.worst)[ROOM]
         self.capacity = np.minimum(np.nan_to_num(room.min(axis=0), nan=0), LARGEST)
 
-    # ---------------------------------------------------------------------- columns
-
     def _add_corners(self) -> None:
         """The inputs as expected, at every slow corner of the ranges, and at every fast one: corner, input, candidate; without ranges as expected alone.
 
@@ -155,8 +153,6 @@ class Group:
         ]
         shape = len(corners), len(self.differing), len(self.candidates)
         return np.array(columns, dtype=float).reshape(shape)
-
-    # ---------------------------------------------------------------------- functions
 
     def named(self, name: str) -> str:
         """A quantity of one request alone in place of one under load."""
@@ -209,8 +205,6 @@ class Group:
         """The next smaller batches that groups of attention share evenly, as a command line says the requests of one."""
         ranks = self.ranks[rows]
         return np.asarray(np.where(batch > ranks, batch - batch % ranks, batch))
-
-    # ---------------------------------------------------------------------- conditions
 
     def shares(self, found: Found, rows: Array) -> Found:
         """How much of its limit each target takes up whose metric was found; without a steady state the wait is endless."""

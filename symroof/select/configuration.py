@@ -193,8 +193,6 @@ class Configuration:
         known = [name for name in names if name in self.changes or name in self.own.given]
         return {name: self.changes.get(name) or self.own.number(name) for name in known}
 
-    # ------------------------------------------------------------------------------------------- quantities
-
     def tested(self, name: str) -> str:
         """The quantity used for one: ``itl_last`` for ``sustained_itl`` where latencies are isolated; the cost at the arrival rate where there is one."""
         case = self.own.case
@@ -217,8 +215,6 @@ class Configuration:
         """Its value alone."""
         found = self.predicted(name)
         return None if found is None else float(found.value)
-
-    # ------------------------------------------------------------------------------------------- conditions
 
     @cached_property
     def checks(self) -> tuple[TargetCheck, ...]:

@@ -204,9 +204,6 @@ def within_limits(axes: Sequence[Axis]) -> None:
             raise InputError(Problem("sweep", message, hint=hint))
 
 
-# ------------------------------------------------------------------------------------------------ numbers
-
-
 def _split(text: str) -> list[str]:
     """What stands between commas."""
     items = [item.strip() for item in text.split(",")]

@@ -126,9 +126,6 @@ def _listed(value: Any) -> Any:
     return int(value) if value % 1 == 0 and abs(value) < 2**53 else value
 
 
-# ------------------------------------------------------------------------------------------------ beside the numbers
-
-
 def about(grid: Grid) -> dict[str, Any]:
     """What every format says of the whole sweep. No time of day."""
     models, hardware = (

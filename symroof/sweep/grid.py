@@ -26,13 +26,7 @@ from symroof.symbolic.expressions import Expr
 from symroof.symbolic.expressions import names as names_of
 from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.declarations import NONE, Declarations, MissingInput
-from symroof.theory.spellings import (
-    is_sympy,
-    known,
-    printed_name,
-    read_expression,
-    resolved,
-)
+from symroof.theory.spellings import is_sympy, known, printed_name, read_expression, resolved
 from symroof.theory.symbols import Symbol, base_name
 from symroof.theory.theory import UnknownName
 from symroof.theory.theory_files import listed
@@ -264,9 +258,6 @@ def available(cases: Sequence[Swept], names: Sequence[str], asked: Collection[st
     if faults:
         raise InputError(faults if asked else replace(faults[0], path=""))
     return [name for name in names if name not in nowhere]
-
-
-# ------------------------------------------------------------------------------------------------ axes and cases
 
 
 def make_grid(
