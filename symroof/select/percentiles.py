@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Track, untracked
-from symroof.analysis.verdict import LOAD, TargetCheck, metric_of
+from symroof.analysis.verdict import TargetCheck, metric_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Result
 from symroof.errors import InputError
@@ -61,13 +61,9 @@ def decide(
             found.append(replace(best, unsimulated=tuple(percentiles)))
             continue
         left = _screened(candidates, percentiles, key)
-        apart = [one for one in left if one.scheduling == "disaggregated"][:NEAR]
-        near = {
-            (id(x.own), x.changes["prefill_devices"]): x
-            for one in apart
-            if "dp" not in one.own.given
-            for x in finer(one, one.copies, True)
-        }
+        apart = [x for x in left if x.scheduling == "disaggregated" and "dp" not in x.own.given]
+        more = (x for one in apart[:NEAR] for x in finer(one, one.copies, True))
+        near = {(id(x.own), x.changes["prefill_devices"]): x for x in more}
         left = sorted((*left, *_screened([*near.values()], percentiles, key)), key=key)
         kinds: dict[str, list[Purchase]] = {}
         for one in left:
@@ -104,9 +100,7 @@ def _screened(
     def left(one: Purchase) -> bool:
         shares = one.judged.shares
         return not one.unjudged and all(
-            name != LOAD
-            and percentiles.get(name) == "p50"
-            and shares[name][AS_EXPECTED] <= MEDIAN_OFF
+            percentiles.get(name) == "p50" and shares[name][AS_EXPECTED] <= MEDIAN_OFF
             for name in one.missed_as_expected
         )
 
@@ -173,18 +167,24 @@ def _simulated(one: Purchase, percentiles: Mapping[str, str]) -> Purchase:
 
 
 def _figures(case: BoundCase, percentiles: Mapping[str, str]) -> dict[str, Fraction]:
-    """Target -> the statistic in seconds; infinite where requests are refused or nothing could be simulated."""
+    """Target -> the statistic in seconds; infinite where requests are refused or nothing could be simulated. What misses in a run of the usual length is not looked
+    at in a longer one, where waits are longer."""
+    counts = [max(REQUESTS, 20 * int(case.number("batch")))]
     if "arrival_rate" in case.given:
         # a queue takes longer to grow near the capacity, as the square of what is left of it
         left = max(1 - float(case.case.value("load")), 1e-9)
         most = max(FEWEST, int(WRITTEN / case.number("output")))
-        count = min(int(REQUESTS * min(max(ROOMY / left, 1) ** 2, LONGEST)), most)
-    else:
-        count = max(REQUESTS, 20 * int(case.number("batch")))
-    try:
-        found = simulate(case, requests=count)
-    except InputError:
-        found = None
-    if found is None or found.requests.refused.any():
-        return dict.fromkeys(percentiles, Fraction(10**9))
-    return {name: Fraction(found.summary[name][which]) for name, which in percentiles.items()}
+        longest = int(REQUESTS * min(max(ROOMY / left, 1) ** 2, LONGEST))
+        counts = sorted({min(REQUESTS, most), min(longest, most)})
+    figures = dict.fromkeys(percentiles, Fraction(10**9))
+    for count in counts:
+        try:
+            found = simulate(case, requests=count)
+        except InputError:
+            return figures
+        if found.requests.refused.any():
+            return figures
+        figures = {name: Fraction(found.summary[name][x]) for name, x in percentiles.items()}
+        if any(value > case.targets[name] for name, value in figures.items()):
+            break
+    return figures

@@ -169,9 +169,9 @@ def test_the_starter_of_a_study_has_what_is_recommended(tmp_path):
     for name in ("hardware", "devices", "batch", "chunk", "parallel", "usd_per_month"):
         assert chosen[name] == found.as_json()[name]
     assert "may change" not in str(reviewed["page"])
-    file.write_text(file.read_text().replace("batch: 102", "batch: 16"))
+    file.write_text(file.read_text().replace("batch: 98", "batch: 16"))
     again = call("report", file, "--format", "md", "-o", "-").out
-    assert "the batch may change: 1 × " in again and "up to 102 requests" in again
+    assert "the batch may change: 1 × " in again and "up to 98 requests" in again
 
 
 @pytest.mark.full
