@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,6 @@ import numpy as np
 
 from symroof.analysis.compile import compile
 from symroof.analysis.verdict import LOAD, MEMORY, conditions, metrics_of, queues
-from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Result, plain_value
 from symroof.errors import InputError
 from symroof.select.configuration import (
@@ -167,8 +166,7 @@ class Purchase(Configuration):
     @cached_property
     def load(self) -> float | None:
         """Arriving requests over what all replicas sustain, as expected."""
-        found = self.predicted(LOAD) if queues(self.own.case) else None
-        return None if found is None else float(found.value)
+        return self.rank(LOAD) if queues(self.own.case) else None
 
     @cached_property
     def highest_rate(self) -> float | None:
@@ -176,34 +174,30 @@ class Purchase(Configuration):
         case = self.case.slow_end
         if not queues(case.case) or self.simulated:
             return None
-        now, meets = float(case.case.value("arrival_rate")), self._meets("arrival_rate", case)
-        most = now / float(case.case.value(LOAD)) / PARTS
-        found = most * float(largest_whole(lambda parts: meets(most * parts), np.array([PARTS]))[0])
+        now = float(case.case.value("arrival_rate"))
+        found = self._largest("arrival_rate", PARTS, now / float(case.case.value(LOAD)) / PARTS)
         return max(found, now if self.passes else 0.0) or None
 
     def longest(self, name: str, most: int) -> int | None:
         """The largest whole number of an input, of ``most`` at most, with which it fits and keeps its latencies at the slow end; None where it would take simulations."""
-        if self.simulated:
-            return None
-        try:
-            meets = self._meets(name, self.case.slow_end)
-        except InputError:
-            return None
-        return int(largest_whole(meets, np.array([most]))[0])
+        with suppress(InputError):
+            return None if self.simulated else int(self._largest(name, most))
+        return None
 
-    def _meets(self, by: str, case: BoundCase) -> Callable[[Array], Array]:
-        """Whether it fits, keeps up and meets its latencies, at values of an input."""
+    def _largest(self, name: str, most: float, step: float = 1) -> float:
+        """The largest multiple of a ``step``, ``most`` at most, of an input with which it fits, keeps up and meets its latencies at the slow end."""
+        case = self.case.slow_end
         # more requests cost no more
         kept = {n: pair for n, pair in conditions(case).items() if n not in PRICED}
         limits = [1.0 if n == LOAD else case.case.value(pair[1]) for n, pair in kept.items()]
-        function = compile([metric for metric, _ in kept.values()], [by], case)
+        function = compile([metric for metric, _ in kept.values()], [name], case)
 
-        def meets(values: Array) -> Array:
-            found = zip(kept, function(values), limits, strict=True)
+        def meets(count: Array) -> Array:
+            found = zip(kept, function(step * count), limits, strict=True)
             met = [x < 1 if n == LOAD else x <= limit * (1 + CLOSE) for n, x, limit in found]
             return np.asarray(np.logical_and.reduce(met))
 
-        return meets
+        return step * float(largest_whole(meets, np.array([most]))[0])
 
     @property
     def headroom(self) -> float | None:

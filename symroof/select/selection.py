@@ -100,33 +100,25 @@ class Selection:
     @property
     def hints(self) -> tuple[str, ...]:
         """What the choice does not decide: no target, devices without a price where a price decides."""
-        said = []
-        if not self.targets:
-            said.append(
-                "no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'"
-            )
-        request = self.study.request
-        if "itl" in self.targets and "ttft" not in self.targets:
-            said.append(
-                "no limit on the time to first token, so any wait passes: --target ttft='1 s'"
-            )
+        request, targets = self.study.request, self.targets
+        waits = "itl" in targets and "ttft" not in targets
         drawn = {"output_spread", "long_share"} & self.study.first.given.keys()
-        if request.percentiles and not drawn | ({"prompt", "output"} & request.traffic.keys()):
-            said.append(
-                "percentiles are simulated with requests of one length, which gives the lowest ones: for others write traffic: {prompt: 'lognormal:MEAN,0.8', output: …, arrivals: bursty} in the study"
-            )
+        alike = request.percentiles and not drawn | ({"prompt", "output"} & request.traffic.keys())
         searched = (*DEGREES, "batch", "chunk")
         fixed = [name for name in searched if len(request.values.get(name, ())) == 1]
-        if fixed and not self.passing:
-            said.append(f"{', '.join(fixed)}: fixed; more layouts are searched where they are open")
+        closed = fixed and not self.passing
         unpriced = [c.own for c in self.configurations if not c.own.case.has("price")]
         names = list(dict.fromkeys(case.hardware.name for case in unpriced if case.hardware))
-        if names and (PRICED & self.targets.keys() or self.order in MONEY):
-            more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-            said.append(
-                f"no price of {', '.join(names[:MOST_NAMED])}{more} was found, so it is ranked last; --set {names[0]}.price='3 USD/hour' sets one"
-            )
-        return tuple(said)
+        more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+        last = names and (PRICED & targets.keys() or self.order in MONEY)
+        said = {
+            "no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'": not targets,
+            "no limit on the time to first token, so any wait passes: --target ttft='1 s'": waits,
+            "percentiles are simulated with requests of one length, which gives the lowest ones: for others write traffic: {prompt: 'lognormal:MEAN,0.8', output: …, arrivals: bursty} in the study": alike,
+            f"{', '.join(fixed)}: fixed; more layouts are searched where they are open": closed,
+            f"no price of {', '.join(names[:MOST_NAMED])}{more} was found, so it is ranked last; --set {''.join(names[:1])}.price='3 USD/hour' sets one": last,
+        }
+        return tuple(hint for hint, holds in said.items() if holds)
 
 
 def select(

@@ -152,17 +152,11 @@ def chosen(choices: Mapping[str, Any], own: Declarations) -> Request:
     Raises:
         InputError: an unknown precision or counting choice.
     """
-    named = {
-        name: x if name not in LABELLED or name == "model" else _label(x)
-        for name, x in choices.items()
-    }
-    switches = {
-        name: label
-        for name, label in named.items()
-        if name == "detail"
-        or (name in SWITCHES and (name != "activations" or label in ("on", "off")))
-    }
-    rest = {name: label for name, label in named.items() if name not in switches}
+    switches, rest = dict[str, Any](), dict[str, Any]()
+    for name, x in choices.items():
+        label = x if name not in LABELLED or name == "model" else _label(x)
+        switch = name in (*SWITCHES, "detail") and (name != "activations" or label in ("on", "off"))
+        (switches if switch else rest)[name] = label
     return request_of(assume=switches, origin="axis", own=own, **rest)
 
 
