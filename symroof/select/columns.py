@@ -34,6 +34,7 @@ from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
 from symroof.theory.theory_files import listed
 
+Member = tuple[Purchase, int]
 Found = dict[str, Array]
 """Quantities by name, a row a corner of the ranges."""
 
@@ -74,17 +75,12 @@ class Points:
 
 
 class Group:
-    """Candidates whose functions are the same; ``owners`` are the numbers of the cases that they are of."""
+    """Candidates whose functions are the same, each with the number of the case that it is of; ``used`` are the names that these depend on."""
 
-    def __init__(
-        self,
-        candidates: Sequence[Purchase],
-        owners: Sequence[int],
-        used: frozenset[str],
-        intervals: bool,
-    ) -> None:
-        self.candidates, self.cases = candidates, [candidate.own for candidate in candidates]
-        self.places = [(i, id(case)) for i, case in zip(owners, self.cases, strict=True)]
+    def __init__(self, members: Sequence[Member], used: frozenset[str], intervals: bool) -> None:
+        self.candidates = candidates = [candidate for candidate, _ in members]
+        self.cases = [candidate.own for candidate in candidates]
+        self.places = [(owner, id(candidate.own)) for candidate, owner in members]
         self.first = first = self.cases[0].case
         self.loaded, self.rate = under_load(first), queues(first)
         self.chosen_batch = self.cases[0].chosen("batch")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from symroof.analysis.study import Study
@@ -102,10 +103,8 @@ class Recommendation:
         decide."""
         if self.choice.study.request.percentiles:
             return ()
-        by_case: dict[int, list[Purchase]] = {}
-        for candidate in self._space(self.best[0]):
-            by_case.setdefault(id(candidate.own), []).append(candidate)
-        found = screen(list(by_case.values()), listed=True)
+        laid_out = groupby(self._space(self.best[0]), key=lambda one: id(one.own))
+        found = screen([list(ones) for _, ones in laid_out], listed=True)
         return tuple(sorted(found, key=lambda c: sort_key(c, self.choice.order)))
 
     @cached_property

@@ -23,6 +23,7 @@ from symroof.select.columns import (
     VALUES,
     WITHOUT_QUEUE,
     Group,
+    Member,
     Points,
 )
 from symroof.select.configuration import CLOSE, PRICE, SLOW, Window
@@ -137,23 +138,21 @@ def _nearby(price: float) -> float:
     return max(price, price * 1.1)
 
 
-def _groups(every: Sequence[tuple[Purchase, int]], intervals: bool) -> Iterator[Group]:
+def _groups(every: Sequence[Member], intervals: bool) -> Iterator[Group]:
     """Purchases whose functions are the same, each with the case that it is of."""
-    by_shape: dict[Any, list[int]] = {}
-    shapes = dict[int, Any]()
-    for place, (candidate, _) in enumerate(every):
+    by_shape, shapes = dict[Any, list[Member]](), dict[int, Any]()
+    for candidate, owner in every:
         key = id(candidate.own)  # with the same columns: one combination in one layout
         if key not in shapes:
             shapes[key] = _shape(candidate)
-        by_shape.setdefault(shapes[key], []).append(place)
+        by_shape.setdefault(shapes[key], []).append((candidate, owner))
     for (*_, used), members in by_shape.items():
-        places = sorted(members, key=lambda place: not every[place][0].own.case.has(PRICE))
-        first = every[places[0]][0]  # whose formulas are those of all
+        members.sort(key=lambda one: not one[0].own.case.has(PRICE))
+        first = members[0][0]  # whose formulas are those of all
         if not first.own.case.changed(first.changes).has_value("fits"):
             continue
-        candidates, owners = zip(*(every[place] for place in places), strict=True)
         try:
-            yield Group(candidates, owners, used, intervals)
+            yield Group(members, used, intervals)
         except NoValue:
             continue  # a quantity has none there: each is judged on its own
 
