@@ -103,9 +103,8 @@ class _Checker:
             return base if base is ANY else combine((base, fraction(expr.exp)))
         self.plain(expr.exp, "an exponent")
         if base is not ANY and base:
-            raise DimensionError(
-                f"{describe(base)} raised to {text(expr.exp)}, which is not a fixed number"
-            )
+            message = f"{describe(base)} raised to {text(expr.exp)}, which is not a fixed number"
+            raise DimensionError(message)
         return PLAIN
 
     def alike(self, args: Any) -> Any:
@@ -145,9 +144,8 @@ class _Checker:
     def plain(self, expr: Any, what: str) -> None:
         own = self.of_part(expr)
         if own is not ANY and own and not (self.bare and _has_number(expr)):
-            raise DimensionError(
-                f"{what} must be a plain number, but {text(expr)} is {describe(own)}"
-            )
+            message = f"{what} must be a plain number, but {text(expr)} is {describe(own)}"
+            raise DimensionError(message)
 
 
 def _takes_work(unit: Dimension) -> bool:

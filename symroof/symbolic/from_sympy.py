@@ -115,9 +115,8 @@ class _Walker:
     def deeper(self) -> None:
         self.depth += 1
         if self.depth > DEEPEST + 1 or len(self.results) > MOST_NODES:
-            raise UnsupportedExpression(
-                f"an expression has at most {DEEPEST} levels and {MOST_NODES:,} parts"
-            )
+            message = f"an expression has at most {DEEPEST} levels and {MOST_NODES:,} parts"
+            raise UnsupportedExpression(message)
 
     # -------------------------------------------------------------------------------------- names, numbers and functions
 

@@ -294,8 +294,11 @@ def _term_by_term(axes: int, body: Callable[[Any], Any], first: Any, last: Any) 
     return np.where(too_long, np.nan, result) if np.any(too_long) else result
 
 
+IN_NUMPY = ("sin", "cos", "tan", "sinh", "cosh", "tanh")
+
+
 def elementary(name: str, *args: Any) -> Any:
-    """A function of SymPy that the grammar lacks, point by point.
+    """A function of SymPy that the grammar lacks; what NumPy has not under this name is evaluated point by point.
 
     >>> elementary("binomial", 5.0, 2.0), elementary("erf", 0.5)
     (10.0, 0.5204998778130465)
@@ -304,7 +307,9 @@ def elementary(name: str, *args: Any) -> Any:
         NoValue: of floats, it has no real value.
     """
     refuse_polynomials(*args)
-    found = plain(np.vectorize(partial(_by_sympy, name), otypes=[float])(*args))
+    by_sympy = np.vectorize(partial(_by_sympy, name), otypes=[float])
+    with np.errstate(all="ignore"):
+        found = plain((getattr(np, name) if name in IN_NUMPY else by_sympy)(*args))
     if isinstance(found, float) and found != found:
         raise NoValue(f"{name}({', '.join(f'{x:g}' for x in args)}) is no real number")
     return found

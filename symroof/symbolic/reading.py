@@ -73,9 +73,8 @@ class Token(NamedTuple):
 def tokens(source: str) -> list[Token]:
     """The tokens of a formula; an unknown character is an error."""
     if len(source) > LONGEST:
-        raise FormulaError(
-            f"a formula has at most {LONGEST} characters; this one has {len(source)}", LONGEST
-        )
+        message = f"a formula has at most {LONGEST} characters; this one has {len(source)}"
+        raise FormulaError(message, LONGEST)
     result, position = [], 0
     while position < len(source):
         match = TOKEN.match(source, position)
@@ -255,9 +254,8 @@ class Reader:
         if math.log10(largest) * abs(exponent) > LARGEST_POWER_OF_TEN:
             raise FormulaError("the number this makes is too large", operator.column)
         if not base.is_number and _steepest(base) * abs(exponent) > LARGEST_EXPONENT:
-            raise FormulaError(
-                f"nested powers give an exponent above {LARGEST_EXPONENT}", operator.column
-            )
+            message = f"nested powers give an exponent above {LARGEST_EXPONENT}"
+            raise FormulaError(message, operator.column)
 
     def bounded(self, made: Expr, column: int) -> Expr:
         """A sum or a product whose folded number can still be written and read back."""
@@ -302,9 +300,8 @@ class Reader:
         if token.text == "B":
             raise FormulaError("write 'byte': in a formula B is the batch", token.column)
         if token.text not in UNITS:
-            raise FormulaError(
-                f"{unknown_unit(token.text)}; to multiply by a symbol, write *", token.column
-            )
+            message = f"{unknown_unit(token.text)}; to multiply by a symbol, write *"
+            raise FormulaError(message, token.column)
         self.position += 1
         unit = token.text
         while self.token.text == "/" and self._next().text in UNITS.keys() - {"B"}:
@@ -326,10 +323,8 @@ class Reader:
                 self.spelled(token.text), [(self.spelled(key), value) for key, value in named]
             )
         if token.text not in FUNCTIONS:
-            raise FormulaError(
-                f"unknown function {token.text[:40]!r}; there are {', '.join(FUNCTIONS)}",
-                token.column,
-            )
+            message = f"unknown function {token.text[:40]!r}; there are {', '.join(FUNCTIONS)}"
+            raise FormulaError(message, token.column)
         function, count = FUNCTIONS[token.text], len(positional)
         try:
             if not function.least <= count <= function.most:
