@@ -72,8 +72,6 @@ class Equation(DropsCaches):
     bound_case: BoundCase
     missing: str | None = None
 
-    # ------------------------------------------------------------------------------------------------ as formulas
-
     def opened(self, tree: Expr) -> Expr:
         """A formula with the definitions that the unknown moves written out; everything else stays a named coefficient.
 
@@ -158,8 +156,6 @@ class Equation(DropsCaches):
         sides = self.opened_sides
         return isinstance(sides, NoClosedForm) or any(self.unknown in names(side) for side in sides)
 
-    # ------------------------------------------------------------------------------------------------ closed forms
-
     def forms_at(self, values: Sequence[float], far: float) -> Candidates:
         """The closed forms of crossings that were found; where there is none, those that one far out would have, with the condition that fails."""
         forms, because = list[Form](), ""
@@ -217,8 +213,6 @@ class Equation(DropsCaches):
                 if found is not None:
                     return found
         return None
-
-    # ------------------------------------------------------------------------------------------------ in numbers
 
     @cached_property
     def everywhere(self) -> list[Crossings]:

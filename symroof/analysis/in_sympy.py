@@ -169,9 +169,6 @@ def definitions(
     return found
 
 
-# ------------------------------------------------------------------------------------------- an answer without numbers
-
-
 def piecewise(forms: Sequence[Form], x: Any, bound_case: BoundCase) -> Any:
     """Every closed form without numbers, each where its conditions hold at it; a single one without conditions is the expression itself.
 

@@ -85,8 +85,6 @@ class Solution(SolvedEquation):
             for given, holds in zip(form.conditions, met, strict=True)
         ]
 
-    # ------------------------------------------------------------------------------------------- in words
-
     def shown(self) -> str:
         """The whole number or value with its unit, or "never"; "any" where every value does."""
         said = {"identical": "everywhere", "conditional": "depends on the inputs"}
@@ -225,9 +223,6 @@ class Solution(SolvedEquation):
         return f"each {each} adds {' and '.join(grown)}" if grown else ""
 
 
-# ------------------------------------------------------------------------------------------- JSON
-
-
 def solution_json(solution: Solution) -> dict[str, Any]:
     """The form of the contract, ``symroof/solve/2``."""
     low, high, everywhere = solution.extent
@@ -280,9 +275,6 @@ def where(form: Form, solution: Solution) -> dict[str, Expr]:
             if not known and case.theory.definition(name) is not None:
                 definitions[name] = case.readable_formula(name)
     return definitions
-
-
-# ------------------------------------------------------------------------------------------- lines of a screen
 
 
 def question(solution: Solution) -> list[str]:

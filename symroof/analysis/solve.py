@@ -126,9 +126,6 @@ def _without_numbers(answer: Solution, equation: str, missing: str) -> Solution:
         raise refused(equation, message, give, NoValueHere) from None
 
 
-# ------------------------------------------------------------------------------------------- the equation
-
-
 def refused(name: Any, text: str, hint: str = "", of: type[InputError] = InputError) -> InputError:
     """The error about an equation, or about a name in it."""
     return of(Problem(str(name)[:SHOWN], text, hint=hint))

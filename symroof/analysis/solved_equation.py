@@ -71,8 +71,6 @@ class SolvedEquation(Equation):
         """The unknown as the theory declares it, with its unit."""
         return self.bound_case.case.theory.symbol(self.unknown)
 
-    # ------------------------------------------------------------------------------------------- in numbers
-
     @property
     def verdict(self) -> str:
         """Whether the sides meet, or which side stays the larger."""
@@ -205,8 +203,6 @@ class SolvedEquation(Equation):
         left_out = {self.unknown, *moved}
         return {n: entry for n, entry in inputs.items() if entry.defaulted and n not in left_out}
 
-    # ------------------------------------------------------------------------------------------- closed forms
-
     @cached_property
     def candidates(self) -> Candidates:
         """The closed forms with their conditions, as formulas; found when they are first asked for.
@@ -241,8 +237,6 @@ class SolvedEquation(Equation):
         if name in COEFFICIENTS:
             return f"{name[0]}_{name[1:]}"
         return self.bound_case.case.theory.latex(name)
-
-    # ------------------------------------------------------------------------------------------- in SymPy
 
     @property
     def symbol(self) -> Any:

@@ -260,9 +260,6 @@ def _number_of(bound_case: BoundCase, name: str, which: str) -> Result:
     return Result(result.symbol, result.value, flags=flags)
 
 
-# ------------------------------------------------------------------------------------------- what differs
-
-
 def changes(a: BoundCase, b: BoundCase) -> Iterator[tuple[Change, BoundCase]]:
     """Every change that leads from one case to the other, with the case after it: the tools' definitions, then counting choices, then inputs.
 

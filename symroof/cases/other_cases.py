@@ -46,9 +46,6 @@ def formulas_of(own: Case, case: Case) -> Callable[[str, frozenset[str]], Expr |
     return formula
 
 
-# ------------------------------------------------------------------------------------------- a draft model
-
-
 RESERVE = "memory_reserve"
 REQUEST = "request_bytes_per_device"
 OF_TARGET = {*QUANTITIES.keys() - {"context"}, *(each.name for each in GROUPS["architecture"])}
@@ -144,9 +141,6 @@ def add_drafts(case: BoundCase) -> None:
         more += [] if accepted else ["--set acceptance=0.6..0.8 (the share of drafts accepted)"]
         without = "nothing is drafted: times, rates and costs are those without drafts"
         case.warn(f"{without}; add {' and '.join(more)}")
-
-
-# ------------------------------------------------------------------------------------------- instances that prefill
 
 
 INSTANCES, DEVICES = "instances", "devices"

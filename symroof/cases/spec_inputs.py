@@ -28,9 +28,6 @@ Roles = Mapping[str, str | None]
 """The precision that is asked for by role."""
 
 
-# ------------------------------------------------------------------------------------------- files
-
-
 def loaded(
     kind: str, name: str | ModelSpec, base: Path | None = None, assume_family: str | None = None
 ) -> tuple[Any, Document | None]:
@@ -38,9 +35,6 @@ def loaded(
     if isinstance(name, ModelSpec):
         return name, None
     return read_spec(kind, name, base, assume_family)
-
-
-# ------------------------------------------------------------------------------------------- inputs
 
 
 def inputs_of_specs(
@@ -180,9 +174,6 @@ def stored_size(model: ModelSpec, counted: float) -> tuple[Input, list[str]]:
         warnings.append(f"{said} {used}")
     source = f"model {model.name}: total_size of model.safetensors.index.json"
     return Input(number(held), source), warnings
-
-
-# ------------------------------------------------------------------------------------------- the device
 
 
 OVER_HOST_LINK = {

@@ -27,8 +27,6 @@ from sympy.core.symbol import Str
 from symroof.symbolic.expressions import DerivativeName
 from symroof.symbolic.nodes import At, OfLargest, Total
 
-# ----------------------------------------------------------------------------------------------------- quantities and their slopes
-
 
 @dataclass(frozen=True)
 class Declared:
@@ -240,9 +238,6 @@ class Slope(Derivative):  # type: ignore[misc]
 
 
 Slope.__name__ = "Derivative"  # the class name by which SymPy sorts and prints
-
-
-# ---------------------------------------------------------------------------------------------------- from the theory to the user
 
 
 def translator(public: Callable[[str], Any]) -> Callable[[Any], Any]:

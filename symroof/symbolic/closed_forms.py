@@ -154,9 +154,6 @@ def _fails(condition: Any, form: Form) -> bool:
     return sign(form.whole(condition.lhs)) < 0 or (isinstance(condition, Gt) and condition.lhs == 0)
 
 
-# ------------------------------------------------------------------------------------------------------------------ arms
-
-
 def combinations(difference: Any, x: Symbol, pick: Pick) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     """An expression on each choice of its arms, with the comparisons that make it."""
     waiting: list[tuple[Any, tuple[Any, ...]]] = [(difference, ())]

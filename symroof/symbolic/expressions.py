@@ -113,9 +113,6 @@ def fraction(value: Any) -> Fraction:
     return Fraction(int(value.p), int(value.q))
 
 
-# ------------------------------------------------------------------------------------------------------ nodes of formulas
-
-
 def at(name: str, changes: Mapping[str, Any] | Collection[tuple[str, Any]]) -> Any:
     """A quantity at changed inputs.
 
@@ -170,9 +167,6 @@ def is_relation(expr: Any) -> bool:
 
 def is_label(expr: Any) -> bool:
     return isinstance(expr, OfLargest) and isinstance(expr.args[1], Str)
-
-
-# ------------------------------------------------------------------------------------------------------ parts and names
 
 
 @lru_cache(maxsize=4096)
@@ -232,9 +226,6 @@ def sums(expr: Any) -> tuple[Any, ...]:
 def changed_inputs(expr: Any) -> tuple[str, ...]:
     """The inputs that quantities in a formula are taken at other values of."""
     return tuple(key for part in parts(expr) if isinstance(part, At) for key, _ in part.changes)
-
-
-# ----------------------------------------------------------------------------------------------------- formulas from formulas
 
 
 def rebuild(expr: Any, change: Callable[[Any], Any]) -> Any:

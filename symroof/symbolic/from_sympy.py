@@ -118,8 +118,6 @@ class _Walker:
             message = f"an expression has at most {DEEPEST} levels and {MOST_NODES:,} parts"
             raise UnsupportedExpression(message)
 
-    # -------------------------------------------------------------------------------------- names, numbers and functions
-
     def symbol(self, node: Any) -> Expr:
         return symbol(self.bound.get(node) or self.name(node))
 
@@ -154,8 +152,6 @@ class _Walker:
         if getattr(sympy, type(node).__name__, None) is not type(node):
             raise _refused(node)
         return self.same(node)
-
-    # -------------------------------------------------------------------------- derivatives, sums, values at points, choices
 
     def bind(self, variable: Any, lasting: bool = False) -> tuple[Any, str]:
         """A symbol in place of a bound one, so that what depends on it is taken at its values; and its name."""

@@ -46,9 +46,6 @@ def _rank(part: Any) -> tuple[Any, ...]:
     return (1, not simple, tuple(sorted(map(place, names(part)))), type(part).__name__)
 
 
-# ----------------------------------------------------------------------------------------------------------- numbers and units
-
-
 def number_text(value: Any) -> str:
     """An exact number that parses back: an integer, a finite decimal, or a quotient.
 
@@ -111,9 +108,6 @@ def unit_text(dimension: Dimension) -> str:
     under = [name for name, power in dimension if power == -1]
     told = len(over) == 1 and len(over) + len(under) == len(dimension)
     return "/".join([*over, *under]) if told and strict(dimension) else ""
-
-
-# -------------------------------------------------------------------------------------------------------------- both printers
 
 
 class _Ordered:
@@ -294,9 +288,6 @@ def shortened_formula(shown: str, most: int) -> str:
     ]
     end = next((places[-1] for places in cuts if places), most - 2)
     return f"{shown[:end].rstrip(' +-*/(,')} …"
-
-
-# ---------------------------------------------------------------------------------------------------------------------- LaTeX
 
 
 class _Latex(_Ordered, LatexPrinter):  # type: ignore[misc]

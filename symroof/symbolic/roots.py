@@ -222,9 +222,6 @@ def _by_sympy(difference: Any, x: Symbol, numbers: Numbers, why: NoClosedForm) -
     return forms
 
 
-# --------------------------------------------------------------------------------------------- polynomials and signs
-
-
 def fraction(expr: Any, x: Symbol) -> tuple[Powers, Powers]:
     """Numerator and denominator in powers of ``x``, coefficients left as they are.
 
