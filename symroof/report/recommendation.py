@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from symroof.analysis.study import Study
+from symroof.analysis.verdict import queues
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.checks import check_load
 from symroof.errors import InputError, Problem
 from symroof.select.purchase import Purchase
 from symroof.select.recommend import Recommendation, recommend
 from symroof.select.screening import NEAR
+from symroof.select.selection import sort_key
 
-STATES = ("passes", "in part", "unknown", "fails")
 MOST_CASES = 64
 """Cases of one review: it computes each with its ranges, half a second each."""
 
@@ -102,13 +103,6 @@ def reviewed(study: Study) -> Reviewed:
 
 
 def as_they_stand(cases: Sequence[BoundCase]) -> tuple[Purchase, ...]:
-    """Cases as purchases: the cheapest that passes first, else the cheapest that does in a part of its ranges, else the nearest miss."""
-    every = map(Purchase, cases)
-
-    def order(one: Purchase) -> tuple[int, bool, float]:
-        state, spent = one.state, one.spent
-        if state == "fails":
-            return STATES.index(state), *one.miss
-        return STATES.index(state), spent is None, spent or 0.0
-
-    return tuple(sorted(every, key=order))
+    """Cases as purchases, in the order of a selection."""
+    order = "fleet" if queues(cases[0].case) else "cost"
+    return tuple(sorted(map(Purchase, cases), key=lambda one: sort_key(one, order)))
