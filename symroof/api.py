@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from symroof.report.pictures.draw import Picture
     from symroof.report.review_files import Review
     from symroof.simulate.simulation import Simulation
-    from symroof.sweep.axes import Axis
-    from symroof.sweep.grid import Grid
     from symroof.theory.declarations import Declarations
 
 
@@ -62,7 +60,7 @@ class Study(core.Study):
         """
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
-        from symroof.sweep.grid import formula_columns
+        from symroof.sweep.grid import formula_columns, make_grid
         from symroof.symbolic.printing import text
 
         single = isinstance(quantities, str) or is_sympy(quantities)
@@ -72,9 +70,8 @@ class Study(core.Study):
             study.define(name, formula, None, text(formula))
         pairs = ((name, values) for name, values in over.items() if name not in formulas)
         axes = axes_of(pairs, own=self.declared)
-        return dataset(
-            study.planned_sweep(axes, [*(wanted or ()), *formulas] if formulas else wanted)
-        )
+        asked = [*(wanted or ()), *formulas] if formulas else wanted
+        return dataset(make_grid(study, axes, asked))
 
     def plot(
         self,
@@ -133,16 +130,6 @@ class Study(core.Study):
         name = "the other" if isinstance(against, core.Study) else os.fspath(against)
         other = copy(resolve_side(against, study))
         return bars.waterfall(diff(study, other, quantity), "this study", name)
-
-    def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[Any] | None = None) -> Grid:
-        """A sweep before it is computed: its axes, with the lists of this study, and its variables.
-
-        Raises:
-            InputError: as :meth:`sweep`.
-        """
-        from symroof.sweep.grid import make_grid
-
-        return make_grid(self.request, axes, quantities, self.spec.title if self.spec else None)
 
     def calibrate(
         self, measured: str | os.PathLike[str], fit: Sequence[str] | None = None

@@ -32,11 +32,11 @@ def command(
     weights, kv, activations and assumptions a list of names. A list in the study is an axis, too.
     """
     from symroof.sweep.axes import read_over
+    from symroof.sweep.grid import make_grid
     from symroof.theory.theory_files import listed
 
     made = study_from(study, options, needs_case=False)
-    axes = read_over(over, own=made.declared)
-    planned = made.planned_sweep(axes, quantities or None)
+    planned = make_grid(made, read_over(over, own=made.declared), quantities or None)
     if out is not None and out != "-":
         _write(planned, out)
         return

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.compile import Output, output
+from symroof.analysis.study import Study
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import Request
@@ -260,18 +261,14 @@ def available(cases: Sequence[Swept], names: Sequence[str], asked: Collection[st
     return [name for name in names if name not in nowhere]
 
 
-def make_grid(
-    request: Request,
-    over: Sequence[Axis],
-    quantities: Iterable[Any] | None = None,
-    title: str | None = None,
-) -> Grid:
-    """A sweep over the axes of ``over``, and over every list in the request that they do not name.
+def make_grid(study: Study, over: Sequence[Axis], quantities: Iterable[Any] | None = None) -> Grid:
+    """A sweep before it is computed: over some axes, and over every list of the study that they do not name.
 
     Raises:
         InputError: nothing to sweep over, too many points or cases, a name or value that cannot be read, a quantity
             that has no value anywhere.
     """
+    request = study.request
     asked = None if quantities is None else requested_quantities(quantities, request.own)
     if asked is None and request.own.inputs and not request.models and not request.hardware:
         asked = [quantity.name for quantity in request.own.quantities]
@@ -292,6 +289,7 @@ def make_grid(
     found = tuple(Swept(case, names, moved) for case in cases)
     names = available(found, names, asked or ())
     shown = f"{', '.join(names[:4])}{' ...' if len(names) > 4 else ''}"
+    title = study.spec.title if study.spec else None
     heading = title or f"{shown} over {', '.join(axis.name for axis in axes)}"
     return Grid(heading, tuple(axes), tuple(names), found)
 

@@ -15,6 +15,7 @@ from symroof.sweep import dataset as sweep_dataset
 from symroof.sweep import grid as sweep_grid
 from symroof.sweep.axes import axes_of
 from symroof.sweep.dataset import write
+from symroof.sweep.grid import make_grid
 from symroof.symbolic.evaluation import blocks
 
 from ..tables import fields
@@ -30,7 +31,7 @@ QUANTITIES = ["itl", "ttft", "queue_wait", "kv_bytes_per_token", "cost_per_mtok"
 
 @pytest.fixture(scope="module")
 def planned():
-    return sr.Study(**CASE).planned_sweep(axes_of(OVER.items()), QUANTITIES)
+    return make_grid(sr.Study(**CASE), axes_of(OVER.items()), QUANTITIES)
 
 
 @pytest.fixture
@@ -114,18 +115,15 @@ def test_parquet_says_units_and_assumptions(planned, tmp_path):
 def test_csv_has_a_header_of_names_and_plain_numbers(tmp_path):
     """131,072 bytes a token: 2 x 32 layers x 8 heads x 128 wide x 2 bytes."""
     study = sr.Study(model="llama-3-8b", prompt=1)
-    write(study.planned_sweep(axes_of([("batch", [1, 2])]), ["kv_cache_bytes"]), tmp_path / "a.csv")
+    write(make_grid(study, axes_of([("batch", [1, 2])]), ["kv_cache_bytes"]), tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text() == "batch,kv_cache_bytes\n1,131072\n2,262144\n"
 
 
 def test_points_that_do_not_fit_are_counted(in_parts):
     """Of batches of 1, 7, 64 and 100,000 only the last does not fit on the device, for each of three efficiencies."""
     over = axes_of([("batch", [1, 7, 64, 100_000]), ("mfu", [0.3, 0.6, 0.9])])
-    grid = sr.Study(**CASE | {"hardware": "h100-sxm"}).planned_sweep(over, ["itl"])
+    grid = make_grid(sr.Study(**CASE | {"hardware": "h100-sxm"}), over, ["itl"])
     assert (grid.unfit, grid.points) == (3, 12)
-
-
-# ---------------------------------------------------------------- whole or not at all
 
 
 def contents(folder):
@@ -142,7 +140,7 @@ def test_a_sweep_that_stops_leaves_the_old_file_and_nothing_else(
 ):
     goal = tmp_path / "grid.csv"
     other = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=1)
-    write(other.planned_sweep(axes_of([("batch", [3])]), ["itl"]), goal)
+    write(make_grid(other, axes_of([("batch", [3])]), ["itl"]), goal)
     old = contents(tmp_path)
 
     def stop(*_):
