@@ -34,7 +34,7 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1_743,
+    "top level": 1_730,
     "symbolic": 4_332,
     "theory": 4_434,
     "specs": 4_241,
@@ -43,12 +43,12 @@ BUDGETS = {
     "select": 2_314,
     "simulate": 1_766,
     "servers": 1_511,
-    "sweep": 929,
+    "sweep": 927,
     "calibrate": 1_228,
     "check": 4_253,
-    "report": 4_742,
+    "report": 4_736,
     "cli": 3_443,
-    "tests": 29_899,
+    "tests": 29_897,
     "other": 2_659,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
