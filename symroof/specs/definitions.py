@@ -52,7 +52,7 @@ from symroof.theory.quantities import Quantity, declared_quantity
 from symroof.theory.spellings import printed_name, read_expression, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
 from symroof.theory.symbols import Symbol, declared_symbol, is_spelling
-from symroof.units import Dimension, UnitError, describe, parse_unit, strict, with_usual_unit
+from symroof.units import Dimension, describe, parse_unit, strict, with_usual_unit
 
 Equation = Annotated[str, Field(max_length=LONGEST)]
 MOST_DECLARED = Field(max_length=64)
@@ -78,10 +78,7 @@ def _latex(value: object) -> str:
 def _unit(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("expected a unit such as FLOP, byte/s or USD; a plain number has ''")
-    try:
-        return parse_unit(value).text
-    except UnitError as error:
-        raise ValueError(str(error)) from None
+    return parse_unit(value).text
 
 
 Formula = Annotated[Any, Read(_formula, "string number", {"maxLength": LONGEST})]
@@ -307,7 +304,7 @@ def _definition(name: str, formula: Any, known: Declarations) -> Expr:
             example = with_usual_unit(Fraction(6), describe(strict(of(name))))
             hint = f"write the unit after one of its numbers, such as {example}"
             raise ValueError(f"{error}; {hint}") from None
-        raise ValueError(str(error)) from None
+        raise
     return tree
 
 
@@ -327,10 +324,7 @@ def _check_equation(equation: str, known: Declarations) -> None:
     if not is_relation(tree) or operator_of(tree) != "=":
         raise ValueError("is not of the form lhs = rhs")
     _check_known(_mentioned(tree), known)
-    try:
-        dimensions.dimension(resolved(written(equation)), dimension_in(known))
-    except dimensions.DimensionError as error:
-        raise ValueError(str(error)) from None
+    dimensions.dimension(resolved(written(equation)), dimension_in(known))
 
 
 class _Defined(Spec):

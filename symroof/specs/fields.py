@@ -17,7 +17,6 @@ from symroof.strict_yaml import Document, Location
 from symroof.units import (
     USUAL,
     Quantity,
-    UnitError,
     describe,
     example,
     parse_quantity,
@@ -149,10 +148,7 @@ def _quantity(value: object, unit: str = "s") -> Quantity:
         raise ValueError(message)
     if not isinstance(value, str):
         return Quantity(Fraction(value), (), str(value))
-    try:
-        return parse_quantity(value)
-    except UnitError as error:
-        raise ValueError(str(error)) from None
+    return parse_quantity(value)
 
 
 def in_unit(

@@ -154,10 +154,7 @@ def _checked_formula(
     def of(name: str) -> Dimension:
         return () if name == STEP_INDEX.name else symbol_of(name, own).dimension
 
-    try:
-        dimensions.check(shown, symbol.dimension, of, symbol.name, bare=bare)
-    except dimensions.DimensionError as error:
-        raise ValueError(str(error)) from None
+    dimensions.check(shown, symbol.dimension, of, symbol.name, bare=bare)
     return tree
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from symroof.errors import InputError, LocatedText, Problem, nearest
 from symroof.strict_yaml import load
-from symroof.units import UnitError, parse_number
+from symroof.units import parse_number
 from symroof.vllm.engines import (
     ENGINES,
     NOT_MODELLED,
@@ -359,10 +359,7 @@ def _count(flag: Flag, text: str) -> int | str:
 
 
 def _share(flag: Flag, text: str) -> Fraction:
-    try:
-        value = parse_number(text)
-    except UnitError as error:
-        raise ValueError(str(error)) from None
+    value = parse_number(text)
     if not 0 < value <= 1:
         raise ValueError(f"{text[:40]!r} is not a share above 0 and up to 1, such as 0.9")
     return value
