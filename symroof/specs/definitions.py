@@ -219,7 +219,15 @@ def declared_thresholds(specs: Mapping[int, ThresholdSpec], known: Declarations)
         equation, unknown, means = spec.equation or "", spec.unknown or "", spec.means or ""
         needed = {"equation": equation, "unknown": unknown, "means": means}
         raise_faults([((key,), "is missing") for key, text in needed.items() if not text])
-        read_at("equation", lambda: _check_equation(equation, known))
+
+        def check_equation() -> None:
+            tree = _read(equation, known)
+            if not is_relation(tree) or operator_of(tree) != "=":
+                raise ValueError("is not of the form lhs = rhs")
+            _check_known(_mentioned(tree), known)
+            dimensions.dimension(resolved(written(equation)), dimension_in(known))
+
+        read_at("equation", check_equation)
         read_at("unknown", lambda: _check_known([unknown], known))
         name, ends = printed_name(unknown), (spec.below, spec.above)
         source = str(spec.source or "")
@@ -317,14 +325,6 @@ def _too_large(read: Mapping[str, Expr], known: Declarations) -> Iterator[Fault]
         except TooLong:
             why = f"has more than {MOST_NODES:,} parts with the definitions it uses"
             yield (name, "formula"), why
-
-
-def _check_equation(equation: str, known: Declarations) -> None:
-    tree = _read(equation, known)
-    if not is_relation(tree) or operator_of(tree) != "=":
-        raise ValueError("is not of the form lhs = rhs")
-    _check_known(_mentioned(tree), known)
-    dimensions.dimension(resolved(written(equation)), dimension_in(known))
 
 
 class _Defined(Spec):
