@@ -6,15 +6,17 @@ fast are columns of the same call.
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from symroof.analysis.compile import Output, along
 from symroof.analysis.verdict import (
     AT_A_RATE,
+    ISOLATED,
     ISOLATED_METRICS,
     LOAD,
     MEMORY,
@@ -26,9 +28,11 @@ from symroof.analysis.verdict import (
 )
 from symroof.cases.bind_cases import has_mix
 from symroof.cases.values import EFFICIENCIES, slow_first
+from symroof.errors import NoValue
 from symroof.select.configuration import CLOSE, PRICE, PRICED, Judged
 from symroof.select.purchase import Purchase
 from symroof.symbolic.evaluation import Array
+from symroof.symbolic.expressions import is_number, names
 from symroof.symbolic.searches import largest_whole
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
@@ -54,6 +58,16 @@ SHARED = frozenset(
     symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]
 ) | {*DEGREES, "prefill_devices", "chunk", "token_budget"}
 """Inputs that may differ between candidates of one function: degrees where they lead to one theory."""
+SCREENED = (
+    *VALUES,
+    *(name for names in ISOLATED.values() for name in names),
+    *(name for names in WITHOUT_QUEUE for name in names),
+    *AT_A_RATE.values(),
+    *TARGET_METRICS.values(),
+    LOAD,
+    ROOM,
+)
+"""Whatever may be asked of a candidate."""
 COMPUTE = "mfu"
 """The efficiency of compute, whose measured range is apart from that of all others."""
 MOST_RANGES = 6
@@ -277,3 +291,36 @@ class Group:
             return np.asarray(found["served_devices"] * at.copies)
         given_out = found.get(self.named("sustained_throughput_per_device"))
         return np.zeros(len(at.rows)) if given_out is None else np.nan_to_num(-given_out)
+
+
+def groups_of(every: Sequence[Member], intervals: bool) -> Iterator[Group]:
+    """Purchases whose functions are the same, each with the case that it is of."""
+    by_shape, shapes = dict[Any, list[Member]](), dict[int, Any]()
+    for candidate, owner in every:
+        key = id(candidate.own)  # with the same columns: one combination in one layout
+        if key not in shapes:
+            shapes[key] = _shape(candidate)
+        by_shape.setdefault(shapes[key], []).append((candidate, owner))
+    for (*_, used), members in by_shape.items():
+        members.sort(key=lambda one: not one[0].own.case.has(PRICE))
+        first = members[0][0]  # whose formulas are those of all
+        if not first.own.case.changed(first.changes).has_value("fits"):
+            continue
+        try:
+            yield Group(members, used, intervals)
+        except NoValue:
+            continue  # a quantity has none there: each is judged on its own
+
+
+def _shape(candidate: Purchase) -> tuple[Any, ...]:
+    """What shapes the functions of a candidate: its theory, its formulas, the numbers that are no columns."""
+    case, columns = candidate.own.case, candidate.changes.keys()
+    box = frozenset() if candidate.own.changed_case else frozenset(candidate.own.box)
+    given = {name: tree for name, tree in sorted(case.given.items()) if name != PRICE}
+    moving = SHARED | {"batch"} | box
+    free = columns | {name for name in moving & given.keys() if is_number(given[name])}
+    formulas = {each for name in given.keys() - columns for each in names(given[name])}
+    used = frozenset().union(*map(case.theory.dependencies, (*SCREENED, *formulas)))
+    fixed = tuple((n, None if n in free else tree) for n, tree in given.items() if n in used)
+    moved = tuple((n, None if n in moving else value) for n, value in case.numbers.items())
+    return id(case.theory), fixed, moved, box, tuple(columns), not case.has(PRICE), used

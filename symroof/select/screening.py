@@ -8,28 +8,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from symroof.analysis.verdict import AT_A_RATE, ISOLATED, LOAD, MEMORY, TARGET_METRICS
-from symroof.errors import NoValue
+from symroof.analysis.verdict import MEMORY
 from symroof.select.candidates import finer
-from symroof.select.columns import (
-    AT_THE_RATE,
-    LARGEST,
-    ROOM,
-    SHARED,
-    VALUES,
-    WITHOUT_QUEUE,
-    Group,
-    Member,
-    Points,
-)
-from symroof.select.configuration import CLOSE, PRICE, SLOW, Window
+from symroof.select.columns import AT_THE_RATE, LARGEST, Group, Points, groups_of
+from symroof.select.configuration import CLOSE, SLOW, Window
 from symroof.select.purchase import Purchase
 from symroof.symbolic.evaluation import Array
-from symroof.symbolic.expressions import is_number, names
 from symroof.symbolic.searches import largest_whole
 
 Rank = tuple[int, float, float]
@@ -49,16 +37,6 @@ NEAR = 0.02
 """Without an arrival rate tokens may cost so much more than the cheapest of a layout where the first one comes sooner; TTFTs that differ by less are equal."""
 FINER_LAYOUTS = 3
 """Layouts of a case of which chunks and numbers of prefill instances between are tried."""
-SCREENED = (
-    *VALUES,
-    *(name for names in ISOLATED.values() for name in names),
-    *(name for names in WITHOUT_QUEUE for name in names),
-    *AT_A_RATE.values(),
-    *TARGET_METRICS.values(),
-    LOAD,
-    ROOM,
-)
-"""Whatever may be asked of a candidate."""
 
 
 class Answer(NamedTuple):
@@ -99,7 +77,7 @@ def screen(
     [Window(most=16, stopped_by=('itl',)), None]
     """
     every = [(one, i) for i, candidates in enumerate(cases) for one in candidates]
-    groups, answers = list(_groups(every, intervals)), dict[Place, Answer]()
+    groups, answers = list(groups_of(every, intervals)), dict[Place, Answer]()
 
     def add(found: Mapping[Place, Answer]) -> None:
         for place, answer in found.items():
@@ -123,7 +101,7 @@ def screen(
         add(_nearest(group, failing))
     found = ranked().items() if between else ()
     others = [(one, i) for i, found_ones in found for one in _between(found_ones)]
-    for tries in _tried(_groups(others, intervals), True):
+    for tries in _tried(groups_of(others, intervals), True):
         # without a rate the soonest of all chunks, which may cost more than that of the first ones
         add(_cheapest(tries, most(float) if tries.group.rate else below))
     best: dict[Group, dict[int, Answer]] = {}
@@ -136,39 +114,6 @@ def screen(
 def _nearby(price: float) -> float:
     """Up to which price another layout may be the cheapest with chunks or numbers of prefill instances between."""
     return max(price, price * 1.1)
-
-
-def _groups(every: Sequence[Member], intervals: bool) -> Iterator[Group]:
-    """Purchases whose functions are the same, each with the case that it is of."""
-    by_shape, shapes = dict[Any, list[Member]](), dict[int, Any]()
-    for candidate, owner in every:
-        key = id(candidate.own)  # with the same columns: one combination in one layout
-        if key not in shapes:
-            shapes[key] = _shape(candidate)
-        by_shape.setdefault(shapes[key], []).append((candidate, owner))
-    for (*_, used), members in by_shape.items():
-        members.sort(key=lambda one: not one[0].own.case.has(PRICE))
-        first = members[0][0]  # whose formulas are those of all
-        if not first.own.case.changed(first.changes).has_value("fits"):
-            continue
-        try:
-            yield Group(members, used, intervals)
-        except NoValue:
-            continue  # a quantity has none there: each is judged on its own
-
-
-def _shape(candidate: Purchase) -> tuple[Any, ...]:
-    """What shapes the functions of a candidate: its theory, its formulas, the numbers that are no columns."""
-    case, columns = candidate.own.case, candidate.changes.keys()
-    box = frozenset() if candidate.own.changed_case else frozenset(candidate.own.box)
-    given = {name: tree for name, tree in sorted(case.given.items()) if name != PRICE}
-    moving = SHARED | {"batch"} | box
-    free = columns | {name for name in moving & given.keys() if is_number(given[name])}
-    formulas = {each for name in given.keys() - columns for each in names(given[name])}
-    used = frozenset().union(*map(case.theory.dependencies, (*SCREENED, *formulas)))
-    fixed = tuple((n, None if n in free else tree) for n, tree in given.items() if n in used)
-    moved = tuple((n, None if n in moving else value) for n, value in case.numbers.items())
-    return id(case.theory), fixed, moved, box, tuple(columns), not case.has(PRICE), used
 
 
 def _between(ranked: Sequence[Answer]) -> list[Purchase]:
