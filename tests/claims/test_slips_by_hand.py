@@ -43,7 +43,7 @@ first token | 0.6 s | ttft FIRST
 routed | 4.6 | experts_read model=mixtral-8x7b batch=3
 drawn | 26 GB | weight_bytes_read model=mixtral-8x7b batch=1
 worked | 25 GFLOP/token | linear_flops_per_token model=mixtral-8x7b
-read | 26 TFLOP | prefill_flops model=mixtral-8x7b prompt=1000
+prefilled | 26 TFLOP | prefill_flops model=mixtral-8x7b prompt=1000
 reading | 50 ms | decode_roofline_time FIRST batch=8 context=5000 assume.detail=kv
 growing | 40 s | decode_time FIRST batch=8 output=1024 assume.detail=kv
 ungrouped | 0.5 MB | kv_bytes_per_token model=llama-2-7b
@@ -173,7 +173,7 @@ capacity | 80*1024**3 | memory of so many GB taken as GiB
 capacity | 80*10**9*(1000/1024)**3 | memory of so many GiB taken as GB
 drawn | 2*MIXTRAL | every weight that is stored taken for one that is read
 worked | 2*MIXTRAL | every parameter taken for one that a token multiplies
-read | 2000*MIXTRAL | every parameter taken for one that a token multiplies
+prefilled | 2000*MIXTRAL | every parameter taken for one that a token multiplies
 routed | 2 | a step reads the experts of one token, whatever its batch
 routed | 8 | every expert is read, however few tokens there are
 routed | 6 | no two tokens share an expert

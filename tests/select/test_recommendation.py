@@ -100,7 +100,7 @@ def test_at_a_rate_what_misses_is_no_purchase():
     said = call("select", *line, "--set=arrival_rate=100/s", "--target=itl=1 ms")
     text = " ".join(said.out.split())
     assert said.code == 1
-    assert re.search(r"Nothing passes\. Closest: a replica of \d+ × H100 SXM \(ITL ", text)
+    assert re.search(r"Nothing passes\. Closest: a group of \d+ × H100 SXM \(ITL ", text)
     assert re.search(r"It would pass if the target is ITL [\d.]+ ms\.", text)
     assert "USD" not in text
     row = next(line for line in said.out.splitlines() if line.startswith("✗  H100 SXM"))
