@@ -51,12 +51,12 @@ class Purchase(Configuration):
 
     @property
     def hardware(self) -> str:
-        return self.case.hardware.name if self.case.hardware else ""
+        return self.own.hardware.name if self.own.hardware else ""
 
     @property
     def title(self) -> str:
         """The device as people call it."""
-        return self.case.hardware.title if self.case.hardware else "devices"
+        return self.own.hardware.title if self.own.hardware else "devices"
 
     @cached_property
     def devices(self) -> int:

@@ -175,11 +175,8 @@ class Recommendation:
         """``recommendation`` and ``reason`` of the contract; ``command`` starts the pick."""
         pick = self.pick
         if pick is None:
-            return {
-                "recommendation": None,
-                "reason": self.reason,
-                "closest": [one.as_json() for one in self.best],
-            }
+            closest = [one.as_json() for one in self.best]
+            return {"recommendation": None, "reason": self.reason, "closest": closest}
         cheaper = self.cheaper
         said: dict[str, Any] = pick.as_json() | {
             "headroom": pick.headroom,
@@ -220,8 +217,7 @@ def recommended_of(choice: Selection) -> Recommendation:
 
 
 def _best_of(choice: Selection) -> Recommendation:
-    best: dict[Any, Purchase] = {}
-    for configuration in choice.configurations:
-        device = configuration.own.hardware
-        best.setdefault(device.name if device else None, configuration)
+    best: dict[str, Purchase] = {}
+    for one in choice.configurations:
+        best.setdefault(one.hardware, one)
     return Recommendation(tuple(best.values()), choice)

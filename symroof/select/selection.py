@@ -20,7 +20,7 @@ from symroof.select.purchase import Purchase
 from symroof.select.screening import screen
 from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES
-from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
+from symroof.theory.symbols import GROUPS
 from symroof.theory.theory_files import column, listed
 
 ORDERS = {word: name for name, word in column("shown", "order").items()}
@@ -177,8 +177,7 @@ def select_from(study: Study, track: Track = untracked, layouts: Layouts = ()) -
         pairs = list(zip(configurations, spaces, strict=True))
         configurations = decide(pairs, percentiles, lambda c: sort_key(c, order), track)
     ranked = sorted(configurations, key=lambda c: sort_key(c, order))
-    limits = {name: limit for c in configurations for name, limit in c.own.targets.items()}
-    targets = {name: limits[name] for name in TARGET_SYMBOLS if name in limits}
+    targets = {name: limit for c in configurations for name, limit in c.own.targets.items()}
     return Selection(study, tuple(ranked), order, targets, layouts, spaces)
 
 
