@@ -40,7 +40,7 @@ BUDGETS = {
     "specs": 4_228,
     "checkpoints": 3_211,
     "study": 6_377,
-    "select": 2_306,
+    "select": 2_301,
     "simulate": 1_766,
     "servers": 1_508,
     "sweep": 927,
