@@ -13,7 +13,7 @@ MOST_PARTS = 15
 TOGETHER = 1024
 """Numbers that NumPy computes in little more than the time of one call."""
 TURNS = 64
-NARROW = 2.0**-49
+NARROW = 2.0**-44
 """The share of its value that a fixed point in floats may be off its body."""
 
 
