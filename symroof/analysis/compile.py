@@ -116,10 +116,11 @@ def along(case: Case, arrays: Mapping[str, Any], results: Sequence[Output]) -> t
     shape = np.broadcast_shapes(*(x.shape for x in inputs.values()))
     found = tuple(np.empty(shape, output.dtype) for output in results)
     for place in blocks(shape):
-        there = case.changed({name: cut(x, place) for name, x in inputs.items()})
+        there = case.changed({name: cut(x, place) for name, x in inputs.items()}, False)
         with np.errstate(all="ignore"):
             for home, output in zip(found, results, strict=True):
                 home[place] = output.of(there)
+        there.forget()
     return found
 
 
@@ -161,8 +162,7 @@ def compile(
     single = isinstance(quantities, str) or is_sympy(quantities)
     names = (quantities,) if single else tuple(quantities)
     if not names:
-        message = "a function computes at least one"
-        raise InputError(Problem("quantities", message, hint="such as itl"))
+        raise InputError(Problem("quantities", "a function computes one or more", hint="as itl"))
     own = bound_case.case.theory.own
     moved = tuple(known(symbol_name(name), own) for name in inputs)
     if not moved:

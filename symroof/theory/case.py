@@ -86,8 +86,6 @@ class Case(CaseFormulas):
         if needed != known.layout or not known.definitions:
             self.theory = theory(known.architecture, known.assumptions, needed, known.own)
 
-    # ------------------------------------------------------------------------------------------- values
-
     def value(self, name: str) -> Any:
         """The value of an input or quantity: a float, a truth or a label; of arrays an array, NaN where there is none.
 
@@ -150,12 +148,15 @@ class Case(CaseFormulas):
         others = [x for x in self.numbers.values() if isinstance(x, np.ndarray)]
 
         def at(x: Any) -> Any:
+            inside = self._inside({search.unknown: x}, keep=False)
             try:
-                return self._inside({search.unknown: x}).evaluate(body)
+                return inside.evaluate(body)
             except NoValue as error:
                 if search.kind != "largest" or isinstance(error, UndefinedValue):
                     raise
                 return np.full(np.shape(x), np.nan)
+            finally:
+                inside.forget()
 
         return searched(search.kind, at, high, *others)
 
@@ -205,11 +206,8 @@ class Case(CaseFormulas):
             middle = len(inputs) // 2
             if not middle:
                 return {}
-            return self._moved_by_each(name, inputs[:middle]) | self._moved_by_each(
-                name, inputs[middle:]
-            )
-
-    # ------------------------------------------------------------------------------------------- formulas of what has a value
+            left, right = inputs[:middle], inputs[middle:]
+            return self._moved_by_each(name, left) | self._moved_by_each(name, right)
 
     def readable_formula(self, name: str) -> Expr:
         """The formula of a name for readers: optional inputs are left out only if the name then has a value."""
@@ -236,11 +234,15 @@ class Case(CaseFormulas):
         except TooLong:
             return formula(tree.name, frozenset()) if isinstance(tree, Symbol) else tree
 
-    # ------------------------------------------------------------------------------------------- changed cases
+    def changed(self, changes: Mapping[str, Any], keep: bool = True) -> Case:
+        """The same case with some values replaced; names that do not depend on them are computed here, once for all changes. ``keep``: it may be asked for again."""
+        return self._child(changes, self._depth, keep)
 
-    def changed(self, changes: Mapping[str, Any]) -> Case:
-        """The same case with some values replaced; names that do not depend on them are computed here, once for all changes."""
-        return self._child(changes, self._depth)
+    def forget(self) -> None:
+        """Let the changed cases go, which hold this one: their arrays would wait for the garbage collector."""
+        for child in self._children.values():
+            child.forget()
+        self._children.clear()
 
     def at(self, name: str, changes: Mapping[str, Any]) -> Any:
         """A quantity at changed inputs; where one of these has no value it has none, whether or not that moves it.
@@ -254,22 +256,20 @@ class Case(CaseFormulas):
                 value = value + np.where(np.isnan(x), np.nan, 0.0)
         return value
 
-    def _inside(
-        self, changes: Mapping[str, Any], name: str = "a quantity at changed inputs"
-    ) -> Case:
+    def _inside(self, changes: Mapping[str, Any], name: str = "it", keep: bool = True) -> Case:
         """The changed case one level deeper; a circular definition ends here."""
         if self._depth >= MOST_CHANGES:
             raise NoValue(f"{name} is defined by itself")
-        return self._child(changes, self._depth + 1)
+        return self._child(changes, self._depth + 1, keep)
 
-    def _child(self, changes: Mapping[str, Any], depth: int) -> Case:
+    def _child(self, changes: Mapping[str, Any], depth: int, keep: bool) -> Case:
         """The changed case, cached with the values that it has computed."""
         numbers = {  # floats, arrays, and polynomials in the index of a sum
             name: x if isinstance(x, Steps) or bool(getattr(x, "ndim", 0)) else float(x)
             for name, x in changes.items()
         }
         arrays = [x for x in numbers.values() if not isinstance(x, float)]
-        if any(isinstance(x, Steps) for x in arrays):
+        if not keep or any(isinstance(x, Steps) for x in arrays):
             return self._made(numbers, depth)
         points = prod(_common_shape({self._shape, *(x.shape for x in arrays)}))
         most = min(MOST_CHILDREN, MOST_POINTS // max(points, 1))
@@ -282,7 +282,7 @@ class Case(CaseFormulas):
         )
         if key not in self._children:
             if len(self._children) >= most:
-                self._children.clear()
+                self.forget()
             self._children[key] = self._made(numbers, depth)
         return self._children[key]
 
