@@ -145,7 +145,10 @@ def line_selection(options: dict[str, Any], own: Declarations | None = None) -> 
         **chosen,
     )
     targets = (text.replace("<=", "=").replace("<", "=") for text in options.get("target", ()))
-    return target_request(pairs(tuple(targets), "--target")).over(line)
+    limits = pairs(tuple(targets), "--target")
+    if twice := [name for name, limit in limits.items() if isinstance(limit, list)]:
+        raise click.BadParameter(f"{twice[0]} is given twice", param_hint="--target")
+    return target_request(limits).over(line)
 
 
 GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")

@@ -43,12 +43,8 @@ MOST_ROWS, MOST_DETAILED = 12, 20
 """Rows of a first screen, and with ``--details``."""
 MARK = {"passes": PASSES, "in part": IN_PART, "fails": FAILS, "unknown": "?"}
 DIGITS = 3
-MEANING = {
-    PASSES: "meets every target",
-    IN_PART: "meets them in part of the range",
-    FAILS: "misses one",
-    "?": "cannot be judged",
-}
+MEANING = {PASSES: "meets every target", IN_PART: "meets them in part of the range"}
+MEANING |= {FAILS: "misses a target", "?": "cannot be judged"}
 DETAILS = "--details shows intervals, inputs and sources."
 
 

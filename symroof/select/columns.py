@@ -113,11 +113,8 @@ class Group:
         self.differing = [name for name in named if name in used & (several | moved)]
         self.apart = self.cases[0].assumptions["scheduling"] == "disaggregated"
         self._add_corners()
-        self.limits = {
-            name: np.array([float(case.targets[name]) for case in self.cases])
-            for name in self.cases[0].targets
-            if first.has(PRICE) or name not in PRICED
-        }
+        aims = [n for n in self.cases[0].targets if first.has(PRICE) or n not in PRICED]
+        self.limits = {n: np.array([float(case.targets[n]) for case in self.cases]) for n in aims}
         self.metrics = {
             name: metrics_of(name, first)[0] if self.loaded else self.named(TARGET_METRICS[name])
             for name in self.limits
@@ -259,7 +256,9 @@ class Group:
     def strain(self, at: Points, waiting: bool = True) -> Array:
         """The largest share of its limit that a target takes up at a slow corner; infinite where there is no steady state."""
         found = self.called(self.every if waiting else self.quick, at, self.worst)
-        shares = [x.max(axis=0) for x in self.shares(found, at.rows).values()]
+        ranked = ("fleet_price", "cost") if self.rate else ()  # the cheapest decides these
+        each = self.shares(found, at.rows).items()
+        shares = [x.max(axis=0) for name, x in each if name not in ranked]
         most = np.maximum.reduce([np.zeros(at.batch.shape), *shares])
         steady = (found[LOAD] < 1).all(axis=0) if self.rate else np.True_
         return np.where(steady, most, np.inf)

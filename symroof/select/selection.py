@@ -157,21 +157,22 @@ def select_from(study: Study, track: Track = untracked, layouts: Layouts = ()) -
         InputError: no model or no device to choose, no layout that the engine starts.
     """
     _check_complete(study)
-    listed = len(study.request.values.get("batch", ())) > 1
     looked = [  # of ranges of more than efficiencies, which take long to search, the corners alone
         each if each.box.keys() <= EFFICIENCIES else each.with_changes(search_inside=False)
         for each in study.cases
     ]
     laid_out = (candidates_of(case, layouts) for case in track(looked, "laying out configurations"))
     spaces = [*filter(None, laid_out)]
-    percentiles = study.request.percentiles
-    configurations = screen(spaces, listed)
+    configurations = screen(spaces, len(study.request.values.get("batch", ())) > 1)
     if not configurations:
         raise InputError(Problem("select", "the engine starts none of these layouts"))
     for one in configurations:
         one.prefill_ratio()  # it may have to be given
-    order = _order(study, configurations)
-    if percentiles:
+    # where no price is known by what a device gives
+    word = "fleet" if "arrival_rate" in study.first.given else "cost"
+    priced = [c.rank(ORDERS[word]) is not None for c in configurations if c.passes]
+    order = word if not priced or any(priced) else "rate"
+    if percentiles := study.request.percentiles:
         from symroof.select.percentiles import decide
 
         pairs = list(zip(configurations, spaces, strict=True))
@@ -179,13 +180,6 @@ def select_from(study: Study, track: Track = untracked, layouts: Layouts = ()) -
     ranked = sorted(configurations, key=lambda c: sort_key(c, order))
     targets = {name: limit for c in configurations for name, limit in c.own.targets.items()}
     return Selection(study, tuple(ranked), order, targets, layouts, spaces)
-
-
-def _order(study: Study, configurations: Sequence[Purchase]) -> str:
-    """Cheapest first, those without a price last: the fleet that sustains an arrival rate, else a million tokens; where no price is known by what a device gives."""
-    word = "fleet" if "arrival_rate" in study.first.given else "cost"
-    priced = [c.rank(ORDERS[word]) is not None for c in configurations if c.passes]
-    return word if not priced or any(priced) else "rate"
 
 
 def _check_complete(study: Study) -> None:
@@ -197,6 +191,9 @@ def _check_complete(study: Study) -> None:
         hint = "--{0} NAME, or --among {0}=all"
         problems = (Problem("select", f"no {n} to choose", hint=hint.format(n)) for n in missing)
         raise InputError(list(problems))
+    if fixed := [name for name in ORDERS.values() if name in own.request.values]:
+        hint = f"a limit is a target: --target {fixed[0].replace('cost_per_mtok', 'cost')}=..."
+        raise InputError(Problem(fixed[0], "is what is ranked, and cannot be set", hint=hint))
     check_load(own)
     try:
         own.case.value("memory_bytes")

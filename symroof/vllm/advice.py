@@ -87,10 +87,9 @@ def prefill_command(one: Purchase | None) -> str | None:
 
 def _vllm_line(one: Purchase, degrees: Mapping[str, int], layout: Mapping[str, str]) -> str | None:
     """``vllm serve`` of the model of a purchase in its precisions, with the degrees and the flags of a layout."""
-    case = one.case
-    if not (case.model and case.engine and case.engine.name == VLLM.name):
-        return None
-    if case.hardware and case.hardware.family == "apple":  # on which vLLM does not run
+    case, device = one.case, one.case.hardware
+    apple = device and device.family == "apple"  # on which vLLM does not run
+    if apple or not (case.model and case.engine and case.engine.name == VLLM.name):
         return None
     flags: dict[str, str] = {}
     if case.precisions.get("weights") == "fp8" and case.model.quantization is None:
@@ -100,13 +99,21 @@ def _vllm_line(one: Purchase, degrees: Mapping[str, int], layout: Mapping[str, s
     if degrees["pp"] > 1:
         flags["pipeline-parallel-size"] = str(degrees["pp"])
     flags |= {k: v for k, v in layout.items() if (k, v) != ("tensor-parallel-size", "1")}
-    longest = {**degrees, "context": case.model.max_context or 1}
-    if case.case.changed(longest).value("concurrency") < degrees["attention_dp"]:
-        flags["max-model-len"] = (
-            AUTO  # vLLM refuses to start where the model's own longest request does not fit
-        )
+    if not holds(case, case.model.max_context, degrees):
+        flags["max-model-len"] = AUTO
     apart = ["--kv-transfer-config", TRANSFER] if len(one.group) > 1 else []
     return shlex.join(["vllm", "serve", _served_name(one), *_words(flags, VLLM), *apart])
+
+
+def holds(case: BoundCase, longest: int | None, degrees: Mapping[str, int] | None = None) -> bool:
+    """Whether each group has memory for one request of so many tokens, without which vLLM does not start."""
+    at_longest = case.case.changed({**(degrees or {}), "context": longest or 1})
+    groups = at_longest.value("attention_dp")
+    return not at_longest.has_value("concurrency") or at_longest.value("concurrency") >= groups
+
+
+def too_long(served: ServedCase) -> str:
+    return f"a request of {served.longest or 0:,} tokens does not fit in memory"
 
 
 def _served_name(one: Purchase) -> str:
@@ -142,11 +149,8 @@ def recommended_line(served: ServedCase, chosen: Mapping[str, str]) -> str:
         for name, written in line.flags.items()
         if name not in ("model", "config", *TOGETHER, *flags) and written.value is not False
     }
-    off = [
-        f"--no-{name}"
-        for name, written in line.flags.items()
-        if written.value is False and name not in TOGETHER
-    ]
+    refused = (name for name, written in line.flags.items() if written.value is False)
+    off = [f"--no-{name}" for name in refused if name not in TOGETHER]
     words = [*line.before, *model, str(named), *_words(kept | flags, engine), *off, *line.others]
     return " ".join(map(_quoted, words))
 
@@ -154,13 +158,8 @@ def recommended_line(served: ServedCase, chosen: Mapping[str, str]) -> str:
 def _words(flags: Mapping[str, str], engine: Engine) -> list[str]:
     """Flags as the engine spells them; those that it does not have are left out."""
     spelled = {name: engine.spelled(name) for name in flags}
-    return [
-        word
-        for name, value in flags.items()
-        if spelled[name]
-        for word in (spelled[name], value)
-        if word
-    ]
+    pairs = ((spelled[name], value) for name, value in flags.items() if spelled[name])
+    return [word for pair in pairs for word in pair if word]
 
 
 def _quoted(word: str) -> str:
@@ -270,6 +269,8 @@ def review(served: ServedCase) -> Review:
     limits = [*batch_limits(served.study), *chunk_limits(served.study)]
     made = Review(served, limits, [*filter(None, [served.assumed]), *served.warnings])
     first = served.study.first
+    if served.line.engine is VLLM and not holds(first, served.longest):
+        made.warnings.append(f"vLLM does not start: {too_long(served)}")
     if first.hardware is None and "mem_capacity" not in first.given:
         made.warnings.append("no command line is recommended without a GPU: add --hardware")
         return made
@@ -352,7 +353,10 @@ def _advice(served: ServedCase, pick: Purchase, why: str) -> list[Advice]:
         "enable-expert-parallel": f"expert parallel over {word}",
         "max-num-seqs": _batch_because(pick),
         "max-num-batched-tokens": tokens,
+        "max-model-len": f"{too_long(served)}; auto takes the most that does",
     }
+    if served.line.engine is VLLM and not holds(pick.case, served.longest):
+        flags["max-model-len"] = AUTO
     made = [Advice(flag, value, because.get(flag, laid)) for flag, value in flags.items()]
     return [*made, *_others(served)]
 
@@ -370,9 +374,8 @@ def _batch_because(pick: Purchase) -> str:
         return "the most that fit in memory"
     names = " and ".join(name.upper() for name in stopped)
     slow = f" over the whole {pick.case.interval_word}" if pick.case.box else ""
-    if not names:
-        return "the largest that passes"
-    return f"the largest batch that meets the {names} target{slow}"
+    meets = f"batch that meets the {names} target{slow}" if names else "that passes"
+    return f"the largest {meets}"
 
 
 def _others(served: ServedCase) -> Iterator[Advice]:

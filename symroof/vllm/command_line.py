@@ -83,9 +83,8 @@ def read_line(text: str, engines: tuple[Engine, ...] = (VLLM,)) -> ServeCommand:
     Raises:
         InputError: every invalid word, with its column.
     """
-    source = re.sub(
-        r"\\\r?\n|[\r\n]", "  ", COMMENT.sub(lambda found: found[1] or "", text)
-    ).rstrip()
+    text = COMMENT.sub(lambda found: found[1] or "", text)
+    source = re.sub(r"\\\r?\n|[\r\n]", "  ", text).rstrip()
     return _CommandParser(source, _words(source), engines).read()
 
 

@@ -199,9 +199,8 @@ def _warnings(made: ServedCase) -> list[str]:
     for name, why in NOT_MODELLED.items():
         if name in values and (values[name] != "1" or name not in CONTEXT_DEGREES):
             found.append(f"--{name} is not modelled: {why}")
-    layers = next(
-        (values[name] for name in ("ngl", "n-gpu-layers", "gpu-layers") if name in values), "all"
-    )
+    written = (values[x] for x in ("ngl", "n-gpu-layers", "gpu-layers") if x in values)
+    layers = next(written, "all")
     own = sum(kind.count for kind in first.model.layers) if first.model else 0
     if layers.isdigit() and int(layers) < own:
         found.append(
@@ -219,10 +218,8 @@ def batch_limits(study: Study) -> list[BatchLimit]:
     """Limits of the batch: memory, the ITL target with and without prefills, the ridge."""
     limits = [solved(study, "max_batch_memory", "batch"), solved(study, "batch_to_ridge", "batch")]
     if "itl_target" in study.first.given:
-        limits += [
-            solved(study, "max_batch_itl", "batch"),
-            solved(study, "max_batch_sustained_itl", "batch"),
-        ]
+        named = ("max_batch_itl", "max_batch_sustained_itl")
+        limits += [solved(study, name, "batch") for name in named]
     return [limit for limit in limits if limit]
 
 

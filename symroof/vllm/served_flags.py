@@ -332,9 +332,8 @@ def speculation_of(note: Notes) -> dict[str, Any]:
         draft, how = _draft(config["model"])
         values |= {"draft": draft} if draft else {}
         sets.append(how)
-    elif head := next(
-        (each for each in HEADS if each in str(config.get("method", "")).lower()), ""
-    ):
+    elif heads := [each for each in HEADS if each in str(config.get("method", "")).lower()]:
+        head = heads[0]
         values |= {"draft": head}
         sets.append(f"draft = {head}, a head of the model")
     pays += "" if "draft" in values else ", and --set draft_cost=0.1 or --draft MODEL"

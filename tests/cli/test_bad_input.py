@@ -146,15 +146,9 @@ def test_a_full_standard_output_is_an_error_in_one_line(line):
     import sys
 
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "symroof", *line],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-            timeout=60,
-            check=False,
-        )
+        command, told = [sys.executable, "-m", "symroof", *line], {"stdout": full, "text": True}
+        told |= {"stderr": subprocess.PIPE, "cwd": ROOT, "timeout": 60}
+        done = subprocess.run(command, check=False, **told)
     assert "Traceback" not in done.stderr
     assert "No space left" in done.stderr
     assert done.returncode == 2

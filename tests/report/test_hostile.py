@@ -126,15 +126,9 @@ def test_hostile_texts_compile_and_print_what_they_say(output, tmp_path):
     if shutil.which("pdftotext"):
         import subprocess
 
-        text = subprocess.run(
-            ["pdftotext", "-layout", "review.pdf", "-"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=30,
-        ).stdout
-        text = " ".join(text.split())
+        command, how = ["pdftotext", "-layout", "review.pdf", "-"], {"cwd": tmp_path, "timeout": 30}
+        told = subprocess.run(command, capture_output=True, text=True, check=True, **how)
+        text = " ".join(told.stdout.split())
         for words in (
             "\\input{/etc/passwd}",
             "<script>alert(1)</script>",

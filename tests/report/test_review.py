@@ -285,14 +285,9 @@ WIDEST = 20.0
 def compiled(folder, name):
     """The log of pdflatex over a file of a folder; a failure is the test's."""
     line = ["pdflatex", "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", name]
-    done = subprocess.run(
-        line,
-        cwd=folder,
-        env={**os.environ, "openin_any": "p", "max_print_line": "1000"},
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    env = {**os.environ, "openin_any": "p", "max_print_line": "1000"}
+    how = {"cwd": folder, "env": env, "capture_output": True, "timeout": 60}
+    done = subprocess.run(line, check=False, **how)
     log = done.stdout.decode("utf-8", "replace")
     assert done.returncode == 0, "\n".join(
         line for line in log.splitlines() if line.startswith("!")

@@ -94,6 +94,17 @@ def test_where_nothing_passes_nothing_is_named_and_the_closest_is_said():
     assert found.as_json()["recommendation"] is None
 
 
+def test_a_budget_that_the_cheapest_keeps_is_kept():
+    """Between the 13 A100 that do and the 16 of a coarser grid a budget was refused."""
+    case = case_of("model=qwen3-32b hardware=a100-80gb-sxm prompt=3000 output=400 arrival_rate=6/s")
+    targets = {"itl": "40 ms", "ttft": "2 s"}
+    free = recommend(Study(**case, targets=targets)).pick
+    budget = {"fleet_price": f"{1.01 * free.devices * 2.325} USD/hour"}
+    assert recommend(Study(**case, targets=targets | budget)).pick.devices == free.devices == 13
+    refused = call("select", "--model=qwen3-32b", "--hardware=h100", "--set=fleet_price=1 USD/hour")
+    assert refused.code == 2 and "--target fleet_price=" in refused.err
+
+
 def test_at_a_rate_what_misses_is_no_purchase():
     """A hundred requests a second in steps of one request each took thousands of GPUs, shown with their price."""
     line = ["--model=llama-3.1-8b", "--hardware=h100-sxm", "--prompt=2048", "--output=300"]

@@ -150,6 +150,10 @@ def test_devices_that_the_engine_refuses(model, tp, why):
 def test_devices_are_added_until_one_request_fits():
     line = "vllm serve meta-llama/Meta-Llama-3-70B-Instruct --gpu-memory-utilization 0.9"
     assert setting(reviewed(f"{line} --max-model-len 8192"), "tensor-parallel-size") == "2"
+    # 131,072 tokens take 43 GB of two devices, and 141 of weights leave 9
+    line = "vllm serve meta-llama/Llama-3.3-70B-Instruct -tp 2"
+    found = reviewed(line, prompt=2000, output=300)
+    assert setting(found, "max-model-len") == "auto" and "does not start" in str(found.warnings)
     assert 2 * 70553706496 / (0.9 * 80e9) > 1
     assert 2 * 70553706496 + 2 * 2 * 80 * 8 * 128 * 4607 <= 2 * 0.9 * 80e9
 
