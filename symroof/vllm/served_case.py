@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.cases.request import VLLM_LINE, Request, request_of
 from symroof.errors import InputError
+from symroof.specs.engine_profile import engine_profile
 from symroof.specs.model import ModelSpec
 from symroof.specs.spec_files import read_spec
 from symroof.units import format_quantity
@@ -72,7 +74,9 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
     Raises:
         InputError: an unknown model, with its column.
     """
-    note = Notes(line)
+    tag = re.search(r"/.*:v?(\d+(?:\.\d+)+)", " ".join(line.before[-1:]))  # of an image
+    engine = f"{line.engine.name}@{tag[1]}" if tag else line.engine.name
+    note = Notes(line, engine_profile(chosen.engine or engine))
     model: Any = chosen.models[0] if chosen.models else model_of(note)
     spec = model
     if not isinstance(model, ModelSpec):
@@ -80,7 +84,7 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
     values = degrees_of(note, spec) | memory_of(note)
     values |= formats_of(note, spec) | speculation_of(note)
     switches = {"scheduling": "chunked"} if line.on("mixed-chunk") else {}
-    laid = request_of(model, origin=VLLM_LINE, engine=line.engine.name, assume=switches, **values)
+    laid = request_of(model, origin=VLLM_LINE, engine=engine, assume=switches, **values)
     study = Study()
 
     def add(**more: Any) -> None:
@@ -111,9 +115,8 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
             f"{batch:,} users are more than the {most:,} requests that max-num-seqs lets run: the others queue, which the figures as given leave out"
         )
     elif batch < most and "max-num-seqs" in line.flags and not study.first.does_not_fit:
-        made.warnings.append(
-            f"as given: only {batch:,} of {most:,} requests fit in memory at once; the others wait"
-        )
+        fit = f"only {batch:,} of {most:,} requests fit in memory at once; the others wait"
+        made.warnings.append(f"as given: {fit}")
     made.warnings += _warnings(made)
     return made
 
@@ -173,9 +176,8 @@ def _warnings(made: ServedCase) -> list[str]:
         case = first.case
         reserved = case.value("memory_reserve") * case.value("instance_devices")
         needs = format_quantity(Fraction(case.value("memory_bytes") - reserved), "byte")
-        kept = (
-            f", and {format_quantity(Fraction(reserved), 'byte')} are reserved" if reserved else ""
-        )
+        held = format_quantity(Fraction(reserved), "byte")
+        kept = f", and {held} are reserved" if reserved else ""
         usable = first.result("usable_memory").plain()
         found.append(
             f"not even one request of {made.requested:,} tokens fits: it needs {needs}{kept}, of {usable} usable"
@@ -185,9 +187,8 @@ def _warnings(made: ServedCase) -> list[str]:
             f"prompt and output are {made.requested:,} tokens, more than the longest request of {made.longest:,}: vLLM refuses it or cuts it"
         )
     if made.chunked and made.budget <= requests_per_rank(made.study, made.batch):
-        found.append(
-            "a full batch takes the whole token budget: no prompt is prefilled while it decodes"
-        )
+        full = "a full batch takes the whole token budget: no prompt is prefilled while it decodes"
+        found.append(full)
     mixed, limit = first.get("worst_itl") or first.get("mixed_time"), first.targets.get("itl")
     if mixed and limit and made.chunked and Fraction(mixed.value) > limit:
         found.append(

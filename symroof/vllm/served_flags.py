@@ -15,6 +15,7 @@ from symroof.cases.values import HEADS
 from symroof.errors import InputError, NoValue
 from symroof.select.candidates import uneven_cut
 from symroof.specs import catalogue
+from symroof.specs.engine_profile import EngineSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import precision_width, quantization_at
 from symroof.theory.declarations import THRESHOLDS
@@ -98,9 +99,9 @@ def resolve_model(name: str) -> tuple[str, str]:
 class Notes(list[FlagNote]):
     """What is said of each flag of a command and of the defaults that count, in order."""
 
-    def __init__(self, line: ServeCommand) -> None:
+    def __init__(self, line: ServeCommand, profile: EngineSpec) -> None:
         super().__init__()
-        self.line = line
+        self.line, self.profile = line, profile
 
     def __call__(self, name: str, sets: str, default: str = "", says: str = "") -> None:
         """Note a flag of the command, or its default."""
@@ -135,8 +136,9 @@ class Notes(list[FlagNote]):
                 self(name, says, self._default(flag) or "")
 
     def _default(self, flag: Flag) -> Any:
-        """What vLLM sets where a line does not; other engines have profiles."""
-        return flag.default if self.line.engine is VLLM else None
+        """What this version of vLLM sets where a line does not; other engines are not noted."""
+        own = {name: entry.value for name, entry in self.profile.inputs.items()}
+        return own.get(flag.input, flag.default) if self.line.engine is VLLM else None
 
 
 def model_of(note: Notes) -> str:
@@ -356,8 +358,7 @@ def _drafted(line: ServeCommand, written: FlagValue, value: Any) -> int:
     if isinstance(value, bool) or not re.fullmatch(r"[0-9]{1,4}", text) or int(text) > 1000:
         text = ""
     if not text or (value is not None and not int(text)):
-        message = (
-            f"num_speculative_tokens is {str(value)[:40]!r}, not a whole number from 1 to 1,000"
-        )
+        said = str(value)[:40]
+        message = f"num_speculative_tokens is {said!r}, not a whole number from 1 to 1,000"
         raise InputError(line.problem(written.column, message, path="--speculative-config"))
     return int(text)
