@@ -103,11 +103,8 @@ def _price(review: Reviewed, one: Purchase) -> Text:
     if tokens and one.load is None:
         tokens += f" at full load, {_requests(one.batch)}"
     paid = ", ".join(filter(None, (f"{told.usd(one.usd_per_hour)} USD/hour", tokens)))
-    more = (
-        told.room_text(one),
-        told.enough_text(review.shown, one),
-        told.together_text(review.shown),
-    )
+    shown = review.shown
+    more = (told.room_text(one), told.enough_text(shown, one), told.together_text(shown))
     said = " ".join(f"{sentence(text)}." for text in more if text)
     return [f"{told.usd(one.usd_per_month)} USD/month", f"({paid}). {said}".strip()]
 

@@ -188,16 +188,18 @@ def enough_text(found: Recommendation, one: Purchase) -> str:
     if fewer is None:
         return ""
     would = f"{fewer.devices:,} × {device_word(fewer)} would do ({layout_text(fewer)})"
-    wide = ", which is too wide here to buy from: measure first" * (
-        one.devices > WIDE * fewer.devices
-    )
+    far = one.devices > WIDE * fewer.devices
+    wide = ", which is too wide here to buy from: measure first" * far
     sized = f"Sized for the whole {one.own.interval_word}{wide}"
     return f"{sized}; at the predicted values {would}, {paid_text(fewer)}"
 
 
 def together_text(found: Recommendation) -> str:
-    """What would do without devices that only prefill; empty where the pick has none, or none is needed."""
-    one = found.together
+    """What would do without devices that only prefill, of any device that is shown; empty where the pick has none, or nothing would."""
+    if found.pick is None or found.pick.scheduling != "disaggregated":
+        return ""
+    every = (x for x in (found.together, *found.others) if x and x.passes and not x.prefill)
+    one = min(every, key=lambda each: each.spent or math.inf, default=None)
     return f"Without GPUs that only prefill: {named(one)}, {paid_text(one)}" if one else ""
 
 

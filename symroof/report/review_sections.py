@@ -282,9 +282,8 @@ def entries(step: str, subject: BoundCase) -> list[dict[str, Any]]:
 def _entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
     time = subject.formula(operator.roofline_time, QUANTITIES[f"{step}_roofline_time"])
     amounts = (operator.flops, operator.bytes, operator.device_flops, operator.device_bytes)
-    flops, moved, own_flops, own_moved = (
-        subject.case.evaluate(operator.count * tree) for tree in amounts
-    )
+    every = (subject.case.evaluate(operator.count * tree) for tree in amounts)
+    flops, moved, own_flops, own_moved = every
     arms = label((("compute", operator.compute_time), ("memory", operator.memory_time)))
     found = subject.result(named(arms))
     bound = [str(each) for each in found.possible or (found.value,)]
