@@ -19,6 +19,7 @@ from symroof.errors import InputError, NoValue
 from symroof.report.pictures.chart import counted
 from symroof.symbolic.expressions import number
 from symroof.theory.case import Case
+from symroof.theory.declarations import FULL_MEMORY
 from symroof.theory.layout import affects_layout
 from symroof.units import plural
 
@@ -102,7 +103,12 @@ def solve_limit(equation: str, answers: BoundCase, by: str) -> AxisLimit | None:
     except (InputError, NoValue):
         return None
     if solution.verdict == "crosses" and solution.value is not None:
-        return AxisLimit(solution, float(solution.value))
+        values = [float(x) for x in solution.values]
+        if (
+            equation == FULL_MEMORY and not answers.does_not_fit
+        ):  # a batch that fills it touches the limit often
+            values = [x for x in values if x >= answers.case.value(by)] or [math.inf]
+        return AxisLimit(solution, values[0])
     if solution.verdict in ("lhs_above", "lhs_below"):
         return AxisLimit(solution, 0.0 if solution.verdict == "lhs_above" else math.inf)
     return None

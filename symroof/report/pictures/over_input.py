@@ -163,15 +163,8 @@ def _curve(drawn: Drawn) -> Chart:
         f"at {by} {own}, {drawn.label} is {value}",
         f"from {low} to {high} it goes from {first} to {last}",
     ]
-    chart = Chart(
-        "over",
-        case_title(subject),
-        f"{drawn.label} over {by}.",
-        found,
-        drawn.axis(points),
-        scale,
-        does_not_fit=subject.does_not_fit,
-    )
+    unfit, named = subject.does_not_fit, ("over", case_title(subject), f"{drawn.label} over {by}.")
+    chart = Chart(*named, found, drawn.axis(points), scale, does_not_fit=unfit)
     spot = [(float(subject.case.value(by)), float(subject.case.value(name)))]
     chart.spots("diamond", spot, "D", "vermilion", 8, label=f"this case: {value}")
     ends = [along(corner, name, by, points) for corner in subject.corners] or [values]
