@@ -162,7 +162,7 @@ def compile(
     single = isinstance(quantities, str) or is_sympy(quantities)
     names = (quantities,) if single else tuple(quantities)
     if not names:
-        raise InputError(Problem("quantities", "a function computes one or more", hint="as itl"))
+        raise InputError(Problem("quantities", "a function computes at least one", hint="as itl"))
     own = bound_case.case.theory.own
     moved = tuple(known(symbol_name(name), own) for name in inputs)
     if not moved:
