@@ -173,11 +173,12 @@ def room_text(one: Purchase) -> str:
     if not one.highest_rate or one.headroom is None:
         return ""
     where = f" in the worst case of the {one.own.interval_word}" * bool(one.own.box)
-    more = f"{100 * one.headroom:.0f} %"
-    if more == "0 %":
+    if one.headroom < 1 / 200:
         return f"no headroom{where}"
+    share, times = f"{100 * one.headroom:.0f} % more", f"{1 + one.headroom:.0f} times as many"
+    more = share if one.headroom < 3 else times
     rate = significant(one.highest_rate, DIGITS)
-    return f"up to {rate} requests/s ({more} more){' even' * bool(where)}{where}"
+    return f"up to {rate} requests/s ({more}){' even' * bool(where)}{where}"
 
 
 def enough_text(found: Recommendation, one: Purchase) -> str:
