@@ -103,7 +103,7 @@ def _simulation(answers: BoundCase, server: Server, told: tuple[str, ...]) -> Si
         limits,
         {name: answers.request.statistics.get(name, "mean") for name in limits},
         (*work.says, *told),
-        _warnings(answers, int(refused.sum())),
+        _warnings(answers, work, int(refused.sum())),
         answers,
     )
 
@@ -291,14 +291,15 @@ def _prefill_instances(case: Case) -> Fraction:
     return instances
 
 
-def _warnings(answers: BoundCase, refused: int) -> tuple[str, ...]:
+def _warnings(answers: BoundCase, work: Workload, refused: int) -> tuple[str, ...]:
     found = [f"{refused:,} requests are refused: no memory holds them"] if refused else []
     if answers.does_not_fit:
         found.append("does not fit: the batch has no room, so fewer requests are served at once")
     case = answers.case
-    known = case.has_value("arrival_rate") and case.has_value("load")
-    if known and case.value("load") >= 1:
-        found.append(
-            "requests come faster than they are served: the queue only grows, and its times depend on how many requests are simulated"
-        )
+    if case.has_value("arrival_rate") and case.has_value("load") and case.value("load") >= 1:
+        grows = "requests come faster than they are served: the queue only grows, and its times depend on how many requests are simulated"
+        found.append(grows)
+    if 0 < work.loop < len(work) and not np.ptp(work.output[work.loop :]):
+        way = f"--lengths output=lognormal:{work.output[-1]},0.4 varies them"
+        found.append(f"responses of one length: users take turns and may wait less; {way}")
     return (*found, *answers.warnings)

@@ -77,9 +77,8 @@ OF_PREFILL = ("prefill_time", "prefill_overhead", "transfer_time")
 
 def rests_on(case: Case) -> tuple[str, ...]:
     """The quantities whose inputs a simulation of a case has."""
-    names = (
-        RESTS_ON if case.theory.assumptions["scheduling"] == "chunked" else (*RESTS_ON, *OF_PREFILL)
-    )
+    chunked = case.theory.assumptions["scheduling"] == "chunked"
+    names = RESTS_ON if chunked else (*RESTS_ON, *OF_PREFILL)
     return tuple(filter(case.has_value, names))
 
 
