@@ -116,7 +116,7 @@ def along(case: Case, arrays: Mapping[str, Any], results: Sequence[Output]) -> t
     shape = np.broadcast_shapes(*(x.shape for x in inputs.values()))
     found = tuple(np.empty(shape, output.dtype) for output in results)
     for place in blocks(shape):
-        there = case.changed({name: cut(x, place) for name, x in inputs.items()}, False)
+        there = case.changed({name: cut(x, place) for name, x in inputs.items()}, keep=False)
         with np.errstate(all="ignore"):
             for home, output in zip(found, results, strict=True):
                 home[place] = output.of(there)
@@ -162,7 +162,8 @@ def compile(
     single = isinstance(quantities, str) or is_sympy(quantities)
     names = (quantities,) if single else tuple(quantities)
     if not names:
-        raise InputError(Problem("quantities", "a function computes at least one", hint="as itl"))
+        message = "a function computes at least one"
+        raise InputError(Problem("quantities", message, hint="such as itl"))
     own = bound_case.case.theory.own
     moved = tuple(known(symbol_name(name), own) for name in inputs)
     if not moved:

@@ -152,9 +152,8 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Expr:
         names = {each.name: each.unknown for each in (*THRESHOLDS.values(), *own.thresholds)}
         named = ", ".join(name for name, unknown in names.items() if unknown == tree.name)
         near = nearest(tree.name, names) or "`symroof list thresholds` shows them"
-        hint = (
-            f"thresholds for {tree.name}: {named}; or an equation: 'itl = 20 ms' --for {tree.name}"
-        )
+        way = f"or an equation: 'itl = 20 ms' --for {tree.name}"
+        hint = f"thresholds for {tree.name}: {named}; {way}"
         said = "no such threshold, and not of the form lhs = rhs"
         raise refused(tree.name, said, hint if named else near)
     bound = is_relation(tree)

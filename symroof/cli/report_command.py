@@ -42,7 +42,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     formats = _chosen(default if listed is None else listed)
     if out == "-" and len(formats) > 1:
         raise click.BadParameter("standard output takes one format", param_hint="--format")
-    if out and Path(out).suffix[1:].isalpha():
+    if out and Path(out).suffix[1:].isalpha() and not Path(out).is_dir():
         raise click.BadParameter("a review is several files: name a folder", param_hint="--out")
     if "pdf" in formats:
         tex_engine()

@@ -176,14 +176,14 @@ def _figures(case: BoundCase, percentiles: Mapping[str, str]) -> dict[str, Fract
         most = max(FEWEST, int(WRITTEN / case.number("output")))
         longest = int(REQUESTS * min(max(ROOMY / left, 1) ** 2, LONGEST))
         counts = sorted({min(REQUESTS, most), min(longest, most)})
-    figures = dict.fromkeys(percentiles, Fraction(10**9))
+    endless = figures = dict.fromkeys(percentiles, Fraction(10**9))
     for count in counts:
         try:
             found = simulate(case, requests=count)
         except InputError:
-            return figures
+            return endless
         if found.requests.refused.any():
-            return figures
+            return endless
         figures = {name: Fraction(found.summary[name][x]) for name, x in percentiles.items()}
         if any(value > case.targets[name] for name, value in figures.items()):
             break

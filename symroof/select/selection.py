@@ -191,7 +191,7 @@ def _check_complete(study: Study) -> None:
         hint = "--{0} NAME, or --among {0}=all"
         problems = (Problem("select", f"no {n} to choose", hint=hint.format(n)) for n in missing)
         raise InputError(list(problems))
-    if fixed := [name for name in ORDERS.values() if name in own.request.values]:
+    if fixed := [ORDERS[x] for x in MONEY if ORDERS[x] in own.request.values]:
         hint = f"a limit is a target: --target {fixed[0].replace('cost_per_mtok', 'cost')}=..."
         raise InputError(Problem(fixed[0], "is what is ranked, and cannot be set", hint=hint))
     check_load(own)

@@ -104,9 +104,8 @@ def solve_limit(equation: str, answers: BoundCase, by: str) -> AxisLimit | None:
         return None
     if solution.verdict == "crosses" and solution.value is not None:
         values = [float(x) for x in solution.values]
-        if (
-            equation == FULL_MEMORY and not answers.does_not_fit
-        ):  # a batch that fills it touches the limit often
+        # a batch that fills the memory touches its limit again and again
+        if equation == FULL_MEMORY and not answers.does_not_fit:
             values = [x for x in values if x >= answers.case.value(by)] or [math.inf]
         return AxisLimit(solution, values[0])
     if solution.verdict in ("lhs_above", "lhs_below"):
