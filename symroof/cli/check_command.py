@@ -58,7 +58,6 @@ def command(
     elif not report.problems or not all(claim.faulty for claim in report.claims):
         timed = any(claim.unit in TIMES for claim in report.claims)
         basis = BASIS.format(default_basis(efficiency, engine)) if timed else ""
-
         say(screen(report, strict, basis, everything, verbose))
     return _code(report, strict, as_json)
 

@@ -114,7 +114,6 @@ def show(name: str, everything: bool, assume_family: str | None, as_json: bool) 
     NAME is a name of the catalogue or a path to a spec file, to a config.json, to the folder that holds one, or to a GGUF file.
     The first screen has the numbers; --all has every row with its source and note, and exact values.
     """
-
     from symroof.report.catalogue_entries import entry
 
     found = entry(name, assume_family)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from symroof.errors import Problem, visible
+from symroof.errors import InputError, Problem, visible
 from symroof.table_formats import FAILS, IN_PART, PASSES, text_table, width
 
 if TYPE_CHECKING:
@@ -153,8 +153,6 @@ def say(text: object, *, err: bool = False, nl: bool = True) -> None:
 
 def say_marked(text: str) -> None:
     """Print text with its verdicts and warnings in colour, where the output takes colours."""
-    from symroof.cli.terminal import coloured, takes_colours
-
     shown = visible(text, line_breaks=True)
     click.echo(coloured(shown) if takes_colours() else shown)
 
@@ -187,7 +185,6 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *read: str | 
     Raises:
         InputError: it is one of the files that the command ``read``.
     """
-    from symroof.errors import InputError, Problem
     from symroof.output_files import write_atomic
 
     inputs = [name for name in read if name and os.path.exists(name)]
@@ -238,7 +235,5 @@ def starred(name: str, defaulted: bool) -> str:
 
 def inputs_table(inputs: dict[str, Result]) -> str:
     """Name, value and source of every input."""
-    from symroof.table_formats import text_table
-
     rows = [[starred(name, i.defaulted), i.text(), i.source] for name, i in inputs.items()]
     return text_table(rows)

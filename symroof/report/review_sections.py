@@ -6,12 +6,7 @@ from typing import Any
 
 from symroof.analysis.derivation import DerivationStep
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import (
-    ISOLATED_METRICS,
-    TARGET_METRICS,
-    at_rate,
-    under_load,
-)
+from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, at_rate, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Result
 from symroof.report.field_names import input_name, operator_name, short_label

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,8 +29,6 @@ from symroof.symbolic.evaluation import Array
 if TYPE_CHECKING:
     import xarray
 
-
-T = TypeVar("T")
 
 IN_MEMORY = 2**27
 """Numbers, a gigabyte of them: more are dask arrays."""
@@ -193,14 +191,12 @@ def missing_values(grid: Grid) -> list[str]:
     labels = itertools.product(*([f"{a.name}={x}" for x in a.values] for a in grid.labelled))
     places = list(map(", ".join, labels))
     for name in dict.fromkeys((*grid.quantities, FITS)):
-        lack = {
-            at: one.missing[name]
-            for at, one in zip(places, grid.swept, strict=True)
-            if name in one.missing
-        }
-        for where, why in itertools.islice(lack.items(), 1):
+        lack = [pair for pair in zip(places, grid.swept, strict=True) if name in pair[1].missing]
+        for where, one in lack[:1]:
             more = f" (and for {len(lack) - 1} more)" * (len(lack) > 1)
-            lines.append(f"{name} has no value{f' where {where}' * bool(where)}{more}: {why}")
+            lines.append(
+                f"{name} has no value{f' where {where}' * bool(where)}{more}: {one.missing[name]}"
+            )
     return lines
 
 

@@ -197,7 +197,6 @@ class Grid:
 
 
 FIRST = listed("shown", "sweep")  # the quantities of a sweep that requests none
-HINT = "--set {0}=VALUE, or an axis: --over {0}=VALUES"
 
 
 def requested_quantities(names: Iterable[Any], own: Declarations = NONE) -> list[str]:
@@ -254,7 +253,8 @@ def available(cases: Sequence[Swept], names: Sequence[str], asked: Collection[st
     for name in nowhere:
         if name in asked or len(nowhere) == len(names):
             why = cases[0].missing[name]
-            hint = HINT.format(why.name) if isinstance(why, MissingInput) else ""
+            lacking = why.name if isinstance(why, MissingInput) else ""
+            hint = f"--set {lacking}=VALUE, or an axis: --over {lacking}=VALUES" if lacking else ""
             faults.append(Problem("sweep", str(why), path=name, hint=hint))
     if faults:
         raise InputError(faults if asked else replace(faults[0], path=""))

@@ -24,7 +24,6 @@ from symroof.report.pictures.curves import (
     log_spaced,
     logarithmic,
     next_power_of_two,
-    requests,
     solve_limit,
 )
 from symroof.report.purchase_text import labelled, tokens_text, usd
@@ -94,7 +93,7 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
         if place.exists and place.value >= 1:
             flag = UNFIT if name == "target met" and place.value > edge else ""
             most = f"{place.allows('request')}{flag}"
-            words = requests(math.ceil(place.value)) if name == "ridge" else most
+            words = counted_in("request", math.ceil(place.value)) if name == "ridge" else most
             label = f"{name.removesuffix(' met')}: {words}"
             chart.spots(name, points([place.value]), *looks[name], 7, label=label)
     label = f"batch {counted(batch)}{UNFIT if batch > edge else ''}"
@@ -118,9 +117,10 @@ def _sentence(limits: dict[str, AxisLimit], batch: float) -> str:
     words = {"memory": "memory holds", "target met": "the target allows"}
     texts = [f"{words[n]} {place.allows('request')}" for n, place in limits.items() if n in words]
     if ridge := limits.get("ridge"):
-        at = f"the ridge lies at {requests(math.ceil(ridge.value))}" if ridge.exists else ""
-        none = "no batch reaches the ridge" if ridge.value else "compute limits every batch"
-        texts.append(at or none)
+        said = "no batch reaches the ridge" if ridge.value else "compute limits every batch"
+        if ridge.exists:
+            said = f"the ridge lies at {counted_in('request', math.ceil(ridge.value))}"
+        texts.append(said)
     if "memory" in limits and batch > limits["memory"].value:
         texts.append(f"batch {counted(batch)} does not fit")
     return ", ".join(texts) or "nothing limits the batch"

@@ -16,7 +16,6 @@ from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.values import Input
 from symroof.errors import InputError, NoValue
-from symroof.report.pictures.chart import counted
 from symroof.symbolic.expressions import number
 from symroof.theory.case import Case
 from symroof.theory.declarations import FULL_MEMORY
@@ -57,11 +56,6 @@ def log_spaced(low: float, high: float, more: Sequence[float] = (), count: int =
     """Logarithmically spaced whole numbers, and the solved points between them."""
     steps = np.rint(low * (high / low) ** (np.arange(count) / (count - 1)))
     return np.unique([*steps, *(x for x in more if low < x < high and math.isfinite(x))])
-
-
-def requests(batch: float) -> str:
-    """``1 request``, ``32 requests``."""
-    return f"{counted(float(batch))} {plural('request', batch)}"
 
 
 def counted_in(thing: str, number: float) -> str:

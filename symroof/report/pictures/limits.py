@@ -24,7 +24,6 @@ from symroof.report.pictures.curves import (
     counted_in,
     known,
     next_power_of_two,
-    requests,
 )
 from symroof.report.review_sections import entries, timed
 from symroof.theory.declarations import FULL_MEMORY
@@ -264,7 +263,8 @@ def _found_limits(
 ) -> list[str]:
     """What limits the case, and the batches of the lines at its context."""
     ridge = here["ridge"]
-    texts = [f"decode of {requests(batch)} at a context of {counted_in('token', context)}"]
+    of, at = counted_in("request", batch), counted_in("token", context)
+    texts = [f"decode of {of} at a context of {at}"]
     if math.isinf(ridge):
         texts[0] += " is memory-bound: no batch reaches the ridge there"
     else:
