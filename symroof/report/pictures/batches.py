@@ -20,7 +20,6 @@ from symroof.report.pictures.curves import (
     at_last_step,
     compared,
     counted_in,
-    known,
     log_spaced,
     logarithmic,
     next_power_of_two,
@@ -49,7 +48,7 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
     """
     loaded = under_load(subject.case)
     itl, rate = METRICS[loaded]
-    if not known(subject, itl, rate, "peak_context"):
+    if not all(map(subject.case.has_value, (itl, rate, "peak_context"))):
         raise lacking("latency-throughput", subject, itl, rate, "peak_context")
     there = subject if loaded else at_last_step(subject)
     if "batch" not in there.case.inputs_used(itl):

@@ -149,14 +149,6 @@ def at_a_context(subject: BoundCase, context: float) -> BoundCase:
     return subject.once(("at context", context), made)
 
 
-def known(case: BoundCase, *names: str) -> bool:
-    """Whether a case has all of some quantities."""
-    try:
-        return all(case.case.value(name) is not None for name in names)
-    except NoValue:
-        return False
-
-
 def logarithmic(values: Any, room: float) -> tuple[float, float]:
     """The ends of an axis that has room around some values."""
     finite = [float(x) for x in values if math.isfinite(x)]

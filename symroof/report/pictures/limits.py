@@ -19,12 +19,7 @@ from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValue
 from symroof.report.pictures.chart import Axis, Chart, counted, in_unit, lacking, seconds
-from symroof.report.pictures.curves import (
-    at_a_context,
-    counted_in,
-    known,
-    next_power_of_two,
-)
+from symroof.report.pictures.curves import at_a_context, counted_in, next_power_of_two
 from symroof.report.review_sections import entries, timed
 from symroof.theory.declarations import FULL_MEMORY
 from symroof.theory.steps import STEPS
@@ -57,7 +52,7 @@ def roofline(study: Study, subject: BoundCase) -> Chart:
         step.name: [_step(step.name, subject), *_operators(step.name, subject)]
         for step in STEPS
         if timed(step.name, subject)
-        and known(subject, *needed, f"{step.name}_intensity")
+        and all(map(subject.case.has_value, (*needed, f"{step.name}_intensity")))
         and subject.case.value(f"{step.name}_intensity") > 0
     }
     if not steps:
@@ -154,7 +149,7 @@ def regimes(study: Study, subject: BoundCase) -> Chart:
     """
     needed = ("decode_compute_time", "decode_memory_time", "peak_context")
     none = "no batch moves its decode times"
-    if not known(subject, *needed):
+    if not all(map(subject.case.has_value, needed)):
         raise lacking("regimes", subject, *needed, otherwise=none)
     last, batch = (float(subject.case.value(name)) for name in ("peak_context", "batch"))
     steps = "context" not in subject.case.given and subject.get("response_steps")

@@ -26,7 +26,6 @@ from symroof.report.pictures.curves import (
     next_power_of_two,
     solve_limit,
 )
-from symroof.report.pictures.curves import known as has_all
 from symroof.symbolic.printing import shortened_formula
 from symroof.theory.declarations import FULL_MEMORY
 from symroof.theory.spellings import known
@@ -207,7 +206,8 @@ def ttft(study: Study, subject: BoundCase) -> Chart:
 
 def itl(study: Study, subject: BoundCase) -> Chart:
     """ITL of one case against the context, at the last step of a response."""
-    there = at_last_step(subject) if has_all(subject, "itl", "peak_context") else subject
+    stepwise = all(map(subject.case.has_value, ("itl", "peak_context")))
+    there = at_last_step(subject) if stepwise else subject
     return _latency("itl", subject, there, "context")
 
 
