@@ -46,7 +46,7 @@ BUDGETS = {
     "sweep": 923,
     "calibrate": 1_228,
     "check": 4_250,
-    "report": 4_722,
+    "report": 4_708,
     "cli": 3_435,
     "tests": 29_895,
     "other": 2_659,
