@@ -17,7 +17,6 @@ from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
 
 FORMATS = (*OUTPUTS, "pdf", "json")
-DEFAULT_FORMATS = "html,md"
 
 
 @click.command("report")
@@ -37,7 +36,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     from symroof.select.candidates import with_candidates
 
     out = options.pop("out")
-    default = "md" if out == "-" else DEFAULT_FORMATS
+    default = "md" if out == "-" else "html,md"
     listed = options.pop("formats")
     formats = _chosen(default if listed is None else listed)
     if out == "-" and len(formats) > 1:

@@ -135,7 +135,6 @@ def visible_length(cell: Any) -> int:
     return len(re.sub(COMMAND, "", str(cell))) // (2 if isinstance(cell, Math) else 1)
 
 
-REVIEW = "review.j2"
 TEX_SECONDS = 120
 ROW_BREAK = re.compile(r"\|\n\n(?=\|(?![^\n]*\n+\| -{3}))")
 """A blank line between two rows of one table, but not before the header of another."""
@@ -150,7 +149,7 @@ def render(view: dict[str, Any], format_name: str) -> str:
 @lru_cache(maxsize=1)
 def words() -> Template:
     """The template, compiled once for all formats."""
-    return environment().get_template(REVIEW)
+    return environment().get_template("review.j2")
 
 
 def tidy(text: str, format_name: str) -> str:

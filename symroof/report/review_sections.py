@@ -153,12 +153,8 @@ def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     }
 
 
-LONGEST_NUMBERS = 240
-"""LaTeX characters beyond which a substituted formula is omitted (`symroof derive` has it)."""
-LINE_LENGTH = 70
-"""Characters beyond which a derivation uses a second line."""
-
-
+LONGEST_NUMBERS, LINE_LENGTH = 240, 70
+"""LaTeX characters beyond which a substituted formula is omitted (`symroof derive` has it), and beyond which a derivation uses a second line."""
 DERIVED = {
     "ttft": "Time to first token",
     "itl": "Inter-token latency",

@@ -31,12 +31,8 @@ from symroof.vllm.advice import serve_command
 HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
 HEADINGS = {OWN: "Thresholds defined in this study", **THRESHOLD_GROUPS}
 
-LONGEST_FORMULA = 200
-"""LaTeX characters beyond which a closed form is omitted."""
-
-
-LONGEST_CONDITION = 110
-"""LaTeX characters beyond which a condition is omitted; long ones only say which arm of a maximum binds."""
+LONGEST_FORMULA, LONGEST_CONDITION = 200, 110
+"""LaTeX characters beyond which a closed form, and one of its conditions, is omitted; long ones only say which arm of a maximum binds."""
 
 
 def thresholds(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
@@ -91,7 +87,6 @@ def closed_form(solution: Solution) -> dict[str, Any] | None:
     }
 
 
-View = dict[str, Any]
 PAGE_ONE, BODY, FULL = range(3)
 """How deep a review goes: its first page, with what explains it, with the appendix."""
 
@@ -127,7 +122,7 @@ SECTIONS: dict[str, tuple[Callable[[Study, BoundCase], Any], int]] = {
 """What computes a section of the data, and the depth from which a review shows it."""
 
 
-def view(review: Reviewed, command: str, depth: int = BODY) -> View:
+def view(review: Reviewed, command: str, depth: int = BODY) -> dict[str, Any]:
     """The data of a review as deep as asked; sections that it does not show are None."""
     study, subject = review.study, review.subject
     spec = study.spec
