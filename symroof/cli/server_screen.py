@@ -18,7 +18,6 @@ from symroof.vllm.advice import Review
 
 def review_json(advised: Review, idle: list[str]) -> dict[str, Any]:
     """The review as JSON; ``idle`` are warnings of what has no effect."""
-
     answers, made = advised.served.study.first, advised.served
     pick = advised.pick
     gives = {name: pick.case.json_with_bound(name) for name in advised.gives} if pick else {}

@@ -24,10 +24,8 @@ from symroof.units import format_quantity, significant
 COLOURS = {"weights": "blue", "cache": "orange", "state": "green", "reserve": "pale"}
 MOST_CASES = 12
 GIGABYTE = 1e9
-MOST_STEPS = 14
-"""Maximum steps; smaller ones share a bar."""
-NEGLIGIBLE = 0.001
-"""Steps of a smaller share of the larger value share a bar, or have none."""
+MOST_STEPS, NEGLIGIBLE = 14, 0.001
+"""The most steps; smaller ones share a bar, and one of a smaller share of the larger value may have none."""
 DIGITS = 3
 
 

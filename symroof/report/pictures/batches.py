@@ -17,7 +17,7 @@ from symroof.report.pictures.curves import (
     UNFIT,
     AxisLimit,
     along,
-    at_last_step,
+    at_a_context,
     compared,
     counted_in,
     log_spaced,
@@ -50,7 +50,7 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
     itl, rate = METRICS[loaded]
     if not all(map(subject.case.has_value, (itl, rate, "peak_context"))):
         raise lacking("latency-throughput", subject, itl, rate, "peak_context")
-    there = subject if loaded else at_last_step(subject)
+    there = subject if loaded else at_a_context(subject)
     if "batch" not in there.case.inputs_used(itl):
         raise lacking("latency-throughput", subject, otherwise="no batch moves its ITL")
     batch, target = float(subject.case.value("batch")), subject.targets.get("itl")

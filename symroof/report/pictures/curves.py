@@ -123,17 +123,14 @@ def compared(cases: Sequence[BoundCase], what: str) -> str:
     return ", ".join([*said, what])
 
 
-def at_last_step(case: BoundCase) -> BoundCase:
-    """The case as requests at the context of a response's last step, where memory and the ITL target are tested.
+def at_a_context(subject: BoundCase, at: float | None = None) -> BoundCase:
+    """The case at a context, by default that of a response's last step, where memory and the ITL target are tested; without prompt and output, and with numbers for
+    inputs that are formulas of these.
 
     Raises:
         NoValue: neither a context nor a prompt has a value.
     """
-    return at_a_context(case, float(case.case.value("peak_context")))
-
-
-def at_a_context(subject: BoundCase, context: float) -> BoundCase:
-    """The case at a context, without prompt and output; inputs that are formulas of these are replaced by their numbers."""
+    context = float(subject.case.value("peak_context")) if at is None else at
 
     def made() -> BoundCase:
         inputs = {**subject.given, "context": Input(number(context), "map")}

@@ -154,7 +154,7 @@ def regimes(study: Study, subject: BoundCase) -> Chart:
     last, batch = (float(subject.case.value(name)) for name in ("peak_context", "batch"))
     steps = "context" not in subject.case.given and subject.get("response_steps")
     first = min(last, float(subject.case.value("context")) + bool(steps))
-    there = at_a_context(subject, last)
+    there = at_a_context(subject)
     solved = {name: found for name, text in EQUATIONS.items() if (found := _solved(text, there))}
     if "ridge" not in solved:
         raise lacking("regimes", subject, *needed, otherwise=none)

@@ -20,7 +20,7 @@ from symroof.report.pictures.curves import (
     POINTS,
     UNFIT,
     along,
-    at_last_step,
+    at_a_context,
     counted_in,
     log_spaced,
     next_power_of_two,
@@ -207,7 +207,7 @@ def ttft(study: Study, subject: BoundCase) -> Chart:
 def itl(study: Study, subject: BoundCase) -> Chart:
     """ITL of one case against the context, at the last step of a response."""
     stepwise = all(map(subject.case.has_value, ("itl", "peak_context")))
-    there = at_last_step(subject) if stepwise else subject
+    there = at_a_context(subject) if stepwise else subject
     return _latency("itl", subject, there, "context")
 
 
