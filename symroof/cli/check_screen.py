@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from symroof.claims.checked import Checked, Report
+from symroof.claims.checked import HOLDS, Checked, Report
 from symroof.cli.terminal import clipped, fitted_table, warning_lines, wrapped
 from symroof.errors import visible
 from symroof.report.claims_text import HOW_TO_BEGIN, MARKED, explained, off, put_forward
@@ -15,7 +15,6 @@ from symroof.table_formats import FAILS, IN_PART, PASSES
 
 ROOM = 25
 """Lines of a first screen."""
-HOLDS = ("exact", "rounded", "approximate")
 MOST_PLACES = 6
 LONGEST_PATH = 40
 SAID, RIGHT, PLACE = 22, 20, 28
