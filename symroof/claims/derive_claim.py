@@ -36,6 +36,7 @@ from symroof.units import Dimension, describe, settled
 Value = Fraction | bool | str
 Steps = Mapping[str, tuple[Fraction, Dimension]]
 """The numbers of the steps before a step, with their dimensions."""
+REGIME = "regime"
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,7 @@ def derived(claim: ClaimSpec, steps: Steps = MappingProxyType({})) -> Derived:
         # a latency, rate or cost means nothing in a case that does not fit
         if any(name in theory.definitions and theory.timed(name) for name in every):
             flags += (DOES_NOT_FIT,)
-    return replace(
-        result, flags=(*flags, "regime") if _outside_its_regime(claim, answers) else flags
-    )
+    return replace(result, flags=(*flags, REGIME) if _outside_its_regime(claim, answers) else flags)
 
 
 def _outside_its_regime(claim: ClaimSpec, answers: BoundCase) -> bool:
