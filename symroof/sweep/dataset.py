@@ -194,9 +194,8 @@ def missing_values(grid: Grid) -> list[str]:
         lack = [pair for pair in zip(places, grid.swept, strict=True) if name in pair[1].missing]
         for where, one in lack[:1]:
             more = f" (and for {len(lack) - 1} more)" * (len(lack) > 1)
-            lines.append(
-                f"{name} has no value{f' where {where}' * bool(where)}{more}: {one.missing[name]}"
-            )
+            there = f" where {where}" * bool(where)
+            lines.append(f"{name} has no value{there}{more}: {one.missing[name]}")
     return lines
 
 

@@ -253,8 +253,9 @@ def available(cases: Sequence[Swept], names: Sequence[str], asked: Collection[st
     for name in nowhere:
         if name in asked or len(nowhere) == len(names):
             why = cases[0].missing[name]
-            lacking = why.name if isinstance(why, MissingInput) else ""
-            hint = f"--set {lacking}=VALUE, or an axis: --over {lacking}=VALUES" if lacking else ""
+            hint = ""
+            if isinstance(why, MissingInput):
+                hint = f"--set {why.name}=VALUE, or an axis: --over {why.name}=VALUES"
             faults.append(Problem("sweep", str(why), path=name, hint=hint))
     if faults:
         raise InputError(faults if asked else replace(faults[0], path=""))

@@ -25,7 +25,7 @@ COLOURS = {"weights": "blue", "cache": "orange", "state": "green", "reserve": "p
 MOST_CASES = 12
 GIGABYTE = 1e9
 MOST_STEPS, NEGLIGIBLE = 14, 0.001
-"""The most steps; smaller ones share a bar, and one of a smaller share of the larger value may have none."""
+"""The most steps, and the share of the larger value from which on a step has a bar of its own: smaller ones share one, or have none."""
 DIGITS = 3
 
 

@@ -124,8 +124,8 @@ def compared(cases: Sequence[BoundCase], what: str) -> str:
 
 
 def at_a_context(subject: BoundCase, at: float | None = None) -> BoundCase:
-    """The case at a context, by default that of a response's last step, where memory and the ITL target are tested; without prompt and output, and with numbers for
-    inputs that are formulas of these.
+    """The case at a context, without prompt and output; inputs that are formulas of these are numbers.
+    By default it is the context of a response's last step: memory and the ITL target are tested there.
 
     Raises:
         NoValue: neither a context nor a prompt has a value.
